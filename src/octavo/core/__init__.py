@@ -1,1 +1,1 @@
-"""Pure: no I/O, no SQL, no clock, no randomness."""
+"""Pure functions and types: no I/O, no SQL, no clock, and no randomness."""

@@ -1,4 +1,4 @@
-"""What two versions of a sequence share, in order."""
+"""Align two versions of a sequence: find the elements that both share, in order."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 
 _QUADRATIC_MAX = 20_000
-"""Runs whose lengths multiply to more than this are aligned by what is unique in them only."""
+"""Above this product of lengths, runs are aligned only by their unique elements."""
 _LOOKS = 100
-"""How often an element may be looked at on average. Ordinary texts need a few looks; sequences can be made in which
-each unique element only lays bare the next one, and then what is left stays unpaired."""
+"""Average number of times an element may be examined. Ordinary texts need a few; for sequences built so that
+each unique element reveals only the next one, the rest stays unpaired."""
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Pairs of equal elements in order: what two versions share. Near linear for any input."""
+    """Return the index pairs of equal elements that both sequences share, in order. Near linear for any
+    input."""
     pairs: list[tuple[int, int]] = []
     runs = [(0, len(a), 0, len(b))]
     looks = _LOOKS * (len(a) + len(b))
@@ -48,7 +49,7 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]
 def _anchors(
     a: Sequence[Hashable], b: Sequence[Hashable], run: tuple[int, int, int, int]
 ) -> list[tuple[int, int]]:
-    """The longest ordered list of elements that each side has exactly once."""
+    """Return the longest ordered list of pairs of elements that occur exactly once on each side."""
     a0, a1, b0, b1 = run
     count_a, count_b = Counter(a[a0:a1]), Counter(b[b0:b1])
     place = {b[j]: j for j in range(b0, b1) if count_b[b[j]] == 1}

@@ -1,5 +1,5 @@
-"""Addresses of the app, written and read. ``web/studio/addresses.ts`` is the same for the app itself, and what is at an
-address it says there: every address that the API names is a screen's."""
+"""Write and read URLs of the app. ``web/studio/addresses.ts`` does the same in the app and defines what each
+URL shows, so every URL that the API returns opens a screen."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
 
 
 def change_view(number: int) -> str:
-    """Below a space: its pages as a change request has them."""
+    """Return the path, under a space, of its pages in a change request."""
     return f"/~/changes/{number}"
 
 
 def preview_view(number: int) -> str:
-    """Below a space: the site as a change request will make it, where there is one."""
+    """Return the path, under a space, of the preview of its site with a change request applied."""
     return f"{change_view(number)}/~/preview"
 
 
 def revision_view(revision: str) -> str:
-    """Below a space: its pages as they were."""
+    """Return the path, under a space, of its pages at a revision."""
     return f"/~/revisions/{revision}"
 
 
 class AppAddresses(NamedTuple):
-    """The addresses of one installation, of whose app ``base`` is the root.
+    """URLs of the app of one server; ``base`` is the app's root.
 
     >>> AppAddresses("https://docs.example.com").page("s1", "guides/start", change_view(4))
     'https://docs.example.com/s/s1/~/changes/4/guides/start'
@@ -36,11 +36,11 @@ class AppAddresses(NamedTuple):
     base: str
 
     def organization(self, id: str, view: str = "") -> str:
-        """``view``: one of its screens, such as ``integrations/slack``."""
+        """Return the URL of an organization. ``view``: one of its screens, such as ``integrations/slack``."""
         return f"{self.base}/o/{id}/~/{view}" if view else f"{self.base}/o/{id}"
 
     def integration(self, name: str) -> str:
-        """An integration, in the organization that whoever looks is in."""
+        """Return the URL of an integration, in the organization that the viewer is currently in."""
         return f"{self.base}/~/integrations/{name}"
 
     def collection(self, id: str) -> str:
@@ -57,7 +57,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/s/{id}{view}"
 
     def thread(self, space: str, comment: str, path: str = "") -> str:
-        """A comment on a space: beside the page at ``path``, or by itself."""
+        """Return the URL of a comment on a space: beside the page at ``path``, or on its own."""
         return (
             f"{self.page(space, path)}?comment={comment}"
             if path
@@ -65,12 +65,12 @@ class AppAddresses(NamedTuple):
         )
 
     def page(self, space: str, path: str, view: str = "") -> str:
-        """``path`` is made of the slugs of the page and those above it."""
+        """Return the URL of a page. ``path`` consists of the slugs of the page and its ancestors."""
         return f"{self.space(space, view)}/{path}"
 
 
 def read_space(path: str) -> tuple[str, str] | None:
-    """The space that the path of an address is in, and the path of a page there, decoded; None for any other.
+    """Return the space in the path of a URL, with the decoded path of a page in it; None for any other path.
 
     >>> read_space("/o/acme/s/s1/guides/start")
     ('s1', 'guides/start')
@@ -80,11 +80,12 @@ def read_space(path: str) -> tuple[str, str] | None:
 
 
 def is_view(path: str) -> bool:
-    """Whether this path below a space is a screen, and no page."""
+    """Return whether this path under a space is a screen rather than a page."""
     return path == "~" or path.startswith("~/")
 
 
 def read_person_or_collection(path: str) -> tuple[str, str] | None:
-    """What a path shows that is a person (``user``) or a ``collection``, with its id."""
+    """Return ``user`` or ``collection`` with the id when a path shows a person or a collection; None
+    otherwise."""
     found = _PERSON.match(path)
     return ("user" if found[1] == "u" else "collection", found[2]) if found else None

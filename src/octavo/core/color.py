@@ -1,4 +1,4 @@
-"""Colours of a site: from one primary and one tint to every colour of both themes, readable by construction.
+"""Colors of a site: derive every color of both themes from one primary and one tint color, always readable.
 
 Lightness and chroma are those of OKLCH (B. Ottosson, "A perceptual color space for image processing", 2020),
 contrast is that of WCAG 2: text is moved along its lightness until it has at least 4.5:1 on every surface
@@ -16,13 +16,13 @@ from msgspec import Struct
 
 TEXT_CONTRAST = 4.5
 Pair = tuple[str, str]
-"""A colour as ``#rgb`` or ``#rrggbb``, for the light side and for the dark one."""
+"""A color as ``#rgb`` or ``#rrggbb``, for the light and the dark theme."""
 DEFAULT_PRIMARY: Pair = ("#3056d3", "#3056d3")
 _HEX = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
 class Oklch(Struct, frozen=True):
-    """Lightness 0 to 1, chroma (about 0 to 0.37 in sRGB), hue in degrees."""
+    """A color by lightness (0 to 1), chroma (about 0 to 0.37 in sRGB), and hue (degrees)."""
 
     l: float  # noqa: E741 - the name of the axis
     c: float
@@ -40,7 +40,7 @@ def _to_linear(v: float) -> float:
 
 
 def parse_hex(text: str) -> Oklch | None:
-    """``#rgb`` or ``#rrggbb`` as OKLCH; None for anything else."""
+    """Parse ``#rgb`` or ``#rrggbb`` as OKLCH; return None for anything else."""
     match = _HEX.fullmatch(text.strip())
     if match is None:
         return None
@@ -56,7 +56,7 @@ def parse_hex(text: str) -> Oklch | None:
 
 
 def linear_rgb(colour: Oklch) -> Rgb:
-    """Linear sRGB; outside 0 to 1 where sRGB has no such colour."""
+    """Convert to linear sRGB; components lie outside 0 to 1 where sRGB has no such color."""
     a = colour.c * math.cos(math.radians(colour.h))
     b = colour.c * math.sin(math.radians(colour.h))
     l = (colour.l + 0.3963377774 * a + 0.2158037573 * b) ** 3  # noqa: E741
@@ -70,7 +70,7 @@ def linear_rgb(colour: Oklch) -> Rgb:
 
 
 def in_gamut(colour: Oklch) -> Oklch:
-    """The colour with no more chroma than sRGB can show at its lightness and hue."""
+    """Return the color with its chroma reduced to what sRGB can show at its lightness and hue."""
     if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(colour)):
         return colour
     low, high = 0.0, colour.c
@@ -89,17 +89,17 @@ def luminance(colour: Oklch) -> float:
 
 
 def contrast(one: Oklch, other: Oklch) -> float:
-    """WCAG 2 contrast ratio, 1 to 21."""
+    """Return the WCAG 2 contrast ratio, 1 to 21."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 def readable(colour: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -> Oklch:
-    """The nearest lightness of the colour with at least ``ratio`` on every background."""
+    """Return the color at the nearest lightness that has at least ``ratio`` on every background."""
 
     def enough(l: float) -> bool:  # noqa: E741
         tried = in_gamut(Oklch(l, colour.c, colour.h))
-        # A little more than asked for, since what is written is rounded.
+        # Ask for slightly more, because the written values are rounded.
         return all(contrast(tried, b) >= ratio + 0.05 for b in backgrounds)
 
     if enough(colour.l):
@@ -117,13 +117,13 @@ def readable(colour: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -
 
 _SEMANTIC = {"info": "#2f6fd6", "success": "#1d8a4e", "warning": "#b7791f", "danger": "#cf3a3a"}
 _NEUTRAL = 0.03
-"""Below this chroma a colour is a grey."""
+"""Below this chroma, a color counts as gray."""
 _NAMED = {"green": 150.0, "blue": 255.0, "red": 25.0, "orange": 55.0, "yellow": 95.0, "purple": 305.0}
 
 
 class Ground(Struct, frozen=True):
-    """What the neutral colours of one side are made of: their hue, the chroma of a surface, the lightness of the
-    page, and how much of the chroma the page itself takes (0 to 1)."""
+    """Parameters of the neutral colors of one theme: their hue, the chroma of a surface, the lightness of the
+    page, and the share of the chroma that the page itself takes (0 to 1)."""
 
     hue: float
     chroma: float
@@ -138,7 +138,7 @@ def _ground(dark: bool, primary: Oklch, tint: Oklch | None, match: bool) -> Grou
             return Ground(primary.h, min(primary.c, 0.03 if dark else 0.02), 0.21 if dark else 0.975, 1.0)
         return Ground(primary.h, min(primary.c, 0.012 if dark else 0.008), plain, 1.0 if dark else 0.0)
     if tint.c < _NEUTRAL and (tint.l <= 0.32 if dark else tint.l >= 0.93):
-        # Nearly black or white: somebody chose the page itself.
+        # Nearly black or white: the color was chosen as the page's background.
         return Ground(tint.h, tint.c, tint.l, 1.0)
     chroma = min(tint.c, 0.03 if dark else 0.02)
     if match:
@@ -175,7 +175,7 @@ def _side(
         return in_gamut(Oklch(soft_l, min(base.c, 0.16) * (0.2 if dark else 0.11), base.h))
 
     surfaces = (out["bg"], out["raised"], out["sunken"], out["hover"])
-    # Words of every weight also lie on what is lit in the primary colour.
+    # Text of every weight also appears on surfaces highlighted in the primary color.
     for name in ("text", "strong", "muted"):
         out[name] = readable(out[name], *surfaces, soft_of(primary))
 
@@ -190,10 +190,10 @@ def _side(
         out[name] = readable(start, *surfaces, soft)
 
     family("primary", primary)
-    # Filled buttons keep the customer's own colour wherever a text colour can be read on it.
+    # Filled buttons keep the customer's color wherever some text color is readable on it.
     fill = in_gamut(primary)
     white, black = Oklch(1.0, 0.0, 0.0), Oklch(0.16, 0.0, 0.0)
-    # White on a strong colour looks calmer than black; black only where white could not be read at all.
+    # White looks calmer than black on a strong color; use black only where white would be unreadable.
     on = white if contrast(fill, white) >= 3.0 else black
     out["fill"] = readable(fill, on)
     out["on-fill"] = on
@@ -201,7 +201,7 @@ def _side(
         family(name, colour)
     for name, angle in _NAMED.items():
         family(name, Oklch(0.62, 0.15, angle))
-    # Listings: quiet colours of fixed hues, readable on the listing's surface.
+    # Code blocks: muted colors of fixed hues, readable on the surface of the block.
     surface = (out["raised"], out["primary-soft"])
     l = 0.78 if dark else 0.5  # noqa: E741
     for name, angle, c in (
@@ -214,13 +214,13 @@ def _side(
 
 
 class Theme(Struct, frozen=True):
-    """Every colour by its token's name, without the leading ``--``; both sides have the same names."""
+    """Colors of both themes by token name, without the leading ``--``; both themes have the same names."""
 
     light: dict[str, Oklch]
     dark: dict[str, Oklch]
 
     def css(self) -> Markup:
-        """One rule that sets the tokens; which side applies is up to ``color-scheme``."""
+        """Return one CSS rule that sets the tokens; ``color-scheme`` decides which theme applies."""
         pairs = "".join(
             f"--{name}:light-dark({colour.css()},{self.dark[name].css()});"
             for name, colour in self.light.items()
@@ -235,9 +235,10 @@ def theme(
     semantic: Mapping[str, Pair] | None = None,
     match: bool = False,
 ) -> Theme:
-    """Both sides from hex colours. What is no colour falls back to the default. ``tint`` gives the neutral surfaces
-    and texts their hue (the primary's if absent), and is the page itself where it is nearly white or black;
-    ``semantic`` may name info, success, warning, danger; with ``match`` the page takes the primary's hue."""
+    """Build both themes from hex colors. Invalid colors fall back to the default. ``tint`` gives neutral
+    surfaces and texts their hue (default: the primary's) and becomes the page's background when it is nearly
+    white or black; ``semantic`` may set info, success, warning, and danger; with ``match`` the page takes the
+    primary's hue."""
 
     def side(dark: bool) -> dict[str, Oklch]:
         own = parse_hex(primary[dark]) or parse_hex(DEFAULT_PRIMARY[dark])

@@ -1,7 +1,7 @@
-"""What changed between two states, in terms of pages, files and words.
+"""Differences between two states, in terms of pages, files, and words.
 
-``semantic_changes`` compares sparse states and says what a reader of a change list wants to know; ``diff_text``
-compares two sources block by block and word by word.
+``semantic_changes`` compares sparse states and lists changes as a reviewer reads them; ``diff_text`` compares
+two sources block by block and word by word.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .pieces import match, split
 
 
 class FieldChange(Struct, frozen=True):
-    """None is "not there"."""
+    """A field before and after a change; None means absent."""
 
     before: Any
     after: Any
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One change of a page or item. ``target`` is ``page`` or the kind of the item; ``before`` and ``after`` are
-    the page or item (None: not there). ``fields`` are the fields an edit changed, by their name in the struct; a
-    body or content is its hash. A page both moved and edited is two changes."""
+    """One change of a page or item. ``target`` is ``page`` or the kind of the item; ``before`` and ``after``
+    are the page or item (None: absent). ``fields`` are the changed fields by their name in the struct; a body
+    or content is given as its hash. A page that was both moved and edited gives two changes."""
 
     kind: Literal["created", "edited", "deleted", "moved"]
     target: str
@@ -42,7 +42,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Summary(Struct, frozen=True):
-    """Numbers of changed pages and items by what happened to them."""
+    """Numbers of changed pages and items by kind of change."""
 
     created: int = 0
     edited: int = 0
@@ -62,8 +62,8 @@ def semantic_changes(
     before_items: Mapping[str, Any] | None = None,
     after_items: Mapping[str, Any] | None = None,
 ) -> list[Change]:
-    """The changes from one state to another, each given as what may differ: an entry that is missing or None is
-    not there. Pages first, then files, variables, reusable contents, sources; within each created, edited, moved,
+    """Return the changes between two sparse states, in which a missing or None entry is absent. Pages come
+    first, then files, variables, reusable content, and sources; within each created, edited, moved, and
     deleted, by id."""
     changes = []
     for id in before_pages.keys() | after_pages.keys():
@@ -104,7 +104,7 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
 
 
 def summarize(changes: list[Change]) -> dict[str, Summary]:
-    """Numbers for each target that changed; a page moved and edited counts in both."""
+    """Return the numbers for each target that changed; a page moved and edited counts as both."""
     counts: dict[str, dict[str, int]] = {}
     for change in changes:
         of_target = counts.setdefault(change.target, {})
@@ -116,16 +116,16 @@ def summarize(changes: list[Change]) -> dict[str, Summary]:
 
 
 class WordRun(Struct, frozen=True):
-    """A run of text within a changed block: those that are same or removed are the old block, joined,
-    those that are same or added the new one."""
+    """A run of text within a changed block: same and removed runs join to the old block, same and added runs to
+    the new one."""
 
     kind: Literal["same", "added", "removed"]
     text: str
 
 
 class BlockChange(Struct, frozen=True, kw_only=True):
-    """One block that differs. ``old_index`` and ``new_index`` number the blocks of the two bodies, None where it
-    is not there. ``words`` only for changed ones."""
+    """One block that differs. ``old_index`` and ``new_index`` number the blocks of the two bodies, None where
+    the block is absent. Only changed blocks have ``words``."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     before: str | None = None
@@ -136,8 +136,9 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Changed blocks between two page sources, in the order of the new one; a removed block comes where it was.
-    Front matter and title are left out: they are fields of the page. Near linear in the lengths."""
+    """Return the changed blocks between two page sources, in the new order; a removed block comes at its old
+    place. Front matter and title are left out, because they are fields of the page. Near linear in the
+    lengths."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []
@@ -170,9 +171,9 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """One top-level block that differs, by its key. ``behind``: the key of the block of the new document that it stands
-    or stood behind, None for the first. ``words``: of each node in it that holds text and is in both documents, by its
-    key; of a moved block where it was changed, too."""
+    """One top-level block that differs, by its key. ``behind``: the key of the block of the new document that
+    it follows or followed, None for the first. ``words``: for each node inside it that holds text and is in
+    both documents, by key; moved blocks have them, too, if they were edited."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str
@@ -183,8 +184,8 @@ class NodeChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_documents(before: Document, after: Document) -> list[NodeChange]:
-    """The blocks that differ between two documents with keys, in the order of the new one; a removed block comes where
-    it was."""
+    """Return the blocks that differ between two documents with keys, in the new order; a removed block comes at
+    its old place."""
     digests = Digests(before, after)
     old = {block.key or "": block for block in before.nodes}
     new = {block.key or "": block for block in after.nodes}
@@ -234,11 +235,11 @@ def _words_by_key(before: Block, after: Block) -> dict[str, tuple[WordRun, ...]]
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 TOKENS_MAX = 20_000
-"""Blocks with more words and signs than this are told apart line by line."""
+"""Blocks with more words and punctuation marks than this are compared line by line."""
 
 
 def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
-    """The words removed and added between two texts."""
+    """Return the runs of words that are same, removed, and added between two texts."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if max(len(old), len(new)) > TOKENS_MAX:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""What ``docs.yaml`` says: the structure of a site, and in which folders of the repository its spaces are."""
+"""Read and write ``docs.yaml``: the structure of a site and the repository folders of its spaces."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "section-group": ("icon", "children"),
     "space": ("path", "condition", "default", "content"),
 }
-"""What an entry of each type has beside its type, key and title."""
+"""Fields of an entry of each type, in addition to type, key, and title."""
 _OF_SECTION = ("description", "icon", "draft")
-"""What a space has where it is a section of its own."""
+"""Fields of a space that is a section of its own."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
-"""What says a field in further languages."""
+"""Fields that hold translations of another field."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGES_MAX = 100
 _SITE_KEYS = ("title", "structure")
@@ -39,9 +39,10 @@ _KEY_MAX = 100
 
 
 class DocsEntry(Struct, kw_only=True):
-    """An entry of ``site.structure``. ``key`` names it for good, among the spaces or among the sections and groups.
-    ``directory`` of a space is where its files are, empty or ending in a slash; None where it has none. ``default``:
-    the site begins with this section, or the section with this space. ``line`` counts from 1."""
+    """An entry of ``site.structure``. ``key`` is its permanent name, unique among spaces or among sections and
+    groups. ``directory`` of a space is the folder of its files, empty or ending in a slash; None where it has
+    none. ``default``: the first section of the site, or the first space of a section. ``line`` counts from
+    1."""
 
     type: EntryType
     key: str
@@ -55,16 +56,16 @@ class DocsEntry(Struct, kw_only=True):
     directory: str | None = None
     language: str | None = None
     localized: dict[str, dict[str, str]] = field(default_factory=dict)
-    """``title`` and ``description`` in further languages: from field to language to text."""
+    """Translations of ``title`` and ``description``: from field to language to text."""
     children: list[DocsEntry] = field(default_factory=list)
     line: int = 0
     way: tuple[str | int, ...] = ()
-    """The keys and places in lists that lead to it in the text that it was read from."""
+    """Keys and list indexes that lead to the entry in the source text."""
 
 
 class DocsConfig(Struct, kw_only=True):
-    """``structure`` has sections, with spaces in them, and groups with sections and groups in them; where there is no
-    section, spaces, which are variants of one another."""
+    """A parsed ``docs.yaml``. ``structure`` has sections, which contain spaces, and groups, which contain
+    sections and groups; without any section it has spaces, which are variants of one another."""
 
     title: str | None = None
     structure: list[DocsEntry] = field(default_factory=list)
@@ -72,20 +73,20 @@ class DocsConfig(Struct, kw_only=True):
 
     @property
     def spaces(self) -> list[DocsEntry]:
-        """Every space of the structure, in reading order."""
+        """Yield every space of the structure, in reading order."""
         return [entry for entry in walk_docs(self.structure) if entry.type == "space"]
 
 
 def walk_docs(entries: Sequence[DocsEntry]) -> Iterator[DocsEntry]:
-    """These entries and all below them, in reading order."""
+    """Yield these entries and all their descendants, in reading order."""
     for entry in entries:
         yield entry
         yield from walk_docs(entry.children)
 
 
 def read_docs(text: str, *, max_depth: int, languages: Sequence[str]) -> DocsConfig:
-    """The site that a ``docs.yaml`` describes; what it says and cannot be is left out and reported. ``max_depth``: how
-    deep groups may lie in each other. Raises YamlError."""
+    """Parse the site that a ``docs.yaml`` describes; invalid parts are skipped and reported. ``max_depth``: how
+    deeply groups can be nested. Raises YamlError."""
     return _DocsReader(read_yaml(text), max_depth, languages).read()
 
 
@@ -96,7 +97,7 @@ class _DocsReader:
         self._languages = languages
         self._config = DocsConfig()
         self._keys: set[tuple[bool, str]] = set()
-        """Those that entries have, each with whether it is a space's."""
+        """Return the keys in use, each with whether a space has it."""
         self._said = {text for way, text in _texts(found.value) if way == "key"}
 
     def _complain(self, code: str, message: str, *way: str | int) -> None:
@@ -107,16 +108,20 @@ class _DocsReader:
         site = value.get("site") if isinstance(value, dict) else None
         structure = site.get("structure") if isinstance(site, dict) else None
         if not isinstance(site, dict) or not isinstance(structure, list):
-            self._complain("bad_value", "`site.structure` must be a list", "site")
+            self._complain("bad_value", "`site.structure`: must be a list", "site")
             return self._config
         for name in site:
             if name not in _SITE_KEYS:
-                self._complain("unknown_key", f"`{name}` means nothing here", "site", name)
+                self._complain(
+                    "unknown_key", f"`{name}` is not a known key; remove it or fix its spelling", "site", name
+                )
         title = site.get("title")
         if isinstance(title, str) and _SITE_TITLE[0] <= len(title) <= _SITE_TITLE[1]:
             self._config.title = title
         elif title is not None:
-            self._complain("bad_value", "`title` of a site has 2 to 128 characters", "site", "title")
+            self._complain(
+                "bad_value", "`title`: a site title must have 2 to 128 characters", "site", "title"
+            )
         found = self._entries(structure, ("site", "structure"), 0)
         entries = list(walk_docs(found))
         if any(entry.type == "section" for entry in entries) or self._has_grouped_spaces(entries):
@@ -129,15 +134,16 @@ class _DocsReader:
         return self._config
 
     def _entries(self, values: Any, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
-        """The entries of a list that lies in ``depth`` groups, those that cannot lie where they are put next to it."""
+        """Read the entries of a list nested in ``depth`` groups; entries that can't be where they are follow
+        it."""
         found: list[DocsEntry] = []
         if values is not None and not isinstance(values, list):
-            self._complain("bad_value", "`children` must be a list", *way)
+            self._complain("bad_value", "`children`: must be a list", *way)
             return found
         for at, value in enumerate(values or ()):
             here = (*way, at)
             if not isinstance(value, dict):
-                self._complain("bad_value", "an entry of the structure must be a map", *here)
+                self._complain("bad_value", "each entry of the structure must be a map", *here)
                 continue
             found += self._entry(value, here, depth)
         return found
@@ -146,7 +152,9 @@ class _DocsReader:
         type = self._type(value, way)
         if type == "section-group" and depth >= self._max_depth:
             self._complain(
-                "too_deep", f"groups lie at most {self._max_depth} deep; this one is left out", *way
+                "too_deep",
+                f"groups can be nested at most {self._max_depth} levels deep; this one is skipped",
+                *way,
             )
             return self._entries(value.get("children"), (*way, "children"), depth)
         entry = self._plain(type, value, way)
@@ -164,17 +172,17 @@ class _DocsReader:
         self._check_variants(entry.children)
         outside = [child for child in children if child.type != "space"]
         for child in outside:
-            message = f"{child.key} cannot lie in a section; it is put behind {entry.key}"
+            message = f"{child.key} can't be inside a section; it is placed after {entry.key}"
             self._config.problems.append(Problem(DOCS_PATH, child.line, "misplaced", message))
         return [entry, *outside]
 
     def _type(self, value: dict[str, Any], way: tuple[str | int, ...]) -> EntryType:
-        """What an entry is; where it does not say, what it has in it says so."""
+        """Return the type of an entry, inferred from its content where it is not given."""
         given: Any = value.get("type")
         if given in get_args(EntryType):
             return cast("EntryType", given)
         if given is not None:
-            self._complain("bad_value", "`type` must be section, section-group or space", *way, "type")
+            self._complain("bad_value", "`type`: must be section, section-group, or space", *way, "type")
         if "children" not in value:
             return "space"
         children = value["children"] if isinstance(value["children"], list) else []
@@ -185,14 +193,14 @@ class _DocsReader:
         return "section-group" if is_group else "section"
 
     def _plain(self, type: EntryType, value: dict[str, Any], way: tuple[str | int, ...]) -> DocsEntry | None:
-        """An entry without what is in it; None when its key is taken."""
+        """Read an entry without its content; return None when its key is already used."""
         key = value.get("key")
         if key is not None and not (isinstance(key, str) and 0 < len(key) <= _KEY_MAX):
-            self._complain("bad_value", f"`key` has 1 to {_KEY_MAX} characters", *way, "key")
+            self._complain("bad_value", f"`key`: must have 1 to {_KEY_MAX} characters", *way, "key")
         if not isinstance(key, str) or not 0 < len(key) <= _KEY_MAX:
             key = self._free_key(type == "space", _name_of(value))
         elif (type == "space", key) in self._keys:
-            self._complain("listed_twice", f"the key {key} is used twice; the second entry is left out", *way)
+            self._complain("listed_twice", f"the key {key} is used twice; the second entry is skipped", *way)
             return None
         self._keys.add((type == "space", key))
         entry = DocsEntry(
@@ -201,55 +209,67 @@ class _DocsReader:
         known = (*_KEYS[type], *(_OF_SECTION if type == "space" else ()))
         for name, given in value.items():
             if name == "hidden" and given is True:
-                message = "`hidden` is not known here: readers see it (`draft: true` on a section keeps it from them)"
+                message = "`hidden` is not supported, so readers see this; use `draft: true` on a section to hide it"
                 self._complain("unknown_key", message, *way, name)
             elif name in _LOCALIZED and _LOCALIZED[name] in ("title", *known):
                 self._read_localized(entry, name, given, way)
             elif name not in ("type", "key", "title", "hidden", *known) and not (
                 "condition" in known and _MEANT_AS_CONDITION.fullmatch(name)
             ):
-                self._complain("unknown_key", f"`{name}` means nothing on a {type}", *way, name)
+                self._complain(
+                    "unknown_key",
+                    f"`{name}` is not a key of a {type}; remove it or fix its spelling",
+                    *way,
+                    name,
+                )
         for name in sorted({"default", "draft"}.intersection(known, value)):
             if isinstance(value[name], bool):
                 setattr(entry, name, value[name])
             elif value[name] is not None:
-                self._complain("bad_value", f"`{name}` must be true or false", *way, name)
-                # Whatever was meant as a draft is one.
+                self._complain("bad_value", f"`{name}`: must be true or false", *way, name)
+                # An unclear value that was meant to mark a draft counts as true.
                 entry.draft = entry.draft or name == "draft"
         for name in sorted(_LENGTHS.keys() & value.keys() & set(known)):
             given, most = value[name], _LENGTHS[name]
             if isinstance(given, str) and len(given) <= most:
                 setattr(entry, name, given or None)
             elif given is not None:
-                self._complain("bad_value", f"`{name}` must be text of at most {most} characters", *way, name)
+                self._complain(
+                    "bad_value", f"`{name}`: must be text of at most {most} characters", *way, name
+                )
         if "condition" in known and value.get("condition") and not _holds_expression(entry.condition):
-            # Whatever was meant to be kept from some is kept from everybody.
+            # An entry meant to be restricted is hidden from everyone if its condition is unreadable.
             entry.condition = "false"
-            self._complain("bad_value", "`condition` is no expression; nobody sees this", *way, "condition")
+            self._complain(
+                "bad_value",
+                "`condition`: not a valid expression, so nobody can see this entry; fix it",
+                *way,
+                "condition",
+            )
         for name in value:
             if "condition" in known and name != "condition" and _MEANT_AS_CONDITION.fullmatch(name):
                 entry.condition = "false"
-                message = f"`{name}` is written `condition`; until then nobody sees this"
+                message = f"`{name}` must be named `condition`; nobody can see this entry until you rename it"
                 self._complain("unknown_key", message, *way, name)
         return entry
 
     def _read_localized(self, entry: DocsEntry, name: str, given: Any, way: tuple[str | int, ...]) -> None:
-        """A field in further languages; what is no text in a language is left out."""
+        """Read the translations of a field; skip values that are not text."""
         of = _LOCALIZED[name]
         most = _LENGTHS[of] if of in _LENGTHS else _TITLES[entry.type][1]
         texts = given if isinstance(given, dict) and len(given) <= _LANGUAGES_MAX else {}
         if texts is not given and given is not None:
-            self._complain("bad_value", f"`{name}` must be a map from languages to texts", *way, name)
+            self._complain("bad_value", f"`{name}`: must be a map from languages to texts", *way, name)
         for language, text in texts.items():
             is_language = isinstance(language, str) and _LANGUAGE.fullmatch(language)
             if is_language and isinstance(text, str) and text.strip() and len(text) <= most:
                 entry.localized.setdefault(of, {})[language] = text
             else:
-                message = f"`{name}` has texts of 1 to {most} characters, each by the tag of its language"
+                message = f"`{name}`: must map language tags to texts of 1 to {most} characters"
                 self._complain("bad_value", message, *way, name, language)
 
     def _free_key(self, is_space: bool, wanted: str) -> str:
-        """A key for what has none, which nothing else has or says that it has."""
+        """Return a key for an entry without one, different from all keys in use or in the text."""
         return free_name(wanted, lambda key: (is_space, key) in self._keys or key in self._said)
 
     @staticmethod
@@ -258,7 +278,7 @@ class _DocsReader:
         return any(child.type == "space" for group in groups for child in group.children)
 
     def _as_section(self, entry: DocsEntry) -> DocsEntry:
-        """The entry where sections are: a space alone is a section of its own."""
+        """Return the entry as part of a list of sections: a lone space becomes its own section."""
         if entry.type != "space":
             return entry
         key = entry.key if (False, entry.key) not in self._keys else self._free_key(False, entry.key)
@@ -296,56 +316,61 @@ class _DocsReader:
         if isinstance(given, str) and least <= len(given):
             if len(given) > most:
                 self._complain(
-                    "bad_value", f"`title` has at most {most} characters; cut there", *way, "title"
+                    "bad_value",
+                    f"`title`: must have at most {most} characters; the rest is cut off",
+                    *way,
+                    "title",
                 )
             return given[:most]
         if given is not None:
             self._complain(
-                "bad_value", f"`title` must be text of {least} to {most} characters", *way, "title"
+                "bad_value", f"`title`: must be text of {least} to {most} characters", *way, "title"
             )
         name = (_name_of(value) if type == "space" else key)[:most]
         return name if len(name) >= least else "Section"
 
     def _read_content(self, entry: DocsEntry, content: Any, way: tuple[str | int, ...]) -> None:
         if content is not None and not isinstance(content, dict):
-            self._complain("bad_value", "`content` must be a map", *way)
+            self._complain("bad_value", "`content`: must be a map", *way)
         content = content if isinstance(content, dict) else {}
         for name in content:
             if name not in ("directory", "language"):
-                self._complain("unknown_key", f"`{name}` means nothing here", *way, name)
+                self._complain(
+                    "unknown_key", f"`{name}` is not a known key; remove it or fix its spelling", *way, name
+                )
         written, language = content.get("directory"), content.get("language")
         if written is not None:
             inside = entry_path(f"{written.lstrip('/')}/") if isinstance(written, str) else None
             if inside is None:
-                self._complain("bad_path", "`directory` must be a path within the repository", *way)
+                self._complain("bad_path", "`directory`: must be a path within the repository", *way)
             else:
                 entry.directory = inside.lstrip("/")
         if language in self._languages:
             entry.language = language
         elif language is not None:
-            self._complain("bad_value", f"{language!r} is no language that spaces have", *way, "language")
+            self._complain("bad_value", f"{language!r} is not a supported language", *way, "language")
 
     def _check_variants(self, entries: list[DocsEntry]) -> None:
-        """Of the spaces of a section, or of a site without sections, leaves out what is there already, and what only
+        """From the spaces of a section, or of a site without sections, remove duplicates and fields that only
         sections have."""
         directories: set[str] = set()
         for entry in [entry for entry in entries if entry.type == "space"]:
             for name in _OF_SECTION:
                 if getattr(entry, name):
-                    message = f"`{name}` means nothing on a space that is no section of its own"
+                    message = f"`{name}` is supported only on a space that is a section of its own"
                     self._config.problems.append(Problem(DOCS_PATH, entry.line, "unknown_key", message))
             entry.description, entry.icon, entry.draft = None, None, False
             entry.localized.pop("description", None)
             if entry.directory is not None and entry.directory in directories:
                 entries.remove(entry)
-                message = f"{entry.directory or './'} is there twice; {entry.key} is left out"
+                message = f"{entry.directory or './'} is used twice; {entry.key} is skipped"
                 self._config.problems.append(Problem(DOCS_PATH, entry.line, "listed_twice", message))
             elif entry.directory is not None:
                 directories.add(entry.directory)
 
 
 def _texts(value: Any, way: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a value, with the key that it is at."""
+    """Yield every text in a value, with its key."""
     if isinstance(value, str):
         yield way, value
     elif isinstance(value, dict):
@@ -357,7 +382,7 @@ def _texts(value: Any, way: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _name_of(value: dict[str, Any]) -> str:
-    """What an entry is called that has no key."""
+    """Return a name for an entry that has no key."""
     content = value.get("content")
     directory = content.get("directory") if isinstance(content, dict) else None
     folder = directory.strip("/").rpartition("/")[2] if isinstance(directory, str) else ""
@@ -373,14 +398,14 @@ def _holds_expression(text: str | None) -> bool:
 
 
 def write_docs(config: DocsConfig) -> str:
-    """A ``docs.yaml`` that ``read_docs`` reads as this, without any problem."""
+    """Write a ``docs.yaml`` that ``read_docs`` reads back as this config without any problem."""
     return write_yaml(
         {"site": {"title": config.title, "structure": [describe_entry(one) for one in config.structure]}}
     )
 
 
 def describe_entry(entry: DocsEntry) -> dict[str, Any]:
-    """An entry with all that is in it as a ``docs.yaml`` has it."""
+    """Return an entry with all its content as it appears in a ``docs.yaml``."""
     made: dict[str, Any] = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):
@@ -397,8 +422,9 @@ def describe_entry(entry: DocsEntry) -> dict[str, Any]:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """A mapping file: a flat map from what links, or ``docs.yaml``, call a space to its id here. Raises YamlError."""
+    """Read a mapping file: a flat map from the names of spaces in links or ``docs.yaml`` to space ids. Raises
+    YamlError."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):
-        raise YamlError("a mapping file is a map from names of spaces to ids of spaces")
+        raise YamlError("a mapping file must be a map from space names to space ids")
     return {str(name): id for name, id in found.value.items()}

@@ -1,8 +1,7 @@
-"""Changing what a ``docs.yaml`` says in the text that is there: comments, the order of keys, quotes and whatever means
-nothing here stay as they were written.
+"""Edit a ``docs.yaml`` in place: comments, key order, quotes, and unknown keys stay as written.
 
-Entries are known by their keys. One that is the same keeps its bytes, also where it is moved; of one that is another only
-the fields change that differ. What is written anew has the form that ``write_docs`` gives it.
+Entries are identified by their keys. An unchanged entry keeps its bytes, even when it is moved; in a changed
+entry only the fields that differ change. New text has the form that ``write_docs`` gives it.
 """
 
 from __future__ import annotations
@@ -21,16 +20,17 @@ _ORDER = (
     "localizedDescription", "content", "directory", "language", "children",
 )  # fmt: skip
 _PASSES = 3
-"""What the text does not say may follow from what was changed: a title from a folder. The next pass says it."""
+"""Passes of editing. A value absent from the text may depend on a change, such as a title on a folder; the next
+pass adds it."""
 _Name = tuple[bool, str]
 
 
 class _Unsure(Exception):
-    """The text is written in a way that is not changed in place."""
+    """Raised when the text is written in a way that can't be edited in place."""
 
 
 class _Edit(NamedTuple):
-    """What takes the place of a part of the text."""
+    """Replacement for a part of the text."""
 
     start: int
     end: int
@@ -38,8 +38,8 @@ class _Edit(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """The lines of an entry in a list, with the comments above it. ``gap``: where the next one begins. ``column``: of its
-    dash."""
+    """The lines of a list entry with the comments above it. ``gap``: where the next entry begins. ``column``:
+    of its dash."""
 
     start: int
     end: int
@@ -48,9 +48,8 @@ class _Chunk(NamedTuple):
 
 
 def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Sequence[str]) -> str:
-    """The text, changed where it says otherwise than ``config``: the same where both agree. The language of a space that
-    the text says nothing of stays so: it was found in its content, and nobody said it. Where it cannot be changed in
-    place it is written anew."""
+    """Return the text, edited where it differs from ``config``. A space without a language in the text stays
+    so, because its language was detected in its content. A text that can't be edited in place is rewritten."""
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)
@@ -86,7 +85,7 @@ class _Editor:
         self._before = before
         self._known: dict[_Name, DocsEntry] = {}
         self._at: dict[tuple[str | int, ...], list[DocsEntry]] = {}
-        """The entries that an item of a list was read as: one, or a section with the space that it is."""
+        """Return the entries that a list item was read as: one, or a section together with its space."""
         for entry in walk_docs(before.structure):
             self._known[_name(entry)] = entry
             self._at.setdefault(entry.way, []).append(entry)
@@ -117,7 +116,7 @@ class _Editor:
         return self._text.rfind("\n", 0, at) + 1
 
     def _line_end(self, at: int) -> int:
-        """Before the line break."""
+        """Return the offset just before the line break."""
         end = self._text.find("\n", at)
         end = len(self._text) if end < 0 else end
         return end - 1 if end > at and self._text[end - 1] == "\r" else end
@@ -127,7 +126,7 @@ class _Editor:
         return len(self._text) if end < 0 else end + 1
 
     def _end(self, node: yaml.Node) -> int:
-        """Behind the last sign of a value."""
+        """Return the offset just after the last character of a value."""
         if isinstance(node, yaml.ScalarNode):
             end = int(node.end_mark.index)
             if node.style in ("|", ">"):
@@ -154,7 +153,7 @@ class _Editor:
         return node
 
     def _list(self, above: yaml.MappingNode, way: tuple[str | int, ...], new: list[DocsEntry]) -> list[_Edit]:
-        """The entries of a list that ``above`` has, or is to have."""
+        """Return the edits for the list of entries that ``above`` has or is to have."""
         node = self._find(way)
         if not isinstance(node, yaml.SequenceNode) or not node.value:
             written = [describe_entry(entry) for entry in new]
@@ -182,7 +181,7 @@ class _Editor:
         return [_Edit(first.start, last.end, "".join(pieces))]
 
     def _piece(self, entry: DocsEntry, column: int) -> tuple[str, str | None]:
-        """The lines of an entry, and the blank ones behind it; None where nothing says."""
+        """Return the lines of an entry and the blank lines after it, None where there are none to keep."""
         old = self._known.get(_name(entry))
         if old is None or not self._is_kept(old, entry):
             return self._anew(entry, column), None
@@ -207,7 +206,8 @@ class _Editor:
         return "".join(f"{' ' * column}{line}{self._newline}" for line in lines)
 
     def _chunk(self, way: tuple[str | int, ...]) -> _Chunk:
-        """Raises _Unsure for an item that does not begin behind its dash."""
+        """Return the lines of a list item. Raises _Unsure for an item that does not start right after its
+        dash."""
         parent, at = self._find(way[:-1]), way[-1]
         assert isinstance(parent, yaml.SequenceNode) and isinstance(at, int)
         start, column = self._lead(parent.value[at])
@@ -223,7 +223,8 @@ class _Editor:
         return _Chunk(start, end, end, column)
 
     def _lead(self, node: yaml.Node) -> tuple[int, int]:
-        """Where the lines of an item begin, with the comments right above it, and the column of its dash."""
+        """Return where the lines of an item start, including the comments right above it, and the column of its
+        dash."""
         start = self._line_start(node.start_mark.index)
         before = self._text[start : node.start_mark.index]
         if before.strip() != "-":
@@ -240,8 +241,8 @@ class _Editor:
     # --- an entry -------------------------------------------------------------------------------------
 
     def _is_kept(self, old: DocsEntry, new: DocsEntry) -> bool:
-        """Whether the item of an entry is changed, and not written anew: one that is a section and a space in one stays
-        as long as both stay."""
+        """Return whether the item of an entry is edited rather than rewritten: an item that is both a section
+        and a space stays as long as both do."""
         entries = self._at[old.way]
         return len(entries) == 1 or entries[0] is old and describe_entry(old) == describe_entry(new)
 
@@ -264,7 +265,7 @@ class _Editor:
         return edits + self._list(node, (*old.way, "children"), new.children) if has_children else edits
 
     def _fields(self, node: yaml.MappingNode, was: dict[str, Any], now: dict[str, Any]) -> list[_Edit]:
-        """A map whose keys say something else, or are new or gone."""
+        """Return the edits for a map whose keys were changed, added, or removed."""
         edits: list[_Edit] = []
         for name in sorted(
             {*was, *now}, key=lambda name: (_ORDER.index(name) if name in _ORDER else -1, name)
@@ -290,7 +291,7 @@ class _Editor:
         return _Edit(start, end, f"{' ' if start == end else ''}{write_flow(value)}")
 
     def _inserted(self, node: yaml.MappingNode, name: str, value: Any) -> _Edit:
-        """A new key, behind those that it stands behind in a text that is written anew."""
+        """Return the edit that adds a key, placed after the keys that precede it in a rewritten text."""
         before = [pair for pair in node.value if _place(str(pair[0].value)) < _place(name)]
         if not node.value:
             return _Edit(node.start_mark.index, node.end_mark.index, write_flow({name: value}))
@@ -322,7 +323,7 @@ class _Editor:
 
 
 def _place(name: str) -> int:
-    """Where a key stands in a map that is written anew. Keys that mean nothing here are before all others."""
+    """Return the position of a key in a rewritten map. Unknown keys come first."""
     return _ORDER.index(name) if name in _ORDER else -1
 
 
@@ -336,7 +337,7 @@ def _depth(line: str) -> int:
 
 
 def _shifted(text: str, columns: int) -> str:
-    """The lines so many columns further in; a negative number: out, as far as they are in."""
+    """Indent the lines by this many columns; a negative number dedents them, at most to the margin."""
     if columns == 0:
         return text
     lines = text.splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""Which texts are one emoji."""
+"""Recognize texts that consist of a single emoji."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _CODE_POINTS = re.compile(r"[0-9a-fA-F]{2,6}([-_][0-9a-fA-F]{2,6}){0,15}\Z")
 
 
 def find_emoji(given: str) -> str | None:
-    """The emoji as one fully qualified sequence of characters; ``given`` may also be its code points, such as
-    ``1f44d`` or ``1f1e9-1f1ea``. None for anything else.
+    """Return the emoji as one fully qualified sequence of characters; ``given`` can also be its code points,
+    such as ``1f44d`` or ``1f1e9-1f1ea``. None for anything else.
 
-    One emoji, one spelling: with or without the sign that asks for colour it is the same.
+    Every emoji has one spelling: the variation selector for color makes no difference.
     """
-    import emoji  # its table of all emoji takes longer to load than all else here
+    import emoji  # its table takes longer to load than everything else in this module
 
     known = emoji.EMOJI_DATA.get(_from_code_points(given))
     if known is None or known["status"] == emoji.STATUS["component"]:
@@ -22,7 +22,7 @@ def find_emoji(given: str) -> str | None:
 
 
 def require_emoji(given: object, field: str) -> None:
-    """Raises ValueError naming ``field`` for a text that is no emoji. What is no text, such as None, passes."""
+    """Raise ValueError naming ``field`` for text that is not an emoji. Other types, such as None, pass."""
     if isinstance(given, str) and given and find_emoji(given) is None:
         raise ValueError(f"{field}: expected an emoji or its code points such as `1f4d8`, got {given[:50]!r}")
 

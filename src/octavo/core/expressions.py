@@ -1,11 +1,10 @@
 """Conditions, inline expressions and custom merge rules: a small, closed part of JavaScript.
 
-Values are what JSON knows plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``,
-comparisons, UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is
-``undefined`` instead of an error, so a claim that a visitor lacks counts as false. Nothing is reachable but
-own keys of the given data and the methods listed here; there is no assignment, and time is bounded by steps.
-Regular expressions are RE2's, whose time grows with the text and not with its powers: they look neither ahead nor
-behind and refer to no group.
+Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``, comparisons,
+UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is ``undefined`` instead of
+an error, so a claim that a visitor lacks counts as false. Expressions can reach only own keys of the given data
+and the methods listed here; there is no assignment, and time is bounded by steps. Regular expressions are
+RE2's, whose time is linear in the text: they have no lookahead, lookbehind, or backreferences.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ MAX_DEPTH = 64
 MAX_STEPS = 20_000
 MAX_TEXT = 100_000
 
-# What ``visitor`` is not: the same for everybody who reads a revision.
+# All roots except ``visitor``: the same for every reader of a revision.
 DETERMINISTIC_ROOTS = frozenset({"space", "page"})
 
 
 class ExpressionError(ValueError):
-    """``position`` counts characters of the expression from 0."""
+    """An invalid or failed expression; ``position`` counts its characters from 0."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(f"{message} (at {position})")
@@ -47,7 +46,7 @@ Code = Callable[["_Run", Scope], Any]
 
 
 class Expression:
-    """A parsed expression. ``roots`` are the names it reads from its context."""
+    """A parsed expression; ``roots`` are the names it reads from its context."""
 
     def __init__(self, source: str, roots: frozenset[str], code: Code) -> None:
         self.source = source
@@ -56,30 +55,30 @@ class Expression:
 
 
 def evaluate(expression: str | Expression, context: Mapping[str, Any]) -> Any:
-    """The value as plain data (``undefined`` becomes ``None``, whole numbers ``int``). Raises
-    ``ExpressionError`` for bad syntax, a name that ``context`` lacks, or a crossed limit."""
+    """Return the value as plain data (``undefined`` becomes ``None``, whole numbers ``int``). Raises
+    ``ExpressionError`` for bad syntax, a name that ``context`` lacks, or an exceeded limit."""
     run, value = _run(expression, context)
     return run.outward(value)
 
 
 def is_true(expression: str | Expression, context: Mapping[str, Any]) -> bool:
-    """Whether the value counts as true. Raises like ``evaluate``."""
+    """Return whether the value is truthy. Raises like ``evaluate``."""
     return _truthy(_run(expression, context)[1])
 
 
 def text_of(expression: str | Expression, context: Mapping[str, Any]) -> str:
-    """The value as inline text; ``undefined`` and ``null`` are empty. Raises like ``evaluate``."""
+    """Return the value as inline text; ``undefined`` and ``null`` are empty. Raises like ``evaluate``."""
     run, value = _run(expression, context)
     return "" if value is None or value is UNDEFINED else str(run.outward(run.text(value)))
 
 
 NOBODY: dict[str, Any] = {"claims": {"unsigned": {}}}
-"""A visitor who has proved nothing."""
+"""A visitor without any claims."""
 
 
 class Shown:
-    """What documents show of expressions for one visitor: one that cannot be evaluated gives no text and counts as
-    false. ``space`` and ``page`` are their variables."""
+    """Evaluation of the expressions in documents for one visitor: an expression that fails gives no text and
+    counts as false. ``space`` and ``page`` are their variables."""
 
     def __init__(
         self, space: Mapping[str, Any], page: Mapping[str, Any], visitor: Mapping[str, Any] = NOBODY
@@ -99,7 +98,7 @@ class Shown:
             return False
 
     def problem(self, expression: str) -> str | None:
-        """Why an expression cannot be evaluated; None for one that can."""
+        """Return why an expression can't be evaluated; None if it can."""
         try:
             is_true(expression, self._context)
         except ExpressionError as error:
@@ -108,16 +107,16 @@ class Shown:
 
 
 def is_deterministic(expression: str | Expression, roots: Iterable[str] = DETERMINISTIC_ROOTS) -> bool:
-    """Whether the expression reads nothing but ``roots``, and so has one value for every visitor."""
+    """Return whether the expression reads only ``roots``, and so has the same value for every visitor."""
     parsed = parse(expression) if isinstance(expression, str) else expression
     return parsed.roots <= frozenset(roots)
 
 
 @lru_cache(maxsize=4096)
 def parse(expression: str) -> Expression:
-    """Raises ``ExpressionError``. Cached."""
+    """Parse an expression, with a cache. Raises ``ExpressionError``."""
     if len(expression) > MAX_LENGTH:
-        raise ExpressionError(f"longer than {MAX_LENGTH} characters", MAX_LENGTH)
+        raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters", MAX_LENGTH)
     parser = _Parser(expression)
     node = parser.expression()
     if parser.kind != "end":
@@ -134,13 +133,13 @@ def _run(expression: str | Expression, context: Mapping[str, Any]) -> tuple[_Run
 # Regular expressions
 
 _PATTERN_MEMORY = 256 * 1024
-"""Bytes that a compiled regular expression may take: this bounds how large repetitions make it."""
+"""Bytes that a compiled regular expression may take, which limits large repetitions."""
 
 
 class _Pattern:
-    """A literal such as ``/^v[0-9]+$/i``. It has no state: ``g`` only says that ``match`` gives all matches.
+    """A literal such as ``/^v[0-9]+$/i``. It has no state: ``g`` only makes ``match`` return all matches.
 
-    Raises ValueError for what RE2 does not take.
+    Raises ValueError for patterns that RE2 does not support.
     """
 
     def __init__(self, source: str, flags: str) -> None:
@@ -153,7 +152,7 @@ class _Pattern:
         options.max_mem = _PATTERN_MEMORY
         options.case_sensitive = "i" not in flags
         shown = "".join(flag for flag in "ms" if flag in flags)
-        # What JavaScript writes \uXXXX and \u{X} is \x{X} here.
+        # RE2 writes JavaScript's \uXXXX and \u{X} as \x{X}.
         plain = re.sub(r"(\\\\)|\\u\{?([0-9a-fA-F]{4,6})\}?", lambda m: m[1] or rf"\x{{{m[2]}}}", source)
         try:
             self._compiled = re2.compile(f"(?{shown}){plain}" if shown else plain, options)
@@ -161,7 +160,8 @@ class _Pattern:
             raise ValueError(str(error.args[0], "utf-8", "replace")) from None
 
     def matches(self, run: _Run, text: str) -> list[Any]:
-        """The first match, or with ``g`` all; each an object of RE2. The text costs steps by its length."""
+        """Return the first match, or all with ``g``, as RE2 match objects. The text costs steps by its
+        length."""
         run.step(1 + (len(text) >> 3))
         if self.all:
             found = list(self._compiled.finditer(_joined(text, "replace")))
@@ -182,7 +182,7 @@ def _required_pattern(value: Any) -> _Pattern:
 
 
 def _match(run: _Run, target: str, pattern: Any) -> Any:
-    """All matches with ``g``; else the first one with its groups; null where there is none."""
+    """Return all matches with ``g``; otherwise the first match with its groups, or null."""
     pattern = _required_pattern(pattern)
     found = pattern.matches(run, target)
     if not found:
@@ -199,7 +199,7 @@ def _search(run: _Run, target: str, pattern: Any) -> float:
     return float(len(_inward(_joined(target, "replace")[: found[0].start()]))) if found else -1.0
 
 
-# Values. Inside, numbers are floats and texts are sequences of UTF-16 units, as JavaScript counts them.
+# Values. Internally, numbers are floats and texts are sequences of UTF-16 units, as JavaScript counts them.
 
 
 def _inward(value: Any) -> Any:
@@ -217,7 +217,7 @@ def _inward(value: Any) -> Any:
 
 
 def _joined(units: str, lone: str = "surrogatepass") -> str:
-    """UTF-16 units as an ordinary text; ``lone`` says what becomes of half a pair."""
+    """Return UTF-16 units as an ordinary text; ``lone`` is the error handler for unpaired surrogates."""
     return units if units.isascii() else units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", lone)
 
 
@@ -284,7 +284,7 @@ def _same_value_zero(one: Any, two: Any) -> bool:
 
 
 class _Run:
-    """One evaluation: counts its steps."""
+    """One evaluation, which counts its steps."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -292,12 +292,12 @@ class _Run:
     def step(self, count: int = 1, position: int = 0) -> None:
         self.steps += count
         if self.steps > MAX_STEPS:
-            raise ExpressionError("too much work", position)
+            raise ExpressionError("the expression takes too many steps; simplify it", position)
 
     def bounded(self, text: str, position: int = 0) -> str:
         if len(text) > MAX_TEXT:
-            raise ExpressionError(f"a text longer than {MAX_TEXT} characters", position)
-        # Long texts cost as many steps as building them takes time.
+            raise ExpressionError(f"the result is a text longer than {MAX_TEXT} characters", position)
+        # Building long texts costs steps in proportion to the time it takes.
         self.step(len(text) >> 7, position)
         return text
 
@@ -324,7 +324,7 @@ class _Run:
             part = "" if item is None or item is UNDEFINED else self.text(_inward(item))
             length += len(part) + len(separator)
             if length > MAX_TEXT:
-                raise ExpressionError(f"a text longer than {MAX_TEXT} characters", 0)
+                raise ExpressionError(f"the result is a text longer than {MAX_TEXT} characters", 0)
             parts.append(part)
         return self.bounded(separator.join(parts))
 
@@ -381,7 +381,7 @@ def _member(run: _Run, target: Any, key: Any) -> Any:
             return _inward(target[int(name)])
         return UNDEFINED
     if isinstance(target, Mapping):
-        # Keys of the context are ordinary texts, not units.
+        # Keys of the context are ordinary texts rather than UTF-16 units.
         found = target.get(run.outward(name), UNDEFINED)
         return _inward(found)
     return UNDEFINED
@@ -394,7 +394,7 @@ def _has(run: _Run, key: Any, target: Any, position: int) -> bool:
     if isinstance(target, Mapping):
         name = str(run.outward(run.text(key)))
         return name in target and not name.startswith("__") and name not in _FORBIDDEN
-    raise ExpressionError("the right side of `in` is no object", position)
+    raise ExpressionError("the right side of `in` is not an object", position)
 
 
 def _whole(run: _Run, value: Any, default: float) -> float:
@@ -405,7 +405,7 @@ def _whole(run: _Run, value: Any, default: float) -> float:
 
 
 def _span(run: _Run, length: int, start: Any, end: Any) -> tuple[int, int]:
-    """The bounds of ``slice``: negative ones count from the end."""
+    """Return the bounds of ``slice``; negative ones count from the end."""
     bounds = (_whole(run, start, 0), _whole(run, end, length))
     low, high = (int(max(0, length + n) if n < 0 else min(n, length)) for n in bounds)
     return low, max(low, high)
@@ -444,7 +444,7 @@ def _split(run: _Run, target: str, separator: Any, limit: Any) -> list[Any]:
     parts = [target] if separator is UNDEFINED else target.split(by) if by else list(target)
     if limit is not UNDEFINED:
         count = _whole(run, limit, 0)
-        # As an unsigned number of 32 bits: -1 is as good as no limit.
+        # As an unsigned 32-bit number: -1 means no limit.
         parts = parts[: 0 if math.isinf(count) else int(count) % 2**32]
     run.step(len(parts))
     return parts
@@ -539,7 +539,7 @@ _ARROW_METHODS: dict[str, Callable[[list[Any], Callable[[Any, int], Any]], Any]]
 
 
 class _Arrow:
-    """``(a, b) => body``, only ever as the argument of a method."""
+    """``(a, b) => body``, allowed only as the argument of a method."""
 
     def __init__(self, parameters: list[str], body: Code) -> None:
         self.parameters = parameters
@@ -569,7 +569,7 @@ def _call(name: str, target: Code, values: list[Code], arrow: _Arrow | None, pos
         if name == "toString" and not values:
             return run.text(value)
         if name not in methods or arrow is not None:
-            raise ExpressionError(f"there is no method {name!r} for this value", position)
+            raise ExpressionError(f"this value has no method {name!r}", position)
         method, count = methods[name]
         given = [argument(run, scope) for argument in values][:count]
         return method(run, value, *given, *[UNDEFINED] * (count - len(given)))
@@ -728,7 +728,7 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
 
 
 def _logic(goes_on: Callable[[Any], bool], parts: list[Code]) -> Code:
-    """A chain of one logical operator: the first value that ends it, else the last."""
+    """Return a chain of one logical operator: the first value that ends it, or else the last."""
 
     def code(run: _Run, scope: Scope) -> Any:
         value: Any = UNDEFINED
@@ -750,7 +750,8 @@ _LOGIC: dict[str, Callable[[Any], bool]] = {
 
 
 class _Parser:
-    """Turns tokens into closures, by binding power. ``kind``, ``text`` and ``start`` are the token at hand."""
+    """Compiler from tokens to closures, by binding power. ``kind``, ``text``, and ``start`` describe the
+    current token."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -810,7 +811,7 @@ class _Parser:
                 left = self.ternary(left)
             elif operator in _LOGIC:
                 if logic and "??" in (logic, operator) and logic != operator:
-                    self.fail("`??` beside `||` or `&&` needs parentheses")
+                    self.fail("mixing `??` with `||` or `&&` requires parentheses")
                 logic = operator
                 parts = [left]
                 while self.take(operator):
@@ -885,22 +886,23 @@ class _Parser:
             start = self.start
             if parameters := self.arrow_parameters():
                 if values or arrow or name not in _ARROW_METHODS:
-                    self.fail(f"{name!r} takes no function here", start)
+                    self.fail(f"{name!r} does not take a function", start)
                 self.parameters += parameters
                 body = self.expression()
                 del self.parameters[-len(parameters) :]
                 arrow = _Arrow(parameters, body.code)
-                # The height counts; the value is the arrow's.
+                # The height counts; the value is that of the arrow function.
                 left = self.node(left.code, left, body)
             else:
                 values.append(self.expression())
         if arrow and values:
-            self.fail(f"{name!r} takes one function and nothing else", position)
+            self.fail(f"{name!r} takes exactly one function", position)
         code = _call(name, left.code, [value.code for value in values], arrow, position)
         return self.node(code, left, *values)
 
     def arrow_parameters(self) -> list[str]:
-        """The names before ``=>``, taken; nothing taken and nothing given when no arrow follows."""
+        """Consume and return the names before ``=>``; consume nothing and return no names when no arrow
+        follows."""
         match = _ARROW.match(self.source, self.start)
         if not match:
             return []
@@ -957,22 +959,22 @@ class _Parser:
         return self.node(code, *items)
 
     def pattern(self) -> _Node:
-        """A regular expression; the token at hand is its first slash."""
+        """Parse a regular expression; the current token is its first slash."""
         match = _PATTERN.match(self.source, self.start)
         if not match:
-            raise ExpressionError("a regular expression that never ends", self.start)
+            raise ExpressionError("unterminated regular expression", self.start)
         if set(match[2]) - set("gimsu") or len(set(match[2])) < len(match[2]):
-            self.fail("a regular expression takes the flags g, i, m, s and u")
+            self.fail("regular expressions support only the flags g, i, m, s, and u")
         try:
             found = _Pattern(match[1], match[2])
         except ValueError as error:
-            self.fail(f"not a regular expression of RE2: {error}")
+            self.fail(f"not a valid RE2 regular expression: {error}")
         self.end = match.end()
         self.advance()
         return self.node(_constant(found))
 
     def template(self) -> _Node:
-        """A template text; the token at hand is its first backtick, and ``end`` is behind it."""
+        """Parse a template literal; the current token is its first backtick, and ``end`` is just after it."""
         parts: list[_Node] = []
         opening = self.start
         while True:
@@ -986,7 +988,7 @@ class _Parser:
                 self.advance()
                 break
             if not self.source.startswith("${", self.end):
-                self.fail("a template text that never ends", opening)
+                self.fail("unterminated template literal", opening)
             self.end += 2
             self.advance()
             parts.append(self.expression())
@@ -1008,10 +1010,10 @@ class _Parser:
             digits = match[1] or match[2] or match[3]
             if digits is None:
                 if match[4] in ("u", "x") or match[4] in "123456789":
-                    self.fail("not an escape that is known", position)
+                    self.fail("unknown escape sequence", position)
                 return _ESCAPES.get(match[4], match[4])
             if int(digits, 16) > sys.maxunicode:
-                self.fail("there is no such character", position)
+                self.fail("this character does not exist", position)
             return chr(int(digits, 16))
 
         return _ESCAPED.sub(plain, text)

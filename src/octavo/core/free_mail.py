@@ -1,7 +1,8 @@
-"""Domains in which anybody gets a mailbox. None of them is an organization's own.
+"""Domains of public email providers, which no organization can claim.
 
-The list names providers with many mailboxes and is not meant to be complete: a domain needs its DNS record or the
-operator's word in any case. Lists with thousands of names also hold domains of companies and universities.
+The list names large providers and is not meant to be complete: claiming a domain requires its DNS record or the
+operator's confirmation in any case. Lists with thousands of names also contain domains of companies and
+universities.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ _FAMILIES = re.compile(
     r"(?:aol|gmx|hotmail|live|mail|msn|outlook|proton|protonmail|rocketmail|tuta|tutanota|windowslive|yahoo|yandex|ymail)"
     r"\.(?:com|net|org|me|io|[a-z]{2}|com?\.[a-z]{2})"
 )
-"""Providers with a domain in many countries."""
+"""Providers with domains in many countries."""
 _OTHERS = frozenset(
     {
         "126.com", "139.com", "163.com", "21cn.com", "aim.com", "aliyun.com", "aol.com", "att.net", "bellsouth.net",
@@ -31,7 +32,7 @@ _OTHERS = frozenset(
 
 
 def is_free_mail(domain: str) -> bool:
-    """Whether anybody gets a mailbox in a domain, which is in lower case.
+    """Return whether a lowercase domain belongs to a public email provider.
 
     >>> is_free_mail("gmail.com"), is_free_mail("yahoo.co.uk"), is_free_mail("example.com")
     (True, True, False)

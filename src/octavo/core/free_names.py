@@ -1,4 +1,4 @@
-"""Names that nothing else has."""
+"""Generate unused names."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable
 def free_name(
     wanted: str, is_taken: Callable[[str], bool], numbered: Callable[[int], str] | None = None
 ) -> str:
-    """``wanted``, or with a free number behind it; ``numbered`` says how else the number goes in.
+    """Return ``wanted``, or ``wanted`` with a free number appended; ``numbered`` formats the name with a
+    number.
 
-    Numbers are looked for by doubling and halving: after n equal names it takes log n questions to find n + 1,
-    where counting up would make n names cost n squared. Where there are holes it may not be the smallest.
+    The number is found by doubling and halving: after n equal names, finding n + 1 takes log n calls; counting
+    up would make n names cost n squared. If numbers are missing in between, it may not be the smallest.
 
     >>> free_name("a", {"a", "a-1"}.__contains__)
     'a-2'

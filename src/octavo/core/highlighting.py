@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-# pygments reads about 0.2 MB a second; longer listings are shown plain rather than holding a page up.
+# Pygments reads about 0.2 MB per second; longer listings are shown plain so that they don't delay the page.
 HIGHLIGHT_MAX = 60_000
-# Names that editors and other highlighters use, where pygments knows another.
+# Names from editors and other highlighters for which Pygments uses another name.
 _ALIASES = {
     "shellsession": "console",
     "curl": "bash",
@@ -60,16 +60,16 @@ COLOURED = {
     }.items()
     for kind in kinds.split()
 }
-"""The classes of pygments that have a colour, by the one whose colour it is; the others look like plain text. So a page
-marks up only what is seen."""
+"""Pygments classes that have a color, by the class whose color they use; all others look like plain text, so a
+page contains no more markup than is visible."""
 
 
 _PLAIN = ("text", "txt", "plain", "plaintext")
 
 
 def language_name(syntax: str) -> str:
-    """What a reader calls the language: ``JavaScript`` for ``js``; unknown names are as they are, and plain text, which
-    is no language, has none."""
+    """Return the display name of a language: ``JavaScript`` for ``js``. Unknown names are returned as they are;
+    plain text has none."""
     return "" if syntax.lower() in _PLAIN else _NAMES.get(syntax.lower(), syntax)
 
 
@@ -85,7 +85,7 @@ def _lexer(syntax: str) -> Lexer | None:
 
     name = syntax.lower()
     try:
-        # The first lexer of a language works its rules out, with counters that threads would share.
+        # The first lexer of a language builds its rules with counters that threads would share.
         with _making:
             return get_lexer_by_name(_ALIASES.get(name, name), stripnl=False, ensurenl=False)
     except ClassNotFound:
@@ -93,14 +93,15 @@ def _lexer(syntax: str) -> Lexer | None:
 
 
 def highlight(code: str, syntax: str) -> list[Token] | None:
-    """``code`` as ``(class, text)`` tokens whose texts joined are ``code``; classes are those that ``COLOURED``
-    gives (``k``, ``s``), empty for plain text, and neighbours have different ones. ``None`` when the language is unknown or the text too long.
+    """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of
+    ``COLOURED`` (``k``, ``s``), empty for plain text, and adjacent tokens have different ones. ``None`` when
+    the language is unknown or the text is too long.
     """
     if not syntax or len(code) > HIGHLIGHT_MAX:
         return None
     document = _HERE.search(code) if syntax in ("bash", "sh") else None
     if document is not None:
-        # What a command of the shell is given as a document of JSON is no text.
+        # A JSON document that a shell command receives as an argument is not a string.
         kinds = zip(document.groups(), ("bash", "json", "bash"), strict=True)
         found = [highlight(part, kind) for part, kind in kinds]
         return [token for tokens in found for token in tokens or ()] if all(found) else None
@@ -111,12 +112,12 @@ def highlight(code: str, syntax: str) -> list[Token] | None:
 
     parts = ((COLOURED.get(STANDARD_TYPES.get(kind, ""), ""), text) for kind, text in lexer.get_tokens(code))
     merged = [(hue, "".join(text for _, text in same)) for hue, same in groupby(parts, lambda part: part[0])]
-    # A lexer that changed the text (some normalise) cannot be laid over it.
+    # The tokens of a lexer that changed the text (some normalize it) don't match the original.
     return merged if "".join(text for _, text in merged) == code else None
 
 
 class Tokens:
-    """A line's tokens, taken from the front by number of characters."""
+    """The tokens of a line, consumed from the front by number of characters."""
 
     def __init__(self, row: list[Token]) -> None:
         self._row = row
@@ -148,7 +149,8 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
 
 
 def token_rows(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
-    """The tokens of ``"\\n".join(texts)``, by line."""
+    """Return the tokens of ``"\
+    ".join(texts)``, by line."""
     if not any("\n" in text for text in texts):
         return _split(tokens)
     taking = Tokens(tokens)

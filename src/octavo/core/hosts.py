@@ -1,4 +1,4 @@
-"""Host names that mean the same, in one spelling."""
+"""Normalize host names that mean the same."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import idna
 
 
 def spell_host(host: str) -> str:
-    """A host name without a port as it is kept and compared: in lower case, without the dot that may end it, letters
-    beyond ASCII as DNS has them. What is no host name stays what it is, and is found nowhere."""
+    """Return a host name without a port as it is stored and compared: lowercase, without a trailing dot,
+    non-ASCII letters encoded for DNS. Anything else is returned unchanged and matches nothing."""
     name = host.lower().removesuffix(".")
     if name.isascii():
         return name
@@ -18,5 +18,5 @@ def spell_host(host: str) -> str:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without the port."""
+    """Return the name in a Host header, without the port."""
     return spell_host(host.partition(":")[0])

@@ -1,7 +1,7 @@
-"""What becomes of the files of a repository: pages, reusable content, variables, tags, plain files.
+"""Plan what each file of a repository becomes: a page, reusable content, variables, tags, or a plain file.
 
-Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file after the other, so
-memory is bounded by the largest file. Nothing is lost: whatever is no page is kept as a file.
+Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so memory is
+bounded by the largest file. Nothing is lost: every other file is kept as a plain file.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from .summary import (
 
 
 class Files(Protocol):
-    """The files of a source. Paths are relative, with ``/``, and already safe."""
+    """Files of a source. Paths are relative, with ``/``, and already safe."""
 
     def paths(self) -> Iterable[str]: ...
 
@@ -60,10 +60,10 @@ class Files(Protocol):
 
 
 class PlannedPage(Struct, kw_only=True):
-    """A page to be. ``parent`` is the place of its parent in ``ImportPlan.pages`` (always before it), ``path``
-    the slugs down to it. A link leads to ``url``, or to the page at place ``to_page`` (and ``anchor``), or to
-    the file ``to_file``. Without ``file_path`` a document has no body, nor has one whose file is ``missing``.
-    ``titled``: SUMMARY.md says the title."""
+    """A planned page. ``parent`` is the index of its parent in ``ImportPlan.pages`` (always a lower one),
+    ``path`` the slugs down to it. A link leads to ``url``, or to the page at index ``to_page`` (and
+    ``anchor``), or to the file ``to_file``. A document has no body without ``file_path`` or if its file is
+    ``missing``. ``titled``: SUMMARY.md gives the title."""
 
     parent: int | None
     rank: str = ""
@@ -84,8 +84,9 @@ class PlannedPage(Struct, kw_only=True):
 
 
 class ImportPlan(Struct, kw_only=True):
-    """``files`` are kept as they are, also those that would be pages if they could be read; ``summary_text`` is SUMMARY.md as it was written, ``None`` where the
-    tree was inferred. ``pages`` are in reading order, parents first; the first document is the home page."""
+    """Result of planning. ``files`` are kept as they are, including Markdown files that can't be read as pages;
+    ``summary_text`` is the text of SUMMARY.md, ``None`` if the tree was inferred. ``pages`` are in reading
+    order, parents first; the first document is the home page."""
 
     config: Config
     summary: Summary
@@ -100,8 +101,8 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """A planned page with what its file says: ``text`` is the whole file, ``None`` if there is none. ``title`` is what
-    SUMMARY.md says, else the leading heading, else made of the file's name."""
+    """A planned page with the text of its file: ``text`` is the whole file, ``None`` without a file. ``title``
+    comes from SUMMARY.md, else from the leading heading, else from the file name."""
 
     planned: PlannedPage
     place: int
@@ -111,25 +112,27 @@ class PageText(Struct, kw_only=True):
 
 
 Unread = Callable[[str], Problem | None]
-"""Why a Markdown file of this path cannot be a page or an include; None where it can."""
+"""Return why a Markdown file at this path can't be a page or an include; None if it can."""
 
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
-    """Plan what becomes of each file. A Markdown file that is ``unread`` is kept as a file, and the page that it would
-    be becomes a link to it, so that nobody edits over it."""
+    """Plan what each file becomes. A Markdown file that is ``unread`` is kept as a file, and the page in its
+    place becomes a link to it, so that nobody edits over it."""
     paths = sorted(set(files.paths()))
     return _Planner(files, paths, unread).plan()
 
 
 def unread_in(files: Files, page_size: int) -> Unread:
-    """Find out by reading the files."""
+    """Return a check that reads each file to find out whether it can be a page."""
     return lambda path: unread_text(path, files.read(path), page_size)
 
 
 def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
-    """Say why these bytes cannot be a page: they are not UTF-8, or more than ``page_size``."""
+    """Return why these bytes can't be a page: they are not UTF-8, or longer than ``page_size``."""
     if len(data) > page_size:
-        message = f"a page can have at most {page_size} bytes; kept as a file, with a link in its place"
+        message = (
+            f"larger than {page_size} bytes, the limit for a page; kept as a file, with a link in its place"
+        )
         return Problem(path, 0, "page_too_large", message)
     try:
         data.decode("utf-8")
@@ -140,7 +143,8 @@ def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
 
 
 def unread_head(data: bytes) -> PageHead:
-    """Read what a file that cannot be a page says of its page: the link in its place is as hidden as that would be."""
+    """Read the page fields of a file that can't be a page, so that the link in its place is hidden whenever the
+    page would be."""
     return read_head(data[:_MOST_HEAD].decode("utf-8", "replace"))
 
 
@@ -156,26 +160,26 @@ def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
 
 
 _MOST_HEAD = 256 * 1024
-"""Bytes in which a front matter is looked for."""
+"""Number of bytes searched for front matter."""
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
 SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What addresses can call a space."""
+"""Names of a space that can appear in URLs."""
 SPACE_LINK = re.compile(
     rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
-"""An address of a space, with its host, its id and the path of a page in it."""
+"""A URL of a space, with its host, its id, and the path of a page in it."""
 _SHOWN_FILE = re.compile(
     r"""!\[[^\]\n]*\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"""
     r"""|\bsrc(?:set)?\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
 )
-"""Where a text shows a file, an image mostly: what is between brackets, or in an attribute."""
+"""Places where a text shows a file, usually an image: between brackets or in an attribute."""
 _FILE_COLUMN = 'data-type="files"'
 _CELL_FILE = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _SourceLookup:
-    """The files of a source, for what its texts show (``links.Lookup``): pages are never shown in their place."""
+    """Files of a source as its texts show them (``links.Lookup``); pages are never shown in their place."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(files)
@@ -190,11 +194,11 @@ class _SourceLookup:
 
 
 _LINE_END = re.compile("\n")
-_TOO_MANY_PARTS = f"a page has {MAX_NODES:,} {PARTS} at most; the rest is shown as its source"
+_TOO_MANY_PARTS = f"a page can have at most {MAX_NODES:,} {PARTS}; the rest is shown as source text"
 
 
 class _LineNumbers:
-    """The lines of places in a text, from 1."""
+    """Line numbers of offsets in a text, from 1."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -208,8 +212,8 @@ class _LineNumbers:
 
 
 _OPEN_BOLD = re.compile(r"(?<![*\\\w])\*\*(?=[^\s*])[^*\n`]{1,200}[ \t]\*\*(?=\w)")
-"""Bold text with a space before its end, as hosted editors exported them for years. No Markdown reads them so, for
-``**a and **b`` may be two names of code."""
+"""Bold text with a space before its closing marks, as GitBook exported it for years. No Markdown parser reads
+it that way, because ``**a and **b`` can be two names in code."""
 
 
 def _unread_bold(body: str) -> list[re.Match[str]]:
@@ -234,10 +238,10 @@ def _unread_bold(body: str) -> list[re.Match[str]]:
 
 
 class TextCheck:
-    """Adds problems to a plan for what its files say and nothing can be made of: tags without an end, links to spaces
-    that are none here, and includes, images and files that are not in the source.
+    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and includes,
+    images, and files that are missing from the source.
 
-    ``is_space``: whether a space of this id may be linked to; ``hosts``: those whose addresses mean content.
+    ``is_space``: whether a space of this id can be linked to; ``hosts``: hosts whose URLs refer to content.
     """
 
     def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:
@@ -248,15 +252,17 @@ class TextCheck:
         self._lookup = _SourceLookup(plan.files)
 
     def check(self, path: str, text: str) -> None:
-        """Looks at the whole text of one Markdown file."""
+        """Check the whole text of one Markdown file."""
         front, heading, body = split_page(text)
         before = (front + heading).count("\n") + 1
         for line, tag in unpaired_tags(body):
-            message = f"{tag[1:]} ends here but was not begun" if tag[0] == "/" else f"{tag} is never closed"
+            message = (
+                f"{tag[1:]} ends here but was never opened" if tag[0] == "/" else f"{tag} is never closed"
+            )
             self._add(path, before + line, "unclosed_tag", message)
         if may_hold_guards(body):
             for line, guard in find_unread(read(body)):
-                message = f"{guard} is no condition here; nobody sees what it is meant for"
+                message = f"{guard} is not a valid condition, so nobody can see this content"
                 self._add(path, before + line - 1, "unread_condition", message)
         line_of = _LineNumbers(text)
         for match in _unread_bold(body):
@@ -265,11 +271,11 @@ class TextCheck:
                 path,
                 line_of.at(at),
                 "unread_bold",
-                f"{match[0]} is shown with its asterisks; move the space behind the last two",
+                f"{match[0]} is shown with its asterisks; move the space after the last two",
             )
         for match in SPACE_LINK.finditer(text):
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
-                message = f"the space {match[2]} is not known here; the link leads where it is written"
+                message = f"the space {match[2]} does not exist on this server; the link keeps its URL"
                 self._add(path, line_of.at(match.start()), "unknown_space", message)
         includes = [
             m for m in _INCLUDE.finditer(text) if self._includes.isdisjoint(include_paths(m[1], path))
@@ -280,8 +286,9 @@ class TextCheck:
         files = [m for m in shown if self._is_missing(m[m.lastindex or 0], path)]
         if not includes and not files and not may_be_cut(body):
             return
-        # Reading costs much more than looking, so it is for those alone that seem to miss something, or are very long.
-        # In a listing it is an example.
+        # Parsing costs much more than scanning, so parse only texts that seem to miss something or are very
+        # long.
+        # In a code block it is an example.
         document = read(body)
         if not document.whole:
             at = len(text) - len(body) + sum(map(len, document.gaps[:-1]))
@@ -300,7 +307,7 @@ class TextCheck:
                 self._missing(path, line_of.at(match.start()), "missing_file", written)
 
     def check_cover(self, path: str, cover: Cover | None) -> None:
-        """Looks at the cover of a page."""
+        """Check the cover of a page."""
         for written in dict.fromkeys((cover.light, cover.dark)) if cover is not None else ():
             if written and self._is_missing(written, path):
                 self._missing(path, 0, "missing_file", written)
@@ -309,7 +316,7 @@ class TextCheck:
         self._add(path, line, code, f"{written} does not exist; nothing is shown in its place")
 
     def _is_missing(self, written: str, path: str) -> bool:
-        """Whether a file that is written so, in the text of ``path``, is neither in the source nor elsewhere."""
+        """Return whether a file that the text of ``path`` refers to is neither in the source nor elsewhere."""
         return resolve(written, self._lookup, path).kind not in ("file", "url")
 
     def _add(self, path: str, line: int, code: str, message: str) -> None:
@@ -317,7 +324,7 @@ class TextCheck:
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
-    """The page itself, without what its front matter says and without its body. ``ids`` are by place."""
+    """Return the page without its body and without its front-matter fields. ``ids`` are by index."""
     planned = read.planned
     target: dict[str, Any] | None = None
     if planned.url is not None:
@@ -349,7 +356,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """The words of the heading of the first level that a page starts with, behind its front matter."""
+    """Return the plain text of the level-1 heading that a page starts with, after its front matter."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
@@ -392,7 +399,7 @@ class _Planner:
         root = self.config.root
         if root and not any(path.startswith(root) for path in self.paths):
             self.problem(
-                CONFIG_PATH, 0, "missing_root", f"there is no folder {root}; the whole source is read"
+                CONFIG_PATH, 0, "missing_root", f"the folder {root} does not exist; the whole source is read"
             )
             root = self.config.root = ""
         summary, summary_text = self.read_summary(root)
@@ -409,9 +416,14 @@ class _Planner:
             self.problems += problems
 
         if root + self.config.readme not in self.existing:
-            self.problem(root + self.config.readme, 0, "no_readme", "there is no home page of this name")
+            self.problem(
+                root + self.config.readme,
+                0,
+                "no_readme",
+                "this file does not exist, so there is no home page at this path",
+            )
         self.place(summary.entries, None)
-        # Also those of folders within, which the files there mean by their relative paths.
+        # This includes folders further down, which files there refer to by relative paths.
         includes = [
             path
             for path in self.paths
@@ -443,7 +455,7 @@ class _Planner:
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
-            # It cannot be given back as text, so its bytes are kept too.
+            # The text can't be converted back, so its bytes are kept too.
             self.special.discard(path)
             self.problem(path, 0, "invalid_utf8", f"not UTF-8 (byte {error.start}); read as far as possible")
             return content.decode("utf-8", "replace")
@@ -461,7 +473,7 @@ class _Planner:
         return summary, text
 
     def is_read(self, path: str) -> bool:
-        """Whether a Markdown file can be a page; one that cannot is told once."""
+        """Return whether a Markdown file can be a page, and report one that can't once."""
         problem = self.unread(path)
         if problem is not None and path not in self.kept_unread:
             self.kept_unread.add(path)
@@ -471,7 +483,7 @@ class _Planner:
     def place(
         self, entries: list[SummaryEntry], parent: int | None, first: PlannedPage | None = None
     ) -> None:
-        """Place the pages of entries below a page. ``first``: a link that comes before them."""
+        """Place the pages of entries under a page. ``first``: a link that comes before them."""
         taken: set[str] = set()
         above = self.pages[parent].path if parent is not None else ""
         wanted: list[SummaryEntry | None] = [*([] if first is None else [None]), *entries]
@@ -480,8 +492,8 @@ class _Planner:
             assert page is not None
             link = None
             if page.kind == "link" and entry is not None and entry.children:
-                # A link holds no pages: a page of words does, with the link as its first child.
-                message = "a link cannot hold pages; it became the first of them"
+                # A link can't have subpages: a page without text can, with the link as its first child.
+                message = "a link can't have subpages; it became the first page of a group"
                 self.problem(self.summary_path, entry.line, "link_with_children", message)
                 link, page = page, self.page(SummaryEntry(kind="page", title=page.title), parent)
                 page.line, page.titled, link.parent = link.line, link.titled, len(self.pages)
@@ -528,12 +540,12 @@ class _Planner:
                 self.summary_path, entry.line, "missing_file", f"{href} does not exist; the page is empty"
             )
             page.slug = _slug_of_file(href, entry.title)
-            # The page is where its file would be, so that the entry keeps its link.
+            # The page is placed where its file would be, so that the entry keeps its link.
             page.file_path, page.missing = absent, True
         elif (place := self.page_of_file.get(path)) is not None:
             page.kind, page.to_page, page.anchor = "link", place, entry.anchor
             if entry.kind == "page":
-                message = f"{path} is listed already; kept as a link to it"
+                message = f"{path} is already listed; kept as a link to it"
                 self.problem(self.summary_path, entry.line, "listed_twice", message)
         elif is_markdown(path) and not self.is_read(path):
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
@@ -546,8 +558,8 @@ class _Planner:
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
 
     def find(self, href: str, line: int) -> str | None:
-        """The file that an entry means: as written, percent-encoded on disk, a folder's README, without its
-        extension, or in other letter case."""
+        """Return the file that an entry refers to: as written, percent-encoded on disk, the README of a folder,
+        without its extension, or in different letter case."""
         full = (self.config.root + href.lstrip("/")).strip("/")
         names = [f"{full}/README.md".lstrip("/")]
         if not href.endswith("/"):
@@ -565,7 +577,7 @@ class _Planner:
 
 
 def _file_of(href: str) -> str:
-    """The Markdown file that an entry of this target is about."""
+    """Return the Markdown file that an entry with this target refers to."""
     if is_markdown(href):
         return href
     return f"{href}README.md".lstrip("/") if href.endswith("/") else f"{href}.md"
@@ -579,7 +591,7 @@ def _slug_of_file(path: str, title: str) -> str:
 
 
 def _computed_title(computed: Mapping[str, Any]) -> str:
-    """An OpenAPI page is named for its specification until that is read."""
+    """Return the title of an OpenAPI page: the name of its specification, until that is read."""
     found: Any = computed
     for key in ("dependencies", "spec", "ref", "spec"):
         found = found.get(key) if isinstance(found, Mapping) else None
@@ -588,5 +600,5 @@ def _computed_title(computed: Mapping[str, Any]) -> str:
 
 
 def head_fields(head: PageHead) -> dict[str, Any]:
-    """The fields of a page that its front matter decides."""
+    """Return the page fields that the front matter sets."""
     return {name: getattr(head, name) for name in FRONT_FIELDS}

@@ -1,4 +1,4 @@
-"""Which language a text is in, where that is sure enough to act on."""
+"""Detect the language of a text when it is certain enough to act on."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 
 _LETTER = re.compile(r"[^\W\d_]")
 _FEWEST = 30
-"""Letters without which a text says nothing: names of products and commands are in no language."""
+"""Minimum number of letters: names of products and commands belong to no language."""
 _SURE = 0.97
 _MOST = 2000
-"""Characters that are looked at."""
+"""Number of characters that are examined."""
 _RENAMED = {"iw": "he", "in": "id", "ji": "yi"}
-"""Codes of before 1989, which the detector still gives."""
+"""Codes from before 1989, which the detector still returns."""
 _ALIKE = (
     {"no", "da", "sv"}, {"hr", "sr", "bs", "sl"}, {"cs", "sk"}, {"id", "ms", "jv", "su"}, {"pt", "gl", "es", "ca"},
     {"ru", "uk", "bg", "be", "mk", "sr"}, {"zh", "yue", "ja"}, {"nl", "af"}, {"it", "co", "la"},
 )  # fmt: skip
-"""Languages that short texts do not tell apart."""
+"""Languages that short texts can't distinguish."""
 
 
 @cache
 def _detector() -> Any:
-    # Loaded by the first text that is asked about.
+    # Loaded for the first text.
     from gcld3 import NNetLanguageIdentifier
 
     return NNetLanguageIdentifier(min_num_bytes=0, max_num_bytes=4 * _MOST)
 
 
 def find_language(text: str) -> str | None:
-    """The code of the language (``de``, ``zh``) that a text is surely in, else None.
+    """Return the code of a text's language (``de``, ``zh``) if it is certain, else None.
 
     >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.")
     'de'
@@ -41,12 +41,12 @@ def find_language(text: str) -> str | None:
         return None
     found = _detector().FindLanguage(text)
     is_sure = found.is_reliable and found.probability >= _SURE
-    # A code may name the letters too, like hi-Latn, which is mostly a text of many names.
+    # A code may include the script, such as hi-Latn, which is usually a text with many names.
     return _RENAMED.get(found.language, found.language) if is_sure and "-" not in found.language else None
 
 
 def differ(one: str, other: str) -> bool:
-    """Whether two texts are surely in languages that nobody takes for each other."""
+    """Return whether two texts are certainly in different languages that are not easily confused."""
     first, second = find_language(one), find_language(other)
     if first is None or second is None or first == second:
         return False

@@ -1,4 +1,4 @@
-"""Mappings that never change, each made of an earlier one and what differs from it."""
+"""Immutable mappings, each defined by an earlier one and its differences."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _MOST = 500
-"""Differences that are carried along; more of them are laid into a mapping of their own."""
+"""Number of differences kept in a layer; beyond that they are merged into a dictionary of their own."""
 
 
 class Layered(Mapping[K, V]):
-    """A mapping over a dictionary that others share and nobody changes; values are never None. What differs lies over
-    it, so that another one costs what changes in it, not what it holds. In no order."""
+    """A mapping over a shared dictionary that never changes; values are never None. Differences lie on top of
+    it, so that a changed mapping costs only what changed. Unordered."""
 
     def __init__(self, below: dict[K, V]) -> None:
         self._below = below
@@ -22,7 +22,7 @@ class Layered(Mapping[K, V]):
         self._size = len(below)
 
     def changed(self, changes: Mapping[K, V | None]) -> Layered[K, V]:
-        """The mapping with these values; None for one that is gone."""
+        """Return the mapping with these values; None removes a key."""
         made: Layered[K, V] = Layered(self._below)
         made._over = {**self._over, **changes}
         made._size = self._size

@@ -1,6 +1,7 @@
-"""References: from what a file says to what it means, and back.
+"""Resolve references in files to their targets, and write references to targets.
 
-``resolve`` never fails: whatever cannot be found is a ``broken`` target that keeps the reference as written.
+``resolve`` never fails: a reference that can't be found becomes a ``broken`` target that keeps the reference as
+written.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ BROKEN = "broken-reference"
 
 
 def app_hosts(url: str) -> tuple[str, ...]:
-    """The hosts whose addresses mean content: that of ``url``, where the application is, and that which sources from
-    elsewhere name."""
+    """Return the hosts whose URLs refer to content: that of ``url``, where the app is, and the one that
+    imported sources name."""
     host = own_address(url).host
-    # On the machine of who reads, `localhost` in a text mostly means something else.
+    # On a reader's machine, `localhost` in a text usually means something else.
     return (APP_HOST,) if host in ("", "localhost", APP_HOST) else (APP_HOST, host)
 
 
 class Lookup(Protocol):
-    """What a revision knows of its own files. Paths are those of the source, without leading slash; an
-    answer is an id."""
+    """Lookup of a revision's own files. Paths are those of the source, without a leading slash; results are
+    ids."""
 
     def find_page(self, file_path: str) -> str | None: ...
 
     def find_page_by_path(self, path: str) -> str | None:
-        """By the path readers see, such as ``guides/start``; the empty path is the home page."""
+        """Find a page by its path in URLs, such as ``guides/start``; the empty path is the home page."""
 
     def find_page_by_id(self, page: str) -> str | None: ...
 
@@ -45,16 +46,16 @@ class Lookup(Protocol):
     def find_file_by_id(self, file: str) -> str | None: ...
 
     def find_reusable(self, path: str) -> str | None:
-        """A reusable content by the path of its file."""
+        """Find reusable content by the path of its file."""
 
 
 class Target(Struct, frozen=True, omit_defaults=True):
-    """What a reference means.
+    """Target of a reference.
 
-    ``page``: the page with the id ``page`` (of ``space`` if set, else of this one; then ``path`` is its
-    path there and the id is unknown), at ``anchor``. ``anchor``: a place in the same page. ``file``, ``space``
-    and ``url`` speak for themselves. ``in-app``: a URL of the application that is no content. ``broken``:
-    ``url`` keeps the reference as written.
+    ``page``: the page with the id ``page`` (of ``space`` if set, else of this one; then ``path`` is its path
+    there and the id is unknown), at ``anchor``. ``anchor``: a place in the same page. ``file``, ``space``, and
+    ``url`` have the obvious meaning. ``in-app``: a URL of the app that is not content. ``broken``: ``url``
+    keeps the reference as written.
     """
 
     kind: Literal["page", "anchor", "file", "space", "url", "in-app", "broken"]
@@ -78,10 +79,10 @@ _BROKEN = re.compile(r"/?(?:broken-reference|broken/(?:pages|spaces|files|anchor
 def resolve(
     href: str, lookup: Lookup, source: str = "", root: str = "", app_hosts: tuple[str, ...] = (APP_HOST,)
 ) -> Target:
-    """What ``href``, written in the file ``source``, means.
+    """Resolve ``href``, written in the file ``source``, to its target.
 
-    ``root`` is the folder of the space in its source (empty, or ending in a slash): root-absolute references
-    start there. ``app_hosts`` are hosts of the application, whose ``/s/<space>/<path>`` means content.
+    ``root`` is the folder of the space in its source (empty, or ending in a slash): root-relative references
+    start there. ``app_hosts`` are hosts of the app, whose ``/s/<space>/<path>`` refers to content.
     """
     written = href
     href = re.sub(r"[\t\n\r]", "", href).strip()
@@ -110,7 +111,7 @@ def resolve(
 
 
 def include_paths(href: str, source: str = "") -> tuple[str, ...]:
-    """How the path of the file that an include, written in the file ``source``, means may be spelled."""
+    """Return the possible paths of the file that an include in the file ``source`` refers to."""
     path = entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
     return spellings(path) if path else ()
 
@@ -120,13 +121,13 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> dict[str, Any] | None:
-    """The reference to something named by its id, as files name what has no path: ``user:1a2b``."""
+    """Return a reference by id, as files name things without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     return {"kind": named[1], _ID_FIELD.get(named[1], named[1]): named[2]} if named else None
 
 
 def in_app(url: str) -> dict[str, Any] | None:
-    """The person or collection that an address of the application shows."""
+    """Return the person or collection that a URL of the app shows."""
     address = read_address(url)
     found = read_person_or_collection(address.path) if address is not None else None
     return {"kind": found[0], found[0]: found[1]} if found else None
@@ -156,7 +157,7 @@ def _resolve_path(name: str, anchor: str | None, lookup: Lookup, source: str, ro
     if path is None:
         return None
     folder = path.strip("/")
-    # A file as it stands; a folder means its README; and what readers see, as in `../guides/start`.
+    # A file as written; a folder's README; and a page's path in URLs, as in `../guides/start`.
     candidates = (
         [f"{folder}/README.md".lstrip("/")]
         if path.endswith("/")
@@ -175,14 +176,14 @@ def _resolve_path(name: str, anchor: str | None, lookup: Lookup, source: str, ro
 
 
 def relative_href(path: str, source: str, anchor: str | None = None) -> str:
-    """How the file ``source`` refers to the file ``path``: ``../a%20b.md#part``; to itself, the anchor alone
-    (or its own name)."""
+    """Return the reference from the file ``source`` to the file ``path``: ``../a%20b.md#part``; to itself, only
+    the anchor (or its own name)."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     if path == source and fragment:
         return fragment
     way = posixpath.relpath("/" + path, "/" + posixpath.dirname(source))
     written = quote(way, safe=_KEPT)
-    # `a:b.md` would be read as a URL of the scheme `a`.
+    # `a:b.md` would be read as a URL with the scheme `a`.
     return ("./" + written if _SCHEME.match(written) else written) + fragment
 
 
@@ -190,6 +191,6 @@ _KEPT = "/-._~!$&'*+,;=:@" + "".join(chr(code) for code in range(0xA1, 0x250))
 
 
 def space_href(space: str, path: str = "", anchor: str | None = None, app_host: str = APP_HOST) -> str:
-    """How any file refers to a page of another space."""
+    """Return the URL by which any file refers to a page of another space."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     return AppAddresses(f"https://{app_host}").page(space, quote(path, safe=_KEPT)) + fragment

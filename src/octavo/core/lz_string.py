@@ -1,4 +1,4 @@
-"""Reading what the JavaScript library lz-string compressed for URLs."""
+"""Decompress text that the JavaScript library lz-string compressed for URLs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-$"
 _VALUES = {letter: n for n, letter in enumerate(_ALPHABET)} | {"/": 63, "=": 64, " ": 62}
-"""Of both forms it has: for URLs, and base64, whose ``/`` means what ``-`` does. A form decodes ``+`` to a space."""
+"""The alphabet of both forms: for URLs, and base64, which has ``/`` in place of ``-``. A form decodes ``+`` to
+a space."""
 
 
 class _Bits:
@@ -18,23 +19,24 @@ class _Bits:
         for letter in text:
             value = _VALUES.get(letter)
             if value is None:
-                raise ValueError(f"the letter {letter!r} is not of this form")
+                raise ValueError(f"the character {letter!r} does not belong to this encoding")
             for shift in range(5, -1, -1):
                 yield value >> shift & 1
 
     def read(self, count: int) -> int:
-        """A number of so many bits, the lowest first. Raises ValueError at the end."""
+        """Read a number of this many bits, lowest first. Raises ValueError at the end."""
         found = 0
         for power in range(count):
             bit = next(self._bits, None)
             if bit is None:
-                raise ValueError("it ends in the middle")
+                raise ValueError("the text is truncated")
             found |= bit << power
         return found
 
 
 def decompress(text: str, limit: int) -> str:
-    """What ``compressToEncodedURIComponent`` or ``compressToBase64`` was given, of at most ``limit`` characters.
+    """Return the text given to ``compressToEncodedURIComponent`` or ``compressToBase64``, of at most ``limit``
+    characters.
 
     Raises ValueError for anything else.
     """
@@ -48,7 +50,7 @@ def decompress(text: str, limit: int) -> str:
     if first == 2:
         return ""
     if first > 2:
-        raise ValueError("it begins with what was not seen before")
+        raise ValueError("the text starts with a reference to an earlier part")
     last = letter(first)
     known.append(last)
     out, size, width, room = [last], 1, 3, 4
@@ -67,11 +69,11 @@ def decompress(text: str, limit: int) -> str:
         elif code == len(known):
             entry = last + last[0]
         else:
-            raise ValueError("it names what was not seen before")
+            raise ValueError("the text refers to a part that does not exist")
         out.append(entry)
         size += len(entry)
         if size > limit:
-            raise ValueError(f"it is longer than {limit} characters")
+            raise ValueError(f"the text is longer than {limit} characters")
         known.append(last + entry[0])
         last = entry
         room -= 1

@@ -1,7 +1,7 @@
-"""Personal data and secrets in what people write, put out of sight before it is kept or sent on.
+"""Mask personal data and secrets in texts that people write, before the texts are stored or sent.
 
-What is masked is known by its shape alone, so a harmless number is masked now and then; what has no shape (names,
-postal addresses) stays. Every pattern takes time in proportion to the text.
+Data is recognized by its shape alone, so a harmless number is masked now and then, and data without a shape
+(names, postal addresses) stays. Every pattern takes time in proportion to the text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _RANDOM = re.compile(r"(?<![\w/.-])[A-Za-z0-9_+=-]{32,512}(?![\w/.-])")
 
 
 def mask(text: str) -> str:
-    """The text without e-mail addresses, phone and card numbers, and whatever ``mask_secrets`` hides.
+    """Return the text with email addresses, phone and card numbers, and everything that ``mask_secrets`` hides
+    masked.
 
     >>> mask("Write to ann@example.org or +49 30 1234567, card 4111 1111 1111 1111.")
     'Write to [e-mail] or [phone], card [card].'
@@ -44,7 +45,7 @@ def mask(text: str) -> str:
 
 
 def mask_secrets(text: str) -> str:
-    """The text without keys, tokens and passwords.
+    """Return the text with keys, tokens, and passwords masked.
 
     >>> mask_secrets("Use sk-abcdefghijklmnopqrst for that")
     'Use [secret] for that'
@@ -53,7 +54,8 @@ def mask_secrets(text: str) -> str:
 
 
 def _hide_random(match: re.Match[str]) -> str:
-    """A long run with digits and letters mixed is a key; words joined by hyphens, and rules of one sign, are not."""
+    """Mask a long run of digits and letters, which is a key; hyphenated words and lines of one repeated sign
+    are not."""
     found = match[0]
     mixed = sum(char.isdigit() for char in found) >= 4 and any(char.isalpha() for char in found)
     is_key = mixed and max(len(part) for part in re.split(r"[-_=+]", found)) >= 20
@@ -72,6 +74,6 @@ def _hide_number(match: re.Match[str]) -> str:
 
 
 def _is_card(digits: list[int]) -> bool:
-    """Luhn's check, which nine of ten other numbers fail."""
+    """Return whether the digits pass the Luhn check, which nine of ten other numbers fail."""
     doubled = [digit * 2 - 9 if digit > 4 else digit * 2 for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

@@ -1,9 +1,9 @@
-"""Three-way merge of what two sides changed in a space: pages, their bodies, and items.
+"""Merge the changes of two sides in a space (three-way): pages, their bodies, and items.
 
-Everything is sparse: a side names what it touched, a ``Tree`` answers the few questions about the rest, so the
-cost follows the change. ``merge`` never raises for any content and never loses text: what both sides changed
-differently becomes a ``Conflict``, what had to be put right so that the result is a tree with unique slugs and
-paths becomes a ``Note``.
+All inputs are sparse: a side lists what it touched, and a ``Tree`` answers the few questions about the rest, so
+the cost follows the change. ``merge`` never raises for any content and never loses text: different changes to
+the same thing become a ``Conflict``, and corrections that keep the result a tree with unique slugs and paths
+become a ``Note``.
 """
 
 from __future__ import annotations
@@ -29,46 +29,47 @@ T = TypeVar("T", bound=Struct)
 
 
 class Tree:
-    """What a merge asks of the state ``ours`` about pages and items that no side touched. Answers may include
-    touched ones; the merge knows better about those. This one knows of nothing: merges of whole states."""
+    """Lookup of untouched pages and items in the state ``ours``. Answers may include touched ones, which the
+    merge overrides. This base class is empty, for merges of whole states."""
 
     def page(self, page_id: str) -> Page | None:
         return None
 
     def children(self, parents: Iterable[str | None]) -> Iterable[Page]:
-        """The children of these pages (None: the top)."""
+        """Return the children of these pages (None: the top level)."""
         return ()
 
     def with_slug(self, parent: str | None, slug: str) -> Iterable[Page]:
-        """The children of ``parent`` with this slug."""
+        """Return the children of ``parent`` with this slug."""
         return ()
 
     def path_taken(self, path: str) -> bool:
-        """Whether a page's file or an item is at this path."""
+        """Return whether a page's file or an item has this path."""
         return False
 
 
 class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What both sides changed differently. JSON through and through, to be stored in a revision.
+    """Different changes of both sides to one thing. Consists of JSON types only, to be stored in a revision.
 
-    - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a map
-      or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` stands for parent and rank
-      (``[parent, rank]``), ``file`` for the bytes of a file and what describes them.
-    - ``block``: both changed one part of a text; ``base``, ``ours``, ``theirs`` are verbatim Markdown. The kept
-      one is at offset ``at`` of the merged source; ``index`` numbers its top-level block, ``field`` is
-      ``body`` (of an item ``content``), or the front-matter key it is the value of.
-    - ``deleted``: one side deleted what the other edited: it stays. The values are the page or item, or None.
+    - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
+      map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` stands for parent and rank
+      (``[parent, rank]``), ``file`` for the bytes of a file and their metadata.
+    - ``block``: both changed one part of a text; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The
+      kept one is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
+      ``body`` (``content`` for an item) or the front-matter key whose value it is.
+    - ``deleted``: one side deleted what the other edited, so it stays. The values are the page or item, or
+      None.
 
-    A value None is "not there". ``kept`` names the side whose version is in the merged state until the
-    conflict is resolved. ``key`` is the same whichever side is called ours, and unique in one merge. ``origin`` says what
-    theirs is: main, an edit that was made on an older revision, the repository that the space is synced with, or a source that
-    was imported again.
+    None means absent. ``kept`` names the side whose version is in the merged state until the conflict is
+    resolved. ``key`` does not depend on which side is called ours, and is unique in one merge. ``origin`` is
+    the source of theirs: main, an edit made on an older revision, the repository that the space is synced with,
+    or a source that was imported again.
     """
 
     key: str
     kind: Literal["field", "block", "deleted"]
     target: str
-    """``page``, or the kind of an item."""
+    """``page`` or the kind of an item."""
     id: str
     field: str | None = None
     base: Any = None
@@ -81,12 +82,12 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a merge put right by itself. ``before`` is what was wanted, ``after`` what it is now.
+    """A correction that a merge made by itself. ``before`` is the intended value, ``after`` the current one.
 
-    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs is behind its equal. ``order``:
-    both sides reordered, ours counts. ``cycle``: two moves would have made a circle, theirs yields. ``parent``:
-    a deleted page stays (``before`` None) because a page below it does, or a page without parent went to the top.
-    ``twin``: both added one variable or source under this name; it is one now.
+    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs comes after its equal. ``order``:
+    both sides reordered, ours counts. ``cycle``: two moves would have made a cycle, theirs is undone.
+    ``parent``: a deleted page stays (``before`` None) because a subpage does, or a page without a parent moved
+    to the top level. ``twin``: both added a variable or source with this name, and they became one.
     """
 
     kind: Literal["slug", "path", "name", "rank", "order", "cycle", "parent", "twin"]
@@ -97,8 +98,8 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class MergeResult(Struct):
-    """The merged state of everything that a side touched (None: it is not there), new texts by their hash, and
-    what is to be known about it."""
+    """Merged state of everything that a side touched (None: absent), new texts by their hash, and the conflicts
+    and notes."""
 
     pages: dict[str, Page | None]
     items: dict[str, Any]
@@ -108,12 +109,12 @@ class MergeResult(Struct):
 
 
 def changes_from(side: Mapping[str, T | None], merged: Mapping[str, T | None]) -> dict[str, T | None]:
-    """What has to be written over a side (its touched entries laid over base) to get the merged state."""
+    """Return the entries to write over a side (its touched entries on top of base) to get the merged state."""
     return {key: value for key, value in merged.items() if key not in side or side[key] != value}
 
 
 class Versions(Struct):
-    """Touched pages and items of one state; an entry None, or none at all in ``base``, is "not there". A side
+    """Touched pages and items of one state. An entry None is absent, as is a missing entry of ``base``; a side
     without an entry did not touch it."""
 
     pages: Mapping[str, Page | None] = {}
@@ -130,8 +131,9 @@ def merge(
     tree: Tree | None = None,
     theirs_keep_paths: bool = False,
 ) -> MergeResult:
-    """Merges ``theirs`` into ``ours``. ``theirs_keep_paths``: of two files that were added at one path, ours moves. ``read`` gives the text of a hash, ``digest`` the hash of a text. Items are
-    structs with id, kind, name, path and content (see ``content.store.Item``)."""
+    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: of two files added at one path, ours moves.
+    ``read`` returns the text of a hash, ``digest`` the hash of a text. Items are structs with id, kind, name,
+    path, and content (see ``content.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 
@@ -143,12 +145,12 @@ _PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_S
 _PAGE_PLAIN = [
     name for name in sorted(Page.__struct_fields__, key=FIELDS.__contains__) if name not in _PAGE_SPECIAL
 ]
-"""Slug and title come before what front matter says."""
+"""Slug and title come before the front-matter fields."""
 _NO_FIELDS = PageFields()
 _FILE_FIELDS = ("content", "size", "content_type", "width", "height")
 _TEXTS = frozenset({"reusable-content", "source"})
 _MINOR = {"rank", "created_at", "updated_at"}
-"""Fields whose change does not count as an edit against a deletion."""
+"""Fields whose change doesn't count as an edit against a deletion."""
 
 
 class _Merge:
@@ -236,8 +238,8 @@ class _Merge:
     def _field(
         self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: Any = _NOTHING
     ) -> Any:
-        """A side that did not change yields; else ours and a conflict. ``gone`` stands for "not there" among the
-        elements of a map: there an edit beats a deletion."""
+        """Merge one field: an unchanged side yields; two different changes keep ours and record a conflict.
+        ``gone`` stands for an absent element of a map: there, an edit beats a deletion."""
         base, ours, theirs = three
         if theirs in (ours, base):
             return ours
@@ -325,7 +327,7 @@ class _Merge:
         return mine
 
     def _text(self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any]) -> str | None:
-        """The hash of the merged text; conflicts in it are recorded with where they are."""
+        """Return the hash of the merged text, and record its conflicts with their offsets."""
         sides: list[str | None] = [None if value is _NOTHING else value for value in hashes]
         base, ours, theirs = sides
         if theirs in (ours, base):
@@ -371,12 +373,12 @@ class _Merge:
         return self.pages[page_id]
 
     def _children(self, parents: Iterable[str | None]) -> list[Page]:
-        """Children nobody touched."""
+        """Return the children that no side touched."""
         wanted = list(parents)
         return [page for page in self.tree.children(wanted) if page.id not in self.three] if wanted else []
 
     def _keep_parents(self) -> None:
-        """Deleting a page does not take away the way to a page that stays."""
+        """Keep the deleted ancestors of pages that stay."""
         gone = [id for id, page in self.pages.items() if page is None and self.three[id][1] is not None]
         waiting = [page for page in self.pages.values() if page is not None] + self._children(gone)
         while waiting:
@@ -393,11 +395,11 @@ class _Merge:
             self.pages[parent] = kept
             self._note("parent", "page", parent, None, kept.parent)
             waiting.append(kept)
-            # Its other children were deleted too and stay so, unless they are in the list themselves.
+            # Its other children were deleted too and stay deleted, unless they are in the list themselves.
 
     def _break_cycles(self) -> bool:
-        """Moves of theirs that make a circle with moves of ours go back to where ours has the page. Answers
-        whether there were any."""
+        """Undo moves of theirs that form a cycle with moves of ours: the page returns to its place in ours.
+        Return whether there were any."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
         moved = {
@@ -409,7 +411,7 @@ class _Merge:
         found = False
         for id in sorted(moved):
             while circle := self._circle(id, safe):
-                # One of them moved, unless ours was no tree to begin with.
+                # One of them moved, unless ours was not a tree to begin with.
                 able = moved.intersection(circle)
                 yielding = max(able or circle)
                 page, ours = self._find(yielding), self.three.get(yielding, (None, None, None))[1]
@@ -425,7 +427,8 @@ class _Merge:
         return found
 
     def _circle(self, page_id: str, safe: set[str]) -> list[str]:
-        """The pages of the circle that the way up from here ends in; none when it ends at the top."""
+        """Return the pages of the cycle that the path upward from here runs into; none when it ends at the
+        top."""
         way: dict[str, None] = {}
         here: str | None = page_id
         while here is not None and here not in safe:
@@ -439,7 +442,7 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Seats that pages have as ours has them, and the pages whose seat comes from theirs, by id."""
+        """Return the seats that pages have in ours, and the pages, by id, whose seat comes from theirs."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):
             if page is None:
@@ -469,7 +472,7 @@ class _Merge:
                 self._note("slug", "page", page.id, page.slug, slug)
 
     def _spread_ranks(self) -> None:
-        """Ranks stay different among siblings, or nothing could be put between them."""
+        """Keep ranks of siblings distinct, so that pages can be inserted between them."""
         seats, new = self._newcomers(lambda page: (page.parent, page.rank))
         all_ranks: dict[str | None, list[str]] = {}
         for page in new:
@@ -494,14 +497,15 @@ class _Merge:
             if id in self.out.items:
                 continue
             known = ours or theirs or base
-            # What came and went between the states is in none of them.
+            # Items that were added and removed between the states are in neither.
             self.out.items[id] = (
                 None if known is None else self._one(known.kind, id, base, ours, theirs, self._item)
             )
         self._number_names()
 
     def _join_twins(self) -> None:
-        """Variables and sources are known by name: what both sides added is one item, the older of the two."""
+        """Join variables and sources that both sides added under one name into one item, the older of the
+        two."""
         added: dict[tuple[str, str], str] = {}
         for id, (base, ours, theirs) in self.items.items():
             if base is None and ours is not None and theirs is None and (name := _twin_name(ours)):
@@ -546,7 +550,7 @@ class _Merge:
         return replace(ours, **new)
 
     def _number_names(self) -> None:
-        """A variable of theirs whose name ours has given to another one gets a number."""
+        """Append a number to a variable of theirs whose name ours has given to another one."""
         seats = {
             item.name
             for id, item in self.out.items.items()
@@ -566,7 +570,7 @@ class _Merge:
         return ours is not None and getattr(ours, field) == getattr(item, field)
 
     def _number_paths(self) -> None:
-        """One file is at one path, whether a page's or an item's."""
+        """Give every file, of a page or an item, a path of its own."""
         if self.theirs_keep_paths:
             self._make_way()
         seats, new = self._newcomers(lambda page: page.file_path)
@@ -581,7 +585,7 @@ class _Merge:
                 self._seat_path(item, "path", item.kind, seats, old, self.out.items)
 
     def _make_way(self) -> None:
-        """Moves what ours added to where theirs added something else."""
+        """Move files that ours added where theirs added something else."""
         pages = [
             (page, "file_path", "page", self.three[id]) for id, page in sorted(self.pages.items()) if page
         ]
@@ -612,7 +616,8 @@ class _Merge:
             self._note("path", kind, entry.id, path, free)
 
     def _old_paths(self) -> set[str | None]:
-        """Where ours has what a side touched: ``path_taken`` may know these, but they may be free now."""
+        """Return the paths that touched entries have in ours: ``path_taken`` may report them, but they may be
+        free now."""
         pages = {ours.file_path for _, ours, _ in self.three.values() if ours is not None}
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
 
@@ -648,7 +653,7 @@ def _fields(value: Struct) -> tuple[str, ...]:
 
 
 def _tags(tags: Iterable[Any]) -> dict[str, Any]:
-    """Tags by their slug; a tag is that slug or an object with it."""
+    """Return tags by their slug; a tag is that slug or an object with it."""
     return {str(tag.get("tag")) if isinstance(tag, dict) else str(tag): tag for tag in tags}
 
 
@@ -663,7 +668,7 @@ def _twin_name(item: Any) -> str | None:
 
 
 class Edited(Struct, frozen=True):
-    """A resolution that is neither side's: the value, or the text, to take instead."""
+    """A resolution by neither side's version: the value or text to use instead."""
 
     value: Any
 
@@ -676,8 +681,8 @@ def chosen(conflict: Conflict, choice: Choice) -> Any:
 
 
 def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
-    """The page or item with a ``field`` or ``deleted`` conflict settled; None: it is to be deleted. Raises
-    msgspec.ValidationError for an edited value the field cannot have."""
+    """Return the page or item with a ``field`` or ``deleted`` conflict resolved; None deletes it. Raises
+    msgspec.ValidationError for an edited value that the field can't have."""
     value = chosen(conflict, choice)
     if conflict.kind == "deleted":
         if value is None:
@@ -707,8 +712,9 @@ def _with_element(held: Any, name: str, element: str, value: Any) -> Any:
 
 
 class Resolution(Struct):
-    """``others`` are the conflicts of the same text that are still open, where they are now; ``applied`` is
-    False when the text was edited there and has nothing to replace any more."""
+    """Result of resolving a text conflict. ``others`` are the open conflicts of the same text at their new
+    offsets; ``applied`` is False when the text was edited there and the conflict's version is no longer in
+    it."""
 
     text: str
     others: list[Conflict]
@@ -716,7 +722,7 @@ class Resolution(Struct):
 
 
 def resolve(text: str, conflict: Conflict, choice: Choice, others: Iterable[Conflict] = ()) -> Resolution:
-    """The merged source with one ``block`` conflict settled."""
+    """Return the merged source with one ``block`` conflict resolved."""
     rest = list(others)
     done = resolve_text(text, _as_text(conflict), chosen(conflict, choice), map(_as_text, rest))
     moved = [replace(other, at=place.at) for other, place in zip(rest, done.others, strict=True)]

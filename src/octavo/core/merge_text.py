@@ -1,10 +1,10 @@
 """Three-way merge of Markdown texts, block by block.
 
-``ours`` is the order that is kept; what theirs did to base (delete, move, insert, edit) is done to it. Blocks,
-list items and table rows nobody touched keep their bytes. Blocks inside tags, quotes, list items, and HTML elements
-merge one by one, at any depth. Where both sides edited one block differently the text
-keeps one version and a ``TextConflict`` holds all three, so no line of either side is ever lost. A block without blocks
-in it is merged line by line, as long as no two edits are beside each other.
+The result has the order of ``ours``; changes that theirs made to base (delete, move, insert, edit) are applied
+to it. Blocks, list items, and table rows that neither side touched keep their bytes. Blocks inside tags,
+quotes, list items, and HTML elements merge one by one, at any depth. Where both sides edited one block
+differently, the text keeps one version and a ``TextConflict`` holds all three, so no line of either side is
+ever lost. A block without inner blocks is merged line by line, as long as no two edits are adjacent.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .pieces import Cut, Match, cells, inner, kind_of, match, split, unwrap
 
 T = TypeVar("T")
 MAX_LINES = 5000
-"""Lines of a block that is merged line by line."""
+"""Maximum number of lines of a block that is merged line by line."""
 MAX_DEPTH = 32
-"""Blocks within blocks that are merged by their parts; what is deeper is merged as a whole."""
+"""Nesting depth up to which blocks are merged part by part; deeper ones are merged as a whole."""
 
 
 class TextConflict(Struct, frozen=True):
-    """One place both sides changed. ``base``, ``ours``, ``theirs`` are verbatim, None where that side has
-    nothing; the version of ``kept`` ("ours" or "theirs") is in the merged text at offset ``at``. ``index`` is
-    the number of the top-level block it is in; ``key`` the front-matter key, if it is one."""
+    """One place that both sides changed. ``base``, ``ours``, and ``theirs`` are verbatim, None where that side
+    has nothing; the version of ``kept`` ("ours" or "theirs") is in the merged text at offset ``at``. ``index``
+    is the number of its top-level block; ``key`` the front-matter key, if it is one."""
 
     at: int
     base: str | None
@@ -49,7 +49,7 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merges texts without front matter. Works for any texts; equal and one-sided changes merge silently."""
+    """Merge texts without front matter. Works for any texts; equal and one-sided changes merge silently."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -57,8 +57,8 @@ def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
 
 
 def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -> TextMerge:
-    """Merges whole page files. With ``fields`` the title and the front-matter keys that are fields of the page
-    keep ours without a conflict: the page's fields conflict then, and the head is written from them."""
+    """Merge whole page files. With ``fields``, the title and the front-matter keys that are fields of the page
+    keep ours without a conflict, because the page's fields conflict then and the head is written from them."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -79,7 +79,8 @@ def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -
 
 
 def pick(base: T, ours: T, theirs: T) -> T | None:
-    """What the three agree on: a side that did not change yields. None when both changed differently."""
+    """Return the value that three versions agree on: an unchanged side yields. None when both changed
+    differently."""
     if theirs in (ours, base):
         return ours
     return theirs if ours == base else None
@@ -94,7 +95,8 @@ def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = N
 
 
 class _Node:
-    """A piece of the merged text: where it is in each version (None: nowhere), what it says, what follows."""
+    """A piece of the merged text: its place in each version (None: absent), its text, and the pieces after
+    it."""
 
     __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")
 
@@ -105,7 +107,7 @@ class _Node:
         self.after: _Node = self
 
     def insert(self, node: _Node) -> None:
-        """Puts ``node`` right behind this one."""
+        """Insert ``node`` right after this one."""
         node.before, node.after = self, self.after
         self.after.before = node
         self.after = node
@@ -116,7 +118,7 @@ class _Node:
 
 def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, depth: int = 0) -> TextMerge:
     to_ours, to_theirs = match(base, ours), match(base, theirs)
-    # A ring: ``start`` is before the first piece and behind the last.
+    # A ring: ``start`` is before the first piece and after the last.
     start = _Node(-1, -1, -1)
     of_ours = [_Node(to_ours.origin[j], j, None, text) for j, text in enumerate(ours.pieces)]
     for node in of_ours:
@@ -142,7 +144,7 @@ def _settle(
     of_theirs: list[_Node | None],
     depth: int,
 ) -> None:
-    """What becomes of one piece of base: deleted, one version, or a merge of two."""
+    """Return what becomes of one piece of base: deleted, one version, or a merge of two."""
     j, k = to_ours.to[i], to_theirs.to[i]
     if j is not None and k is not None:
         node = of_ours[j]
@@ -152,7 +154,7 @@ def _settle(
         if form is not None:
             node.text = form
         elif ours.kind == "rows" and said[0] in said[1:]:
-            # One side at most changed what the row says; the other padded it.
+            # At most one side changed the content of the row; the other only padded it.
             node.text = node.text if said[2] == said[0] else theirs.pieces[k]
         elif said != (said[0],) * 3:
             merged = _merge_piece((base, i), (ours, j), (theirs, k), depth=depth)
@@ -170,7 +172,7 @@ def _settle(
 
 
 def _same_insertions(ours: Cut, theirs: Cut, to_ours: Match, to_theirs: Match) -> list[tuple[int, int]]:
-    """New pieces that both sides put at the same place."""
+    """Return the new pieces that both sides put at the same place."""
     mine, yours = _inserted(ours, to_ours), _inserted(theirs, to_theirs)
     return [
         (mine[slot][a][0], yours[slot][b][0])
@@ -180,7 +182,7 @@ def _same_insertions(ours: Cut, theirs: Cut, to_ours: Match, to_theirs: Match) -
 
 
 def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
-    """New pieces (index, key) by the piece of base they are behind."""
+    """Return new pieces (index, key) by the piece of base that they follow."""
     slots: dict[int, list[tuple[int, str]]] = {}
     behind = -1
     for j, origin in enumerate(matched.origin):
@@ -194,7 +196,7 @@ def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
 def _arrange(
     start: _Node, theirs: Cut, to_ours: Match, to_theirs: Match, of_theirs: list[_Node | None]
 ) -> None:
-    """Puts what theirs inserted or moved where it is there, behind what ours inserted at the same place."""
+    """Place pieces that theirs inserted or moved, after those that ours inserted at the same place."""
     behind = start
     for k, text in enumerate(theirs.pieces):
         node, i = of_theirs[k], to_theirs.origin[k]
@@ -233,7 +235,7 @@ def _join(start: _Node, base: Cut, ours: Cut, theirs: Cut, top: bool) -> TextMer
 
 
 def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: Cut) -> str:
-    """What is between two pieces: as in a version where they are neighbours."""
+    """Return the text between two pieces, from a version in which they are adjacent."""
     at_end = node is start
     places = (
         (base, last.base, len(base.pieces) if at_end else node.base),
@@ -257,7 +259,7 @@ def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: C
 
 
 def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
-    """One piece that both sides edited: the cut and the index of it in base, ours and theirs."""
+    """Merge one piece that both sides edited: the cut and the piece's index in base, ours, and theirs."""
     base, ours, theirs = (cut.pieces[at] for cut, at in places)
     settled = pick(base, ours, theirs)
     if settled is not None:
@@ -281,8 +283,9 @@ def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
 
 
 def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge | None:
-    """Merge a quote, or one list item, block by block. None where its blocks are not known, or where all it says is in
-    conflict. A conflict holds the wrapping of its lines, so that each version of it can be put there."""
+    """Merge a quote or one list item block by block. None where its blocks are unknown, or where all of its
+    content is in conflict. A conflict includes the wrapping of its lines, so that each version can be put
+    there."""
     found = [unwrap(text) for text in (base, ours, theirs)]
     if not (found[0] and found[1] and found[2]):
         return None
@@ -300,7 +303,7 @@ def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge |
         line = bisect_right(starts, one.at) - 1
         lead = wrapping.rest if line else wrapping.first
         at = wrapped[line]
-        # A conflict that ends with nothing there leaves the mark of its item to what is below it.
+        # A conflict that ends without content leaves the marker of its item to the content below.
         if one.at > starts[line] or (not line and None in (one.ours, one.theirs)):
             at, lead = at + len(lead) + one.at - starts[line], ""
         sides = [side and wrapping.wrap(side, lead) for side in (one.base, one.ours, one.theirs)]
@@ -309,8 +312,8 @@ def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge |
 
 
 def _merge_lines(base: str, ours: str, theirs: str) -> str | None:
-    """A listing, a paragraph on several lines, and the like, line by line; None where both sides changed lines that are
-    beside each other, or where too many are to be compared."""
+    """Merge a code block, a paragraph of several lines, and the like, line by line; None where both sides
+    changed adjacent lines, or where there are too many lines to compare."""
     olds, mine, yours = (text.split("\n") for text in (base, ours, theirs))
     if len(olds) < 2 or max(map(len, (olds, mine, yours))) > MAX_LINES:
         return None
@@ -330,7 +333,7 @@ def _merge_lines(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _merge_leaf(base: str, ours: str, theirs: str, kind: str) -> TextMerge:
-    """The frame around pieces: a tag with its attributes, the head of a table."""
+    """Merge the frame around pieces: a tag with its attributes, or the head of a table."""
     settled = pick(base, ours, theirs)
     if settled is None and kind == "rows":
         settled = _merge_table_head(base, ours, theirs)
@@ -350,7 +353,8 @@ def _merge_table_head(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _merge_row(base: str, ours: str, theirs: str) -> str | None:
-    """A row of a pipe table cell by cell, when no side changed the number of its cells and no cell twice."""
+    """Merge a row of a pipe table cell by cell; None if a side changed the number of cells, or both changed one
+    cell."""
     rows = [cells(text) for text in (base, ours, theirs)]
     if not len(rows[0]) == len(rows[1]) == len(rows[2]):
         return None
@@ -372,7 +376,7 @@ _KEY = re.compile(r"([^\s#:\-][^:\r\n]*?)[ \t]*:(?=\s|$)")
 
 
 def _entries(front: str) -> dict[str, str]:
-    """Front matter by top-level key; comments go with the key they follow."""
+    """Return front matter by top-level key; comments belong to the key they follow."""
     found: dict[str, str] = {}
     key = ""
     for line in front.splitlines(keepends=True)[1:-1]:
@@ -413,8 +417,9 @@ def _order(first: Iterable[str], second: Iterable[str]) -> list[str]:
 
 
 class Resolved(Struct):
-    """``others`` are the remaining conflicts where they are now. ``applied`` is False when the place is not
-    there any more because the text was edited; the text is then unchanged."""
+    """Result of resolving a conflict. ``others`` are the remaining conflicts at their new offsets. ``applied``
+    is False when the conflict's version is no longer in the text because it was edited; the text is then
+    unchanged."""
 
     text: str
     others: list[TextConflict]
@@ -424,7 +429,7 @@ class Resolved(Struct):
 def resolve_text(
     text: str, conflict: TextConflict, choice: str | None, others: Iterable[TextConflict] = ()
 ) -> Resolved:
-    """Puts ``choice`` (a version of the conflict, or any text; None: nothing) where the kept version is."""
+    """Put ``choice`` (a version of the conflict, or any text; None: nothing) in place of the kept version."""
     kept = (conflict.ours if conflict.kept == "ours" else conflict.theirs) or ""
     at = _find(text, kept, conflict.at)
     if at is None:
@@ -432,7 +437,7 @@ def resolve_text(
     end = at + len(kept)
     start = at
     if not choice:
-        # The piece goes, and with it the gap behind it; at the end, the one before it.
+        # Remove the piece together with the gap after it, or at the end the gap before it.
         after = len(text) - len(text[end:].lstrip("\r\n"))
         if after < len(text):
             end = after
@@ -445,7 +450,7 @@ def resolve_text(
 
 
 def _find(text: str, kept: str, at: int) -> int | None:
-    """Where ``kept`` is nearest to ``at``."""
+    """Return the offset of ``kept`` nearest to ``at``."""
     if text.startswith(kept, at):
         return at
     below, above = text.rfind(kept, 0, at + len(kept)), text.find(kept, at)

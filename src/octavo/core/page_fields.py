@@ -1,4 +1,5 @@
-"""The fields of a page, each declared once. What files, the API, merges, reviews and forms do with them follows from here.
+"""Fields of a page, each declared once. Files, the API, merges, reviews, and forms derive their handling from
+here.
 
 To add one, see "Add a page field" in docs/architecture.md.
 """
@@ -15,10 +16,10 @@ PageKind = Literal["document", "group", "link", "computed"]
 FieldType = Literal[
     "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "list", "cover", "layout"
 ]
-"""How a field is read from front matter and written to it (`document/page.py`), and which control a form shows."""
+"""How a field is read from and written to front matter (`document/page.py`), and which control a form shows."""
 
 MAX_DESCRIPTION = 1000
-"""Characters of a page's description."""
+"""Maximum number of characters of a page's description."""
 
 
 class Layout(Struct, frozen=True, omit_defaults=True):
@@ -36,7 +37,7 @@ class Layout(Struct, frozen=True, omit_defaults=True):
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
-    """``light`` and ``dark`` are references as the source wrote them: a path or a URL."""
+    """Cover of a page. ``light`` and ``dark`` are references as the source wrote them: a path or a URL."""
 
     light: str
     dark: str | None = None
@@ -45,12 +46,13 @@ class Cover(Struct, frozen=True, omit_defaults=True):
 
 
 class Field(Struct, frozen=True, kw_only=True):
-    """What everything else has to know about one field of a page.
+    """Everything that other code needs to know about one field of a page.
 
-    ``label``: in English, as forms and reviews show it. ``wire``: its name in the API, where that is not its own name in
-    camel case. ``keys``: its front-matter keys, none for what no front matter says. ``kinds``: the kinds of pages that
-    return it. ``max_length``: characters. ``edited``: whether `update_page` and `insert_page` set it. ``shown``: to whom
-    the API returns it. ``navigation``: whether what navigation shows depends on it.
+    ``label``: in English, as forms and reviews show it. ``wire``: its name in the API, if that is not its own
+    name in camel case. ``keys``: its front-matter keys, none for fields outside front matter. ``kinds``: the
+    kinds of pages that return it. ``max_length``: characters. ``edited``: whether `update_page` and
+    `insert_page` set it. ``shown``: to whom the API returns it. ``navigation``: whether navigation depends on
+    it.
     """
 
     label: str
@@ -69,12 +71,12 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_named_by_people(self) -> bool:
-        """Whether people choose the names of its elements."""
+        """Return whether people choose the names of its elements."""
         return self.type in ("mapping", "list")
 
 
 class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
-    """The fields of a page that are neither its place nor its text, in the order in which forms and the API list them."""
+    """Fields of a page other than its place and its text, in the order in which forms and the API list them."""
 
     emoji: Annotated[
         str | None,
@@ -167,7 +169,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
 
 
 def fields_of(struct: type[Struct]) -> dict[str, Field]:
-    """Return what a struct declares with ``Field``, by the names of its attributes."""
+    """Return the fields that a struct declares with ``Field``, by attribute name."""
     hints = get_type_hints(struct, include_extras=True)
     found = ((name, getattr(hints[name], "__metadata__", ())) for name in struct.__struct_fields__)
     return {name: field for name, about in found for field in about if isinstance(field, Field)}
@@ -175,15 +177,15 @@ def fields_of(struct: type[Struct]) -> dict[str, Field]:
 
 FIELDS = fields_of(PageFields)
 FRONT_FIELDS = {name: field for name, field in FIELDS.items() if field.keys}
-"""Those that a page's front matter says."""
+"""Fields that come from a page's front matter."""
 EDITED_FIELDS = {name: field for name, field in FIELDS.items() if field.edited}
-"""Those that edits over the API set."""
+"""Fields that edits over the API can set."""
 FRONT_KEYS = frozenset(key for field in FRONT_FIELDS.values() for key in field.keys)
 NAVIGATION = tuple(name for name, field in FIELDS.items() if field.navigation)
 
 
 def wire_name(name: str) -> str:
-    """Return what the API calls a field of a page or of something else.
+    """Return the API name of a field of a page or another object.
 
     >>> wire_name("no_index")
     'noIndex'
@@ -192,7 +194,7 @@ def wire_name(name: str) -> str:
 
 
 def declare(body: dict[str, Any], types: Mapping[str, Any], default: Any = NODEFAULT) -> None:
-    """Declare fields in the body of a struct class, after those declared there so far and except those.
+    """Declare fields in the body of a struct class, after those declared there so far and skipping those.
 
     ``body``: its ``vars()``. ``types``: by the names of the fields. The type checker does not see these fields, so code
     reads them by name; what it has to see stays written in the class."""

@@ -1,4 +1,4 @@
-"""The pages of a state as somebody meets them: in order, with the paths of their URLs."""
+"""Pages of a state as readers see them: in order, with the paths of their URLs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""More levels than any tree has: whoever walks up further walks in a circle."""
+"""More levels than any tree has; walking up further means walking in a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 
 class PageTree:
-    """Pages, siblings in the order of rank and id. A page that is ``withheld`` is not there, nor is anything below it, nor what has no
-    place in the tree.
+    """Pages of a state, siblings ordered by rank and id. The tree leaves out pages that are ``withheld``, their
+    descendants, and pages without a place in the tree.
 
-    A tree never changes. ``changed`` and ``without`` give others, which share with it whatever is the same; so the tree
-    of the next revision costs what that changed. ``children`` are in order. Two trees of one ``shape`` differ in
-    nothing that navigation shows.
+    A tree is immutable. ``changed`` and ``without`` return new trees that share the unchanged parts, so the
+    tree of the next revision costs only what changed. ``children`` are in order. Navigation is the same for two
+    trees of one ``shape``.
     """
 
     def __init__(self, pages: Iterable[Page]) -> None:
@@ -32,9 +32,9 @@ class PageTree:
             children.setdefault(page.parent, []).append(page)
         self.children = Layered(children)
         self.conditional = frozenset(page.id for page in by_id.values() if page.condition is not None)
-        """The pages that have a condition."""
+        """Pages that have a condition."""
         self.links = frozenset(page.id for page in by_id.values() if page.kind == "link")
-        """The pages that are links of the contents; those that are withheld, too."""
+        """Pages that are links in the table of contents, including withheld ones."""
         self.withheld: frozenset[str] = frozenset()
         self.shape = object()
         self._by_id = Layered(by_id)
@@ -48,8 +48,8 @@ class PageTree:
         return copy
 
     def changed(self, changes: Mapping[str, Page | None]) -> PageTree:
-        """The tree with these pages in the place of those with the same ids; None for one that is gone. Only of a tree
-        in which nothing is withheld."""
+        """Return the tree with these pages replacing those with the same ids; None removes one. Only for a tree
+        without withheld pages."""
         assert not self.withheld
         copy = self._copy()
         copy._by_id = self._by_id.changed(changes)
@@ -86,7 +86,7 @@ class PageTree:
         return copy
 
     def without(self, withheld: frozenset[str]) -> PageTree:
-        """The tree as it is for whom these pages are not there."""
+        """Return the tree without these pages."""
         if not withheld:
             return self
         copy = PageTree(())
@@ -101,11 +101,11 @@ class PageTree:
         return copy
 
     def __len__(self) -> int:
-        """How many pages the state has, whoever sees them."""
+        """Return the number of pages in the state, visible or not."""
         return len(self._by_id)
 
     def __iter__(self) -> Iterator[Page]:
-        """All pages in reading order, parents before what is below them."""
+        """Yield all pages in reading order, parents before their descendants."""
         stack = list(reversed(self.children.get(None, [])))
         while stack:
             page = stack.pop()
@@ -113,20 +113,20 @@ class PageTree:
             stack += reversed(self.children.get(page.id, []))
 
     def documents(self) -> Iterator[Page]:
-        """Those that are documents, in reading order."""
+        """Yield the documents, in reading order."""
         return (page for page in self if page.kind == "document")
 
     @cached_property
     def home(self) -> Page | None:
-        """The first document."""
+        """Return the first document."""
         return next(self.documents(), None)
 
     def all_pages(self) -> Iterable[Page]:
-        """All that the state has, whether or not they have a place or are withheld, in no order."""
+        """Return all pages of the state, including misplaced and withheld ones, in no order."""
         return self._by_id.values()
 
     def any_page(self, page_id: str) -> Page | None:
-        """A page that the state has, whether or not it has a place or is withheld."""
+        """Return a page of the state, even if it is misplaced or withheld."""
         return self._by_id.get(page_id)
 
     def page(self, page_id: str) -> Page | None:
@@ -134,7 +134,7 @@ class PageTree:
         return page if page is not None and self._line(page) is not None else None
 
     def _line(self, page: Page) -> list[Page] | None:
-        """The page and what is above it, from the bottom up; None when it is not there."""
+        """Return the page and its ancestors, from the bottom up; None when it is not in the tree."""
         line = [page]
         for _ in range(_DEEPEST):
             if page.id in self.withheld:
@@ -149,12 +149,12 @@ class PageTree:
         return None
 
     def path(self, page: Page) -> str:
-        """The slugs down to a page of the tree."""
+        """Return the slugs down to a page of the tree."""
         return "/".join(here.slug for here in reversed(self._line(page) or [page]))
 
     def find(self, path: str) -> Page | None:
-        """The page at a path as visitors type it, whatever the case; the empty path is the home page. A link of the
-        contents has no path."""
+        """Return the page at a path as visitors type it, ignoring case; the empty path is the home page. A link
+        in the table of contents has no path."""
         parts = path.strip("/").lower().split("/")
         if parts == [""]:
             return self.home
@@ -164,7 +164,7 @@ class PageTree:
         return next((page for id in level if id and (page := self._by_id[id]).kind != "link"), None)
 
     def _with_slug(self, parent: str | None, slug: str) -> list[str]:
-        """The children with a slug in lower case, in order."""
+        """Return the children with a lowercase slug, in order."""
         known = self._slugs.get(parent)
         if known is None:
             known = {}
@@ -174,19 +174,19 @@ class PageTree:
         return known.get(slug, [])
 
     def url_path(self, page: Page) -> str:
-        """The page's path below its space; the home page is at the root."""
+        """Return the page's path under its space; the home page is at the root."""
         return "" if self.home is not None and page.id == self.home.id else self.path(page)
 
     def is_hidden(self, page: Page) -> bool:
-        """Whether a page, or one above it, is left out of lists. It is there for whoever knows its address."""
+        """Return whether a page or an ancestor is hidden from lists. Its URL still works."""
         return any(here.hidden for here in self._line(page) or [page])
 
     def ancestors(self, page: Page) -> list[Page]:
-        """From the top down to the page's parent."""
+        """Return the ancestors from the top down to the page's parent."""
         return (self._line(page) or [page])[:0:-1]
 
     def first_document(self, page: Page) -> Page | None:
-        """The page itself, or of a group the first document below it that lists show."""
+        """Return the page itself, or for a group the first listed document under it."""
         stack = [page]
         while stack:
             here = stack.pop()
@@ -197,7 +197,7 @@ class PageTree:
         return None
 
     def neighbours(self, page: Page) -> tuple[Page | None, Page | None]:
-        """The documents in front of a page and behind it, in reading order, of those that lists show."""
+        """Return the previous and next listed documents of a page, in reading order."""
         return self._before(page), self._behind(page)
 
     def _behind(self, page: Page) -> Page | None:
@@ -221,14 +221,14 @@ class PageTree:
         return None
 
     def _upwards(self, page: Page) -> Iterator[tuple[Page, list[Page], int]]:
-        """The page and each above it, with its siblings and its place among them."""
+        """Yield the page and each ancestor, with its siblings and its index among them."""
         for here in self._line(page) or []:
             siblings = self.children.get(here.parent, [])
             yield here, siblings, bisect_left(siblings, _order_of(here), key=_order_of)
 
 
 def _first(tree: PageTree, pages: list[Page]) -> Page | None:
-    """The first listed document of these pages and what is below them."""
+    """Return the first listed document among these pages and their descendants."""
     stack = [page for page in reversed(pages) if not page.hidden]
     while stack:
         page = stack.pop()
@@ -239,7 +239,7 @@ def _first(tree: PageTree, pages: list[Page]) -> Page | None:
 
 
 def _last(tree: PageTree, pages: list[Page]) -> Page | None:
-    """The last listed document of these pages and what is below them."""
+    """Return the last listed document among these pages and their descendants."""
     for page in reversed(pages):
         if not page.hidden:
             found = _last(tree, tree.children.get(page.id, []))

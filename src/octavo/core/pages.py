@@ -1,4 +1,4 @@
-"""A page and the tree it is in: order by rank, slugs, paths, moves."""
+"""Define a page and its place in the tree: rank order, slugs, paths, and moves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .page_fields import Field, PageFields, PageKind, fields_of
 
 
 class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
-    """One page as a revision holds it. ``body`` is the hash of its whole Markdown source (front matter and
-    title included); the other fields are what that source, the navigation and edits say. Times are
-    milliseconds since 1970."""
+    """One page as a revision stores it. ``body`` is the hash of its whole Markdown source (including front
+    matter and title); the other fields come from that source, the navigation, and edits. Times are milliseconds
+    since 1970."""
 
     id: str
     parent: str | None = None
@@ -30,7 +30,7 @@ class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
 
 
 PAGE_FIELDS = fields_of(Page)
-"""All fields that people see change, with those of its place and text."""
+"""All fields whose changes people see, including those of place and text."""
 
 
 _WORDS = re.compile(r"[^\w]+")
@@ -38,13 +38,13 @@ SLUG_MAX = 100
 
 
 def slugify(title: str) -> str:
-    """A URL path segment for a title: lower case, words joined by hyphens, letters of any script kept.
+    """Return a URL path segment for a title: lowercase, words joined by hyphens, letters of any script kept.
 
     >>> slugify("Où est-ce? 22 Racing Series")
     'ou-est-ce-22-racing-series'
     """
     folded = unicodedata.normalize("NFKD", title)
-    # Latin accents only: the marks of other scripts are letters of theirs.
+    # Latin accents only: combining marks of other scripts are letters.
     folded = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", folded))
     slug = _WORDS.sub("-", folded.lower().replace("_", "-")).strip("-")[:SLUG_MAX].rstrip("-")
     return slug or "page"
@@ -55,7 +55,7 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def rank_between(low: str | None, high: str | None) -> str:
-    """A rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` stands for the ends.
+    """Return a rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` stands for the ends.
 
     Ranks never end in the lowest digit, so that a shorter rank can always be put before another.
     """
@@ -70,7 +70,7 @@ def rank_between(low: str | None, high: str | None) -> str:
         if a == b:
             out.append(_DIGITS[a])
         elif b - a > 1:
-            # At the open end step by one: lists mostly grow there, and short steps keep ranks short.
+            # At the open end, step by one: lists mostly grow there, and short steps keep ranks short.
             out.append(_DIGITS[a + 1] if not high and i < len(low) else _DIGITS[(a + b) // 2])
             return "".join(out)
         else:
@@ -80,8 +80,8 @@ def rank_between(low: str | None, high: str | None) -> str:
 
 
 def ranks_between(low: str | None, high: str | None, count: int) -> list[str]:
-    """``count`` ranks in order between two. They grow with the logarithm of the number: one behind the other each
-    would be longer than the one before."""
+    """Return ``count`` ranks in order between two. They grow with the logarithm of the number; repeated
+    ``rank_between`` calls would make them longer."""
     found = [""] * count
     runs = [(0, count, low, high)]
     while runs:
@@ -94,7 +94,7 @@ def ranks_between(low: str | None, high: str | None, count: int) -> list[str]:
 
 
 def ranks(count: int) -> list[str]:
-    """``count`` ranks in order, evenly spread and of one length."""
+    """Return ``count`` ranks in order, evenly spaced and of equal length."""
     width = 2
     while len(_DIGITS) ** width < count * 4:
         width += 1

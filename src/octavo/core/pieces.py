@@ -1,8 +1,8 @@
-"""Markdown cut into the pieces that merging and comparing work on, and aligned between versions.
+"""Cut Markdown into the pieces that merging and comparing work on, and align them between versions.
 
-A cut keeps every character: ``open``, gaps and pieces in turn, ``close`` are the text. It reads lines only, not
-the whole grammar, which makes it some twenty times faster than ``document.read``; where the two could differ a
-piece is the larger one, so no block of a document is ever cut in two.
+A cut keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads
+only lines rather than the whole grammar, which makes it about twenty times faster than ``document.read``; where
+the two could differ, a piece is the larger one, so no block of a document is ever cut in two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .alignment import align
 
 
 class PiecePlace(Struct, frozen=True):
-    """A piece among the lines of a text: its first and last line."""
+    """Position of a piece in the lines of a text: its first and last line."""
 
     lines: _Lines
     first: int
@@ -27,8 +27,9 @@ class PiecePlace(Struct, frozen=True):
 
 
 class Cut(Struct):
-    """``gaps[i]`` is before ``pieces[i]``, the last one after the last piece. Pieces with equal keys say
-    the same thing. ``between`` is what has to be between two pieces that were never neighbours."""
+    """A text cut into pieces. ``gaps[i]`` comes before ``pieces[i]``, the last gap after the last piece. Pieces
+    with equal keys have the same content. ``between`` is the text required between two pieces that were never
+    adjacent."""
 
     kind: str
     open: str
@@ -38,7 +39,8 @@ class Cut(Struct):
     keys: list[str] = []
     between: str = "\n\n"
     places: list[PiecePlace] = []
-    """Where the pieces are among the lines they were cut from, for ``inner``; empty where no piece holds blocks."""
+    """Positions of the pieces in the lines they were cut from, for ``inner``; empty if no piece contains
+    blocks."""
 
     def __post_init__(self) -> None:
         if not self.keys:
@@ -72,19 +74,19 @@ _WORD = re.compile(r"\w+")
 
 
 class _Lines:
-    """The lines of a text and the constructs that span several of them."""
+    """Lines of a text and the constructs that span several of them."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = text.split("\n")
         self.count = len(self.lines)
-        """How many of the lines are looked at."""
+        """Number of lines that are examined."""
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line) + 1)
         self.blank = [not line or line.isspace() for line in self.lines]
         self.spans = self._spans()
-        """First line of a fence, tag, element or formula -> its last line."""
+        """First line of a fence, tag, element, or formula -> its last line."""
 
     def _line_at(self, offset: int) -> int:
         return bisect_right(self.starts, offset) - 1
@@ -159,13 +161,13 @@ class _Lines:
         return spans
 
     def until(self, line: int) -> _Lines:
-        """The same lines, only those before this one."""
+        """Return the same lines, ending before this one."""
         lines = copy(self)
         lines.count = line
         return lines
 
     def end_of(self, line: int) -> int:
-        """The last line of the construct that begins here; this one if it is no more."""
+        """Return the last line of the construct that starts here, or this line if none does."""
         return min(self.spans.get(line, line), self.count - 1)
 
     def indent(self, line: int) -> int:
@@ -173,7 +175,7 @@ class _Lines:
         return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip(" "))
 
     def next_filled(self, line: int) -> int:
-        """The first line from here on that is not blank; the number of them if there is none."""
+        """Return the first non-blank line from here on, or the number of lines if there is none."""
         while line < self.count and self.blank[line]:
             line += 1
         return line
@@ -182,7 +184,7 @@ class _Lines:
         return bool(_MARKER.match(self.lines[line])) and not _RULE.match(self.lines[line])
 
     def last_of(self, first: int) -> int:
-        """The last line of the piece that begins here."""
+        """Return the last line of the piece that starts here."""
         text = self.lines[first]
         if _RULE.match(text) or _HEADING.match(text):
             return first
@@ -207,7 +209,7 @@ class _Lines:
         return self._with_indented(last, 4)
 
     def _with_indented(self, last: int, width: int) -> int:
-        """Indented lines after a blank one may belong to what is above."""
+        """Extend a piece by indented lines after a blank one, which may belong to it."""
         while True:
             after = self.next_filled(last + 1)
             if after >= self.count or after == last + 1 or self.indent(after) < width:
@@ -238,7 +240,7 @@ class _Lines:
             last = self.end_of(after)
 
     def piece(self, first: int, last: int) -> tuple[int, int]:
-        """Offsets of these lines, the last line end left out."""
+        """Return the offsets of these lines, without the last line break."""
         end = self.starts[last + 1] - 1
         if end > self.starts[first] and self.text[end - 1 : end] == "\r":
             end -= 1
@@ -246,13 +248,13 @@ class _Lines:
 
 
 def split(text: str) -> Cut:
-    """The top-level blocks of a Markdown text (without front matter)."""
+    """Cut a Markdown text (without front matter) into its top-level blocks."""
     lines = _Lines(text)
     return _split(lines, 0, (0, len(text)))
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """The blocks from this line on; ``part`` are the offsets of these lines in the text."""
+    """Cut out the blocks from this line on; ``part`` gives the offsets of these lines in the text."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -270,7 +272,8 @@ def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
 
 
 def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str, frame: bool = False) -> Cut:
-    """A cut at these offsets; with ``frame`` what is before and after the pieces is open and close."""
+    """Cut a text at these offsets; with ``frame``, the text before and after the pieces becomes ``open`` and
+    ``close``."""
     begin, stop = (spans[0][0], spans[-1][1]) if frame and spans else (0, len(text))
     gaps, pieces, at = [], [], begin
     for start, end in spans:
@@ -282,9 +285,9 @@ def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str
 
 
 def inner(piece: str, place: PiecePlace | None = None) -> Cut | None:
-    """Cut a block into the parts that can be merged one by one: list items, table rows, the blocks inside a tag or
-    an expandable, the elements inside an element. None for a block without parts; a list of one item is one part.
-    With its place its lines are not looked through again."""
+    """Cut a block into the parts that can be merged one by one: list items, table rows, the blocks inside a tag
+    or an expandable, the elements inside an element. None for a block without parts; a list of one item is one
+    part. Passing its place avoids scanning its lines again."""
     start = piece.lstrip()
     if _MARKER.match(piece) and not _RULE.match(piece):
         return _items(piece)
@@ -314,14 +317,14 @@ def _items(piece: str) -> Cut:
             last -= 1
         spans.append(lines.piece(first, last))
     cut = _cut("items", piece, spans, between="\r\n" if "\r\n" in piece else "\n", frame=True)
-    # An item above changes the numbers of those below: the number is not what an item says.
+    # An item inserted above changes the numbers below, so the number is not part of an item's content.
     cut.keys = [_NUMBER.sub("1", one, count=1) for one in cut.pieces]
     return cut
 
 
 def _elements(piece: str) -> Cut | None:
-    """Cut an HTML element into the elements directly inside it. None where words are beside them, or where its tags
-    do not match."""
+    """Cut an HTML element into its child elements. None if there is text beside them, or if its tags do not
+    match."""
     opened: list[tuple[str, int]] = []
     spans: list[tuple[int, int]] = []
     begin = stop = 0
@@ -354,14 +357,14 @@ def _elements(piece: str) -> Cut | None:
 
 
 class Wrapping(Struct, frozen=True):
-    """What is before the lines of a quote or of one list item: before its first line, and before the others."""
+    """Prefixes of the lines of a quote or of one list item: of its first line and of the others."""
 
     kind: str
     first: str
     rest: str
 
     def wrap(self, text: str, first: str | None = None) -> str:
-        """Put the text into the wrapping; ``first`` instead of its own is before the first line."""
+        """Add the prefixes to the text; ``first`` replaces the prefix of the first line."""
         head, *tail = text.split("\n")
         wrapped = [(self.first if first is None else first) + head]
         for line in tail:
@@ -370,8 +373,8 @@ class Wrapping(Struct, frozen=True):
 
 
 def unwrap(piece: str) -> tuple[Wrapping, str] | None:
-    """Take the text of a quote or of one list item out of its wrapping, which gives the same bytes back. None where
-    the lines have no wrapping in common, such as a paragraph that goes on without it."""
+    """Remove the prefixes from the lines of a quote or of one list item; wrapping the result gives the same
+    bytes. None where the lines share no prefix, such as in a paragraph with lazy continuation lines."""
     lines = piece.split("\n")
     if quote := _WRAPPED_QUOTE.match(piece):
         wrapping = Wrapping("quote", quote[0], quote[0])
@@ -408,7 +411,7 @@ def _container(piece: str, place: PiecePlace) -> Cut | None:
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a pipe table's row, without the space around them."""
+    """Return the cells of a pipe table's row, without surrounding spaces."""
     text = row.strip().removeprefix("|")
     found, at = [], 0
     while True:
@@ -433,13 +436,13 @@ def _rows(piece: str) -> Cut | None:
         spans.append((at, at + len(line.rstrip("\r"))))
         at += len(line) + 1
     cut = _cut("rows", piece, spans, between="\r\n" if "\r\n" in piece else "\n", frame=True)
-    # Tables are padded anew when a cell grows: the padding is not what a row says.
+    # Tables get new padding when a cell grows, so padding is not part of a row's content.
     cut.keys = [" | ".join(cells(row)) for row in cut.pieces]
     return cut
 
 
 def kind_of(piece: str) -> str:
-    """What sort of block a piece is, as far as its first line tells."""
+    """Return the kind of block a piece is, as far as its first line tells."""
     line = piece.lstrip()[:80].split("\n", 1)[0]
     if line.startswith("{%"):
         tag = _TAGS.match(line)
@@ -458,8 +461,8 @@ def kind_of(piece: str) -> str:
 
 
 class Match(Struct):
-    """How one version came out of another. ``to[i]`` is where piece ``i`` of the old one is in the new one (None:
-    gone), ``origin`` the reverse (None: new there); ``moved`` holds old indexes of pieces that are the same
+    """Alignment of two versions. ``to[i]`` is the place of old piece ``i`` in the new version (None: deleted),
+    ``origin`` the reverse (None: added); ``moved`` holds the old indexes of pieces that are unchanged
     elsewhere."""
 
     to: list[int | None]
@@ -470,13 +473,14 @@ class Match(Struct):
 _UNIFORM = frozenset({"items", "rows", "elements"})
 """Cuts whose pieces are all of one kind."""
 _ALIKE = 0.3
-"""Share of words in common from which a changed piece counts as edited, not as another one."""
+"""Share of common words from which a changed piece counts as edited rather than replaced."""
 _RUN_MAX = 400
-"""Changed runs whose lengths multiply to more than this are paired by position only."""
+"""Above this product of lengths, changed runs are paired by position only."""
 
 
 def match(old: Cut, new: Cut) -> Match:
-    """Pieces that stayed, moved, or were edited. What was both moved and edited counts as gone and new."""
+    """Match pieces that stayed, moved, or were edited. A piece both moved and edited counts as deleted and
+    added."""
     found = Match([None] * len(old.pieces), [None] * len(new.pieces), set())
 
     def pair(i: int, j: int) -> None:
@@ -510,7 +514,7 @@ def match(old: Cut, new: Cut) -> Match:
 
 
 def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bool) -> list[tuple[int, int]]:
-    """Within a changed run, which new piece each old one was edited into."""
+    """Return, within a changed run, the new piece that each old one was edited into."""
     if not left or not right:
         return []
 
@@ -534,7 +538,7 @@ def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bo
         both = len(words[i] & there[j])
         return both / max(1, len(words[i]) + len(there[j]) - both)
 
-    # The ordered pairing with the greatest likeness in sum.
+    # Find the ordered pairing with the greatest total similarity.
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     like = [[likeness(i, j) for j in right] for i in left]
     for x in range(len(left) - 1, -1, -1):
@@ -556,7 +560,7 @@ def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bo
     for (p, q), (r, s) in zip(marks, marks[1:], strict=False):
         if p >= 0:
             pairs.append((left[p], right[q]))
-        # What lies between two pairs and is of one kind and number was rewritten.
+        # Pieces between two pairs that are of one kind and equal in number were rewritten.
         if r - p == s - q:
             pairs.extend(
                 (left[p + n], right[q + n]) for n in range(1, r - p) if kin(left[p + n], right[q + n])

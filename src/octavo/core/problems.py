@@ -1,4 +1,4 @@
-"""What an import found wrong and went on without."""
+"""Problems that an import found and continued in spite of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from msgspec import Struct
 
 
 class Problem(Struct, frozen=True):
-    """``path`` is a file of the source, ``line`` counts from 1 (0: the file as a whole), ``code`` is stable."""
+    """A problem in a source. ``path`` is a file of the source, ``line`` counts from 1 (0: the whole file),
+    ``code`` is stable."""
 
     path: str
     line: int

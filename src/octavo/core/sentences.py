@@ -1,7 +1,7 @@
-"""Natural text: its sentences, and the words that say what it is about.
+"""Split natural text into sentences and find its significant words.
 
-Words are folded (lower case, no accents), without the ones that are everywhere, and cut to their stems; CJK text,
-which has no spaces, is taken as pairs of neighbours.
+Words are folded (lowercase, no accents), without very common words, and reduced to their stems; CJK text, which
+has no spaces, is read as pairs of adjacent characters.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STOP_WORDS = frozenset(
     com do dos e em eu isso mais mas na nas no nos o os ou para pelo por quando que se sem um uma
     """.split()
 )
-"""Of the languages most often written; without apostrophes and accents."""
+"""Common words of the most frequent languages, without apostrophes and accents."""
 
 
 _PREFIXES = re.compile(
@@ -66,7 +66,7 @@ def stem(word: str) -> str:
     """
     if not (word.isascii() and word.isalpha()):
         return _PREFIXES.sub("", word, count=1) if "\u0590" <= word[:1] <= "\u06ff" else word
-    # A stemmer works on a word it keeps, so each thread has its own.
+    # A stemmer keeps the word it works on, so each thread has its own.
     try:
         stemmer = _own.stemmer
     except AttributeError:
@@ -76,18 +76,18 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def fold(word: str) -> str:
-    """Lower case, without apostrophes and the accents of Latin, Greek and Cyrillic letters."""
+    """Return a word in lowercase, without apostrophes and the accents of Latin, Greek, and Cyrillic letters."""
     plain = unicodedata.normalize("NFKD", word.lower().replace("'", "").replace("’", ""))
     return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", plain))
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text, without the space around them."""
+    """Return the sentences and lines of a text, without surrounding spaces."""
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
 
 
 def stems(text: str) -> list[str]:
-    """The words that say what a text is about, as stems, in order.
+    """Return the significant words of a text as stems, in order.
 
     >>> stems("How do I export my invoices?")
     ['export', 'invoic']
@@ -96,7 +96,7 @@ def stems(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The same words as they were written.
+    """Return the significant words of a text as written.
 
     >>> content_words("How do I export my invoices?")
     ['export', 'invoices']
@@ -113,7 +113,7 @@ def _stemmed(text: str) -> list[tuple[str, str]]:
             found += [(pair, pair) for pair in pairs]
             continue
         word = fold(token)[:_LONGEST_WORD]
-        # Short numbers are codes that people ask about, long ones and single digits count something.
+        # Short numbers are codes that people ask about; long ones and single digits are mere quantities.
         if word in STOP_WORDS or len(word) < 2 or (word.isdigit() and not 3 <= len(word) <= 5):
             continue
         found.append((stem(word), token[:_LONGEST_WORD]))
@@ -121,7 +121,7 @@ def _stemmed(text: str) -> list[tuple[str, str]]:
 
 
 def shorten(text: str, length: int) -> str:
-    """A text of one line that is at most so long, cut between words where there are any.
+    """Shorten a one-line text to at most this many characters, cut between words if possible.
 
     >>> shorten("one two three", 9)
     'one two…'
@@ -131,7 +131,7 @@ def shorten(text: str, length: int) -> str:
         return line
     cut = line[: length - 1]
     space = cut.rfind(" ")
-    # A word that goes on is left out; one that ends here stays.
+    # Drop a word that continues after the cut; keep one that ends there.
     if space > length // 2 and not line[length - 1].isspace():
         cut = cut[:space]
     return f"{cut.rstrip(' ,;:.-')}…"

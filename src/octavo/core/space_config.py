@@ -1,4 +1,4 @@
-"""What the configuration files of a space say: ``.gitbook.yaml``, ``vars.yaml`` and ``tags.yaml``."""
+"""Read the configuration files of a space: ``.gitbook.yaml``, ``vars.yaml``, and ``tags.yaml``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ MAX_VARIABLE = 256
 
 
 class Config(Struct, kw_only=True):
-    """``root`` is a folder that ends in a slash, or empty; every other path is relative to it. ``redirects``
-    lead from a site path without leading slash to what the file says: a file of the space or a URL."""
+    """Contents of ``.gitbook.yaml``. ``root`` is a folder that ends in a slash, or empty; every other path is
+    relative to it. ``redirects`` map a site path without leading slash to a file of the space or a URL, as
+    written."""
 
     root: str = ""
     readme: str = "README.md"
@@ -41,9 +42,9 @@ class Tag(Struct, frozen=True, omit_defaults=True):
 
 
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
-    """Reads any text; what is wrong with it is in ``problems``, and the defaults are used instead."""
+    """Read any text; errors are listed in ``problems``, and the defaults are used instead."""
     config = Config()
-    # Signs that nobody sees come along when such a file is copied from a page.
+    # Invisible characters are included when such a file is copied from a web page.
     found = _read_map(INVISIBLE.sub("", text), path, config.problems)
     value = found.value if found else {}
 
@@ -55,13 +56,13 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
             return default
         inside = entry_path(given.lstrip("/")) if isinstance(given, str) else None
         if inside is None or inside == "/" and way != ("root",):
-            complain("bad_path", f"`{'.'.join(way)}` must be a path within the repository", *way)
+            complain("bad_path", f"`{'.'.join(way)}`: must be a path within the repository", *way)
             return default
         return inside
 
     for key in value:
         if key not in _KEYS:
-            complain("unknown_key", f"`{key}` means nothing here", key)
+            complain("unknown_key", f"`{key}` is not a known key; remove it or fix its spelling", key)
     root = path_of(value.get("root"), "", "root").strip("/")
     config.root = f"{root}/" if root else ""
     structure = value.get("structure")
@@ -69,22 +70,22 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
         config.readme = path_of(structure.get("readme"), config.readme, "structure", "readme")
         config.summary = path_of(structure.get("summary"), config.summary, "structure", "summary")
     elif structure is not None:
-        complain("bad_value", "`structure` must be a map", "structure")
+        complain("bad_value", "`structure`: must be a map", "structure")
     redirects = value.get("redirects")
     if isinstance(redirects, dict):
         for source, target in redirects.items():
             if isinstance(target, str) and target and source.strip("/"):
                 config.redirects[source.strip("/")] = target
             else:
-                complain("bad_redirect", f"the redirect {source!r} leads nowhere", "redirects", source)
+                complain("bad_redirect", f"the redirect {source!r} has no valid target", "redirects", source)
     elif redirects is not None:
-        complain("bad_value", "`redirects` must be a map", "redirects")
+        complain("bad_value", "`redirects`: must be a map", "redirects")
     return config
 
 
 def match_redirect(config: Config, path: str) -> str | None:
-    """What the redirect of a site path says: the one from that very path, else, as ``old/*``, from everything below the
-    longest part of it. Upper and lower case are the same."""
+    """Return the target of a site path's redirect: the one from that exact path, or else the ``old/*`` redirect
+    with the longest matching prefix. Case is ignored."""
     redirects = {unquote(source).lower(): target for source, target in reversed(config.redirects.items())}
     parts = path.strip("/").lower().split("/")
     names = ["/".join(parts), *("/".join(parts[:n]) + "/*" for n in range(len(parts) - 1, 0, -1))]
@@ -94,16 +95,18 @@ def match_redirect(config: Config, path: str) -> str | None:
 def read_variables(
     text: str, path: str = VARIABLES_PATH
 ) -> tuple[dict[str, str | int | float | bool], list[Problem]]:
-    """A flat map of names (a letter, then letters, digits, ``_``) to texts of up to 256 characters, numbers
-    or booleans."""
+    """Read a flat map of names (a letter, then letters, digits, ``_``) to texts of up to 256 characters,
+    numbers, or booleans."""
     problems: list[Problem] = []
     found = _read_map(text, path, problems)
     variables: dict[str, str | int | float | bool] = {}
     for name, value in found.value.items() if found else ():
         if not _VARIABLE_NAME.match(name):
-            message = f"{name!r} is no variable name: a letter, then letters, digits and _"
+            message = (
+                f"{name!r} is not a valid variable name: use a letter, then letters, digits, and underscores"
+            )
         elif not isinstance(value, (str, int, float)):
-            message = f"{name!r} must be text, a number, true or false"
+            message = f"{name!r} must be text, a number, true, or false"
         elif isinstance(value, str) and len(value) > MAX_VARIABLE:
             message = f"{name!r} is longer than {MAX_VARIABLE} characters"
         else:
@@ -114,7 +117,7 @@ def read_variables(
 
 
 def read_tags(text: str, path: str = TAGS_PATH) -> tuple[list[Tag], list[Problem]]:
-    """A list of maps with ``tag`` and, if wanted, ``label``, ``icon``, ``color``."""
+    """Read a list of maps with ``tag`` and optionally ``label``, ``icon``, and ``color``."""
     problems: list[Problem] = []
     tags: dict[str, Tag] = {}
     try:
@@ -127,7 +130,7 @@ def read_tags(text: str, path: str = TAGS_PATH) -> tuple[list[Tag], list[Problem
         fields = {key: _text(value) for key, value in item.items()} if isinstance(item, dict) else {}
         name = fields.get("tag")
         if not name or name in tags:
-            message = f"the tag {name!r} is named twice" if name else "a tag needs a `tag`"
+            message = f"the tag {name!r} is listed twice" if name else "`tag` is required for each tag"
             problems.append(Problem(path, found.line(index), "bad_tag", message))
             continue
         tags[name] = Tag(name, fields.get("label") or name, fields.get("icon"), fields.get("color"))

@@ -1,6 +1,6 @@
-"""SUMMARY.md, the table of contents of a space in Git: reading, writing, and inferring one where it is absent.
+"""Read, write, and infer SUMMARY.md, the table of contents of a space in Git.
 
-Whatever people wrote is read: what cannot be understood becomes a ``Problem``, never an exception.
+Any text can be read: lines that can't be understood become a ``Problem``, never an exception.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class SummaryEntry(Struct, kw_only=True):
     """One line of the navigation.
 
     ``group``: a heading, only at the top level; ``slug`` is its pinned slug. ``page``: a file listed for the
-    first time (``href`` its path below the root, ``anchor`` what stood behind ``#``), or text alone
-    (``href`` is ``None``). ``link``: a URL, or once more a file that is listed above. ``computed``: a page
-    made of ``computed``, the map its YAML holds. ``line`` counts from 1; ``end`` is its last line.
+    first time (``href`` its path under the root, ``anchor`` the part after ``#``), or only text (``href`` is
+    ``None``). ``link``: a URL, or a repeated file that is listed above. ``computed``: a page generated from
+    ``computed``, the map in its YAML. ``line`` counts from 1; ``end`` is its last line.
     """
 
     kind: Literal["group", "page", "link", "computed"]
@@ -49,7 +49,7 @@ class SummaryEntry(Struct, kw_only=True):
 
 
 class Summary(Struct, kw_only=True):
-    """``inferred`` when no SUMMARY.md said it: the titles are then made from file names."""
+    """A table of contents; ``inferred`` if there is no SUMMARY.md, so that titles are made from file names."""
 
     title: str = ""
     entries: list[SummaryEntry] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Summary(Struct, kw_only=True):
 
 
 def walk_entries(entries: Iterable[SummaryEntry]) -> Iterator[SummaryEntry]:
-    """Every entry, each before its children, in reading order."""
+    """Yield every entry, each before its children, in reading order."""
     for entry in entries:
         yield entry
         yield from walk_entries(entry.children)
@@ -82,7 +82,7 @@ _LINK_TITLE = re.compile(
 _POINTED = re.compile(r"<((?:\\.|[^\\<>])*)>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CJK = "\u1100-\u11ff\u2e80-\u303f\u3041-\u9fff\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uffee"
-# A letter beside stars makes them text, unless it is of a script that puts no spaces between words.
+# A letter beside asterisks makes them text, unless its script puts no spaces between words.
 _OPENS = re.compile(
     rf"(?:(?<![\\\w*])|(?<=[{_CJK}]))\*{{1,3}}+(?=[^\s*])"
     r"|(?<![\\\w])_{1,2}+(?=[^\s_])|(?<!\\)~~(?=\S)|(?<![\\`])`++"
@@ -102,7 +102,7 @@ _FRONT_MATTER_LINE = re.compile(r"\s*$|\s*#|[\w.-]+[ \t]*:(\s|$)|[ \t]+\S")
 
 
 def read_summary(text: str, path: str = SUMMARY_PATH) -> Summary:
-    """Reads any text. ``path`` is the name that problems carry."""
+    """Read any text. ``path`` is the file name used in problems."""
     return _Reader(text, path).read()
 
 
@@ -116,11 +116,11 @@ class _Reader:
         self.lines = [INVISIBLE.sub("", line) for line in re.split(r"\r\n|\r|\n", text)]
         self.at = 0
         self.titled = False
-        # Where the search for the end of a comment or block failed before, so that it is not made again.
+        # Offsets where the search for the end of a comment or block failed, so that it is not repeated.
         self.unclosed: dict[str, int] = {}
         self.listed: dict[str, int] = {}
         self.group: SummaryEntry | None = None
-        # The way from the top of the list to the last item: its column and the item.
+        # Path from the top of the list to the last item: the column of each item and the item.
         self.open: list[tuple[int, SummaryEntry]] = []
 
     def problem(self, line: int, code: str, message: str) -> None:
@@ -140,7 +140,9 @@ class _Reader:
             elif _RULE.match(line):
                 self.open, self.group = [], None
             elif len(line) > MAX_LINE:
-                self.problem(self.at, "long_line", f"a line of more than {MAX_LINE} characters is left out")
+                self.problem(
+                    self.at, "long_line", f"this line is longer than {MAX_LINE} characters and was skipped"
+                )
             elif heading := _HEADING.match(line):
                 self.heading(len(heading[1]), _without_closing_hashes(line[heading.end() :]), self.at)
             elif item := _ITEM.match(line):
@@ -148,12 +150,14 @@ class _Reader:
             elif fence := _FENCE.match(stripped):
                 number = self.at
                 self.fenced(fence[1], -1)
-                self.problem(number, "unread_block", "a code block outside of a list item is not read")
+                self.problem(number, "unread_block", "code blocks outside list items are ignored")
             elif self.at < len(self.lines) and (under := _UNDERLINE.match(self.lines[self.at])):
                 self.at += 1
                 self.heading(1 if under[1][0] == "=" else 2, stripped, self.at - 1)
             else:
-                self.problem(self.at, "unread_line", "neither a heading nor a list item")
+                self.problem(
+                    self.at, "unread_line", "this line is neither a heading nor a list item and was skipped"
+                )
         return self.summary
 
     def skip_front_matter(self) -> None:
@@ -163,7 +167,7 @@ class _Reader:
             if line.strip() in ("---", "..."):
                 self.at = number + 1 if number > 1 else 0
                 return
-            # Two dividers around a list are no front matter.
+            # Two dividers around a list are not front matter.
             if not _FRONT_MATTER_LINE.match(line) or _ITEM.match(line) and "[" in line:
                 return
 
@@ -171,14 +175,14 @@ class _Reader:
         start, rest = self.at, stripped
         while "-->" not in rest:
             if self.at >= len(self.lines) or "<!--" in self.unclosed:
-                self.problem(start, "unclosed_comment", "a comment is never closed; its lines are read")
+                self.problem(start, "unclosed_comment", "this comment is never closed, so its lines are read")
                 self.unclosed["<!--"] = self.at = start
                 return
             rest = self.lines[self.at]
             self.at += 1
 
     def heading(self, level: int, text: str, line: int) -> None:
-        """A heading whose last line was just read."""
+        """Add a heading whose last line was just read."""
         self.open = []
         pin = _PIN.search(text)
         if pin:
@@ -188,11 +192,11 @@ class _Reader:
             self.summary.title, self.titled = title, True
             return
         if level != 2:
-            self.problem(line, "heading_level", "groups are headings of the second level; read as one")
+            self.problem(line, "heading_level", "groups must be level-2 headings; read as one")
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)
         if not title:
-            self.problem(line, "empty_title", "a group without a title")
+            self.problem(line, "empty_title", "this group has no title")
         self.summary.entries.append(self.group)
 
     def item(self, item: re.Match[str]) -> None:
@@ -200,7 +204,7 @@ class _Reader:
         column = _width(item[1])
         content = (item[4] or "").strip()
         if not content:
-            self.problem(line, "empty_item", "a list item without content is left out")
+            self.problem(line, "empty_item", "this list item is empty and was skipped")
             return
         if fence := _FENCE.match(content):
             entry = self.computed(fence[1], column, line)
@@ -211,18 +215,18 @@ class _Reader:
         if entry is None:
             return
         if not entry.title and entry.kind != "computed":
-            self.problem(line, "empty_title", "an entry without a title")
+            self.problem(line, "empty_title", "this entry has no title")
             if entry.href is None:
                 return
         self.place(entry, column)
 
     def place(self, entry: SummaryEntry, column: int) -> None:
         entry.end = self.at
-        # One space more or less is a slip, two are a level.
+        # One extra or missing space is a slip; two are a new level.
         while self.open and column < self.open[-1][0] + 2:
             column = min(column, self.open.pop()[0])
         if len(self.open) >= MAX_LEVELS:
-            self.problem(entry.line, "too_deep", f"nested deeper than {MAX_LEVELS} levels; moved up")
+            self.problem(entry.line, "too_deep", f"nested more than {MAX_LEVELS} levels deep; moved up")
             del self.open[MAX_LEVELS - 1 :]
         if self.open:
             self.open[-1][1].children.append(entry)
@@ -234,11 +238,11 @@ class _Reader:
         parsed = _parse_link(content)
         if parsed is None:
             title = plain_title(content)
-            self.problem(line, "broken_link", "not a readable [title](target); kept as text")
+            self.problem(line, "broken_link", "not a valid [title](target) link; kept as text")
             return SummaryEntry(kind="page", title=title, line=line)
         label, target, link_title, rest = parsed
         if rest.strip():
-            self.problem(line, "unread_text", "text behind the link is left out")
+            self.problem(line, "unread_text", "the text after the link was skipped")
         entry = SummaryEntry(
             kind="page", title=plain_title(label), link_title=_clean(link_title) or None, line=line
         )
@@ -246,7 +250,7 @@ class _Reader:
             entry.kind, entry.href = "link", target
             return entry
         if not target:
-            self.problem(line, "empty_target", f"{entry.title!r} leads nowhere; kept as text")
+            self.problem(line, "empty_target", f"{entry.title!r} has no target; kept as text")
             return entry
         name, _, anchor = target.partition("#")
         if not name:
@@ -254,19 +258,19 @@ class _Reader:
             return entry
         href = entry_path(unquote(name))
         if href is None:
-            self.problem(line, "bad_target", f"{target!r} is no path within the space; kept as text")
+            self.problem(line, "bad_target", f"{target!r} is not a path within the space; kept as text")
             return entry
         entry.href, entry.anchor = href, _tidy(unquote(anchor)) or None
         if href in self.listed:
             entry.kind = "link"
-            message = f"{href} is listed already on line {self.listed[href]}; kept as a link to it"
+            message = f"{href} is already listed on line {self.listed[href]}; kept as a link to it"
             self.problem(line, "listed_twice", message)
         else:
             self.listed[href] = line
         return entry
 
     def fenced(self, fence: str, column: int) -> list[str] | None:
-        """The lines up to the closing fence; ``None`` (nothing taken) when it never closes."""
+        """Return the lines up to the closing fence; ``None``, consuming nothing, when it never closes."""
         start = at = self.at
         if start < self.unclosed.get(fence, 0):
             return None
@@ -284,7 +288,7 @@ class _Reader:
     def computed(self, fence: str, column: int, line: int) -> SummaryEntry | None:
         block = self.fenced(fence, column)
         if block is None:
-            self.problem(line, "unclosed_block", "a code block is never closed; left out")
+            self.problem(line, "unclosed_block", "this code block is never closed and was skipped")
             return None
         rows = [(_width(row[: len(row) - len(row.lstrip())]), row.lstrip()) for row in block]
         margin = min((width for width, row in rows if row), default=0)
@@ -292,10 +296,12 @@ class _Reader:
             found = read_yaml("\n".join(" " * (width - margin) + row for width, row in rows))
         except YamlError as error:
             at = line + error.line if error.line else line
-            self.problem(at, "invalid_yaml", f"a computed page is left out: {error}")
+            self.problem(at, "invalid_yaml", f"this computed page was skipped: {error}")
             return None
         if not isinstance(found.value, dict) or not isinstance(found.value.get("type"), str):
-            self.problem(line, "invalid_computed", "a computed page needs a map with a `type`; left out")
+            self.problem(
+                line, "invalid_computed", "a computed page needs a map with a `type`; this one was skipped"
+            )
             return None
         title = found.value.get("title")
         return SummaryEntry(
@@ -325,13 +331,14 @@ def _without_closing_hashes(text: str) -> str:
 
 
 def plain_title(markdown: str) -> str:
-    """The words of a title: emphasis, code marks, escapes and entities resolved, blanks folded."""
+    """Return the plain text of a title: emphasis, code marks, escapes, and entities resolved, whitespace
+    collapsed."""
     return _clean(_plain(_clean(markdown[:MAX_LINE])))
 
 
 def _plain(text: str, depth: int = 0) -> str:
     out, at, start = [], 0, 0
-    unclosed: set[str] = set()  # No closing sign from some place on means none from any later one.
+    unclosed: set[str] = set()  # No closing mark after one place means none after any later one.
     while depth < 8 and (opening := _OPENS.search(text, start)):
         mark, start = opening[0], opening.end()
         if mark in unclosed:
@@ -349,7 +356,7 @@ def _plain(text: str, depth: int = 0) -> str:
 
 
 def _closing(text: str, mark: str, at: int) -> re.Match[str] | None:
-    """The sign that closes ``mark``, looked for from ``at`` on."""
+    """Find the mark that closes ``mark``, from ``at`` on."""
     if mark[0] != "`":
         return _CLOSES[mark].search(text, at)
     return next((run for run in _BACKTICKS.finditer(text, at) if run[0] == mark), None)
@@ -364,7 +371,8 @@ def _unescape(text: str) -> str:
 
 
 def _parse_link(content: str) -> tuple[str, str, str, str] | None:
-    """``[label](target "title")rest`` -> label (still Markdown), target (unescaped), title, rest."""
+    """Split ``[label](target "title")rest`` into label (still Markdown), target (unescaped), title, and
+    rest."""
     at, depth = 0, 0
     while at < len(content):
         char = content[at]
@@ -420,9 +428,9 @@ def _title_of(match: re.Match[str]) -> str:
 
 
 def entry_path(path: str, folder: str = "") -> str | None:
-    """A path as written in a file of ``folder``, from the root of the space: ``./a//b.md`` -> ``a/b.md``. A
-    leading slash means the root; a folder ends in a slash, the root itself is ``/``. ``None`` when it leads out of the root,
-    or cannot name a file at all (backslash, control characters)."""
+    """Return a path written in a file of ``folder`` relative to the root of the space: ``./a//b.md`` ->
+    ``a/b.md``. A leading slash means the root; a folder ends in a slash, the root itself is ``/``. ``None``
+    when it leads out of the root, or can't name a file at all (backslash, control characters)."""
     if "\\" in path or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return None
     joined = path if path.startswith("/") else f"/{folder}/{path}"
@@ -441,8 +449,8 @@ def entry_path(path: str, folder: str = "") -> str | None:
 
 
 def write_summary(summary: Summary) -> str:
-    """The canonical form. ``read_summary`` gives the same tree back (except for what no SUMMARY.md can say:
-    a group that is not at the top level is written as text)."""
+    """Write the canonical form. ``read_summary`` returns the same tree, except where SUMMARY.md can't express
+    it: a group that is not at the top level is written as text."""
     out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
     in_list = in_group = False
     for entry in summary.entries:
@@ -454,7 +462,7 @@ def write_summary(summary: Summary) -> str:
             in_list, in_group = bool(entry.children), True
             continue
         if in_group:
-            # A divider ends a group: what follows is at the top level again.
+            # A divider ends a group: entries after it are at the top level again.
             out += [""] * in_list + ["***", ""]
             in_group = False
         _write_items([entry], "", out)
@@ -467,10 +475,10 @@ def write_summary(summary: Summary) -> str:
 def update_summary(
     original: str, wanted: list[SummaryEntry], understand: Callable[[str], list[SummaryEntry]]
 ) -> str:
-    """``original`` with no other lines changed than those of entries that are not as ``wanted``.
+    """Return ``original`` with only those lines changed whose entries differ from ``wanted``.
 
-    ``understand`` gives the entries that a text means, with the ``line`` each is on: two ways to write a
-    target, or an entry that means two pages, are no difference.
+    ``understand`` returns the entries that a text means, each with its ``line``: two ways to write a target, or
+    an entry that means two pages, count as equal.
     """
     there = understand(original)
     if same_entries(there, wanted):
@@ -482,7 +490,7 @@ def update_summary(
 
 
 class _Row(Struct, frozen=True):
-    """An entry of a tree laid out flat: ``depth`` counts lists, a group is at -1."""
+    """An entry of a flattened tree: ``depth`` counts lists, a group is at -1."""
 
     depth: int
     grouped: bool
@@ -505,7 +513,7 @@ def _rows(entries: list[SummaryEntry], depth: int = 0, grouped: bool = False) ->
 
 
 class _Changed:
-    """A text in which entries are put, left out and replaced, all other lines kept."""
+    """A text whose entries are inserted, removed, and replaced while all other lines stay."""
 
     def __init__(self, original: str, there: list[SummaryEntry]) -> None:
         self.lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", original)
@@ -518,7 +526,7 @@ class _Changed:
         for row in self.rows:
             begin = row.entry.line - 1
             if self.ends and begin < self.ends[-1]:
-                # Of two entries on one line the first one has it.
+                # Of two entries on one line, the first one owns it.
                 begin = end = self.ends[-1]
             else:
                 end = ends.get(begin + 1, begin + 1)
@@ -527,7 +535,7 @@ class _Changed:
         self.begins.append(len(self.lines))
         self.out: list[str] = []
         self.kept = self.lines[: self.begins[0]]
-        """Lines between entries that wait for what comes before them."""
+        """Lines between entries, held until the entry before them is written."""
         self.indents: dict[int, str] = {}
         self.bullet = "*"
         self.last: _Row | None = None
@@ -560,7 +568,7 @@ class _Changed:
         self.last = self.rows[n]
 
     def note(self, n: int) -> None:
-        """Remembers how an item is indented and marked, for those that come to be beside it."""
+        """Remember the indentation and bullet of an item for new items next to it."""
         own = self.lines[self.begins[n] : self.ends[n]]
         if self.rows[n].depth >= 0 and own and (item := _ITEM.match(own[0].rstrip("\r\n"))):
             self.indents.setdefault(self.rows[n].depth, item[1])
@@ -605,7 +613,7 @@ def _pin(entry: SummaryEntry) -> str:
 
 
 def same_entries(one: list[SummaryEntry], two: list[SummaryEntry]) -> bool:
-    """Whether two trees say the same, wherever their lines are."""
+    """Return whether two trees have the same content, regardless of their lines."""
     return len(one) == len(two) and all(
         replace(a, line=0, end=0, children=[]) == replace(b, line=0, end=0, children=[])
         and same_entries(a.children, b.children)
@@ -621,7 +629,7 @@ def _write_items(entries: list[SummaryEntry], indent: str, out: list[str]) -> No
             rows = [f"{fence}yaml", *written.split("\n"), fence]
             out += [f"{indent}* {rows[0]}", *(f"{indent}  {row}" if row else "" for row in rows[1:])]
         elif entry.href is None:
-            # What a list item would take for something else than words.
+            # Escape what a list item would not read as text.
             title = re.sub(
                 r"^(#+(?= |$)|[-+*>~](?=\s|$)|\d+(?=[.)]( |$)))", _escape_first, _escape(entry.title)
             )
@@ -651,7 +659,7 @@ def _escape_quoted(text: str) -> str:
 def _target(entry: SummaryEntry) -> str:
     href = entry.href or ""
     if not _URL.match(href):
-        # What a decoder would read as something else is encoded; a path is otherwise written as it is.
+        # Encode characters that a decoder would change; otherwise write the path as it is.
         href = _encode(href).replace("#", "%23") + (f"#{_encode(entry.anchor)}" if entry.anchor else "")
     escaped = re.sub(r"([\\<>])|&(?=#?\w)", lambda match: "\\" + match[0], href)
     return f"<{escaped}>" if re.search(r"[\s()<>]", href) else escaped
@@ -665,8 +673,8 @@ def _encode(path: str) -> str:
 
 
 def infer_summary(paths: Iterable[str], readme: str = "README.md") -> Summary:
-    """The tree of folders as navigation: in each folder the README first, then in natural order; a folder is
-    the page of its README, or text alone. Hidden folders and files other than Markdown are left out."""
+    """Return the folder tree as navigation: in each folder the README first, then in natural order; a folder is
+    the page of its README, or only text. Hidden folders and files other than Markdown are left out."""
     tree: dict[str, Any] = {}
     for path in paths:
         parts = path.split("/")
@@ -705,7 +713,7 @@ def is_markdown(path: str) -> bool:
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sorts ``step-2`` before ``step-10``."""
+    """Return a sort key that puts ``step-2`` before ``step-10``."""
     return [
         (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())
         for part in re.split(r"(\d{1,18})", text)
@@ -714,7 +722,7 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def title_of_name(name: str) -> str:
-    """``getting-started`` -> ``Getting started``."""
+    """Return ``Getting started`` for ``getting-started``."""
     words = " ".join(re.sub(r"[-_]+", " ", name).split())
     return words[:1].upper() + words[1:] if words else name
 

@@ -1,5 +1,5 @@
-"""Addresses taken apart. Nobody else does it, because the standard library raises on what anybody may write: odd
-brackets, ports that are none, hosts that other characters would become."""
+"""Parse URLs. Only this module does it, because the standard library raises for input that anyone can type:
+unbalanced brackets, invalid ports, hosts that Unicode normalization would change."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from msgspec import Struct
 from .hosts import spell_host
 
 _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
-"""Characters that mean something in an address, so that they stay as they are."""
+"""Characters with a meaning in URLs, which are therefore not escaped."""
 
 
 class Address(Struct, frozen=True):
-    """The parts of an address; one that is not there is empty, or None.
+    """Parts of a URL; a missing part is empty or None.
 
-    ``authority``: all that is before the path, as it is written. ``host``: in lower case, without brackets.
-    ``username`` and ``password``: as they are written, so still escaped.
+    ``authority``: everything before the path, as written. ``host``: lowercase, without brackets. ``username``
+    and ``password``: as written, so still escaped.
     """
 
     scheme: str
@@ -40,13 +40,13 @@ class Address(Struct, frozen=True):
 
     @property
     def rest(self) -> str:
-        """Path, query and fragment, as they are written."""
+        """Return path, query, and fragment, as written."""
         query = f"?{self.query}" if self.query else ""
         return f"{self.path}{query}{f'#{self.fragment}' if self.fragment else ''}"
 
 
 def read_address(text: str) -> Address | None:
-    """An address, absolute or relative, or None for what nobody can take apart.
+    """Parse an absolute or relative URL; None if it is invalid.
 
     >>> read_address("https://Docs.example:8080/a?b#c").host
     'docs.example'
@@ -60,7 +60,7 @@ def read_address(text: str) -> Address | None:
 
 
 def own_address(text: str) -> Address:
-    """``read_address`` for addresses from the settings and those that are made of them. Raises ValueError."""
+    """Parse URLs from the settings and URLs derived from them, like ``read_address``. Raises ValueError."""
     parts = urlsplit(text)
     return Address(
         parts.scheme,
@@ -86,7 +86,7 @@ def path_of(text: str) -> str:
 
 
 def join_address(base: str, href: str) -> str | None:
-    """What ``href`` means on the page at ``base``; None where either is no address."""
+    """Resolve ``href`` on the page at ``base``; None if either is not a valid URL."""
     try:
         return urljoin(base, href)
     except ValueError:
@@ -94,8 +94,8 @@ def join_address(base: str, href: str) -> str | None:
 
 
 def escape_address(text: str) -> str:
-    """An address as headers and other programs take it: a host as DNS has it, and of all else escaped what is no
-    character of addresses. What is escaped stays so.
+    """Return a URL in the form that headers and other programs accept: the host encoded for DNS, and all
+    characters that URLs can't contain escaped. Existing escapes stay.
 
     >>> escape_address("https://bücher.example/größe?a=%20b c")
     'https://xn--bcher-kva.example/gr%C3%B6%C3%9Fe?a=%20b%20c'
@@ -109,7 +109,7 @@ def escape_address(text: str) -> str:
 
 
 def write_authority(host: str, port: int | None = None) -> str:
-    """A host and a port as addresses have them.
+    """Return a host and a port as written in URLs.
 
     >>> write_authority("::", 8000), write_authority("docs.example")
     ('[::]:8000', 'docs.example')

@@ -1,7 +1,7 @@
-"""Patterns of addresses, as manifests of integrations write them: ``https://github.com/*/*/blob/**``.
+"""Match URL patterns from integration manifests: ``https://github.com/*/*/blob/**``.
 
-``*`` stands for anything without a slash, ``**`` for anything. A pattern without either is a beginning: of the
-addresses at its host, those whose path begins as its own. One without a scheme is for http and https.
+``*`` matches anything without a slash, ``**`` anything. A pattern without either is a prefix: it matches URLs
+of its host whose path starts with its path. A pattern without a scheme matches http and https.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from .url_parts import Address, write_authority
 _PARTS = re.compile(r"(?:(https?)://)?([^/?#]*)(.*)", re.I | re.S)
 _STARS = re.compile(r"(\*\*|\*)")
 _MEMORY = 256 * 1024
-"""Bytes that what is made of a pattern may take."""
+"""Bytes that a compiled pattern may take."""
 _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: Address) -> int | None:
-    """How many characters of the pattern say what they stand for, the more the closer it fits; None where it does not.
+    """Return the number of literal characters of the pattern, higher for a closer match; None if it doesn't
+    match.
 
-    What an address says of users is not looked at, and hosts are compared as a whole.
+    User information in a URL is ignored, and hosts are compared as a whole.
     """
     compiled = _compile(pattern)
     if compiled is None or not address.is_web:
@@ -37,7 +38,7 @@ def fits(pattern: str, address: Address) -> int | None:
 
 
 def domain_of(pattern: str) -> str:
-    """The host that a pattern names, without the part that stands for any; empty where it names none."""
+    """Return the host of a pattern without its wildcard part; empty if it names none."""
     found = _PARTS.fullmatch(pattern)
     host = found[2].lower().rpartition("@")[2].partition(":")[0] if found else ""
     host = host.removeprefix("*.")
@@ -48,8 +49,8 @@ _HOST = re.compile(r"(?:\*\.)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d{1,5})?")
 
 
 def origin_of(pattern: str) -> str:
-    """The origin of what a pattern stands for, as policies of pages write it, by https unless it says otherwise; empty
-    for one that names no host, or all below a top-level domain.
+    """Return the origin of a pattern's URLs in the form of content security policies, with https unless the
+    pattern says otherwise; empty if it names no host, or covers a whole top-level domain.
 
     >>> origin_of("https://*.demo.example/share/**"), origin_of("demo.example"), origin_of("https://**")
     ('https://*.demo.example', 'https://demo.example', '')
@@ -61,7 +62,8 @@ def origin_of(pattern: str) -> str:
 
 @lru_cache(1024)
 def _compile(pattern: str) -> tuple[str, Any, Any, int] | None:
-    """Scheme, host, path with all behind it, and how much it says. RE2's time grows with the length of an address."""
+    """Return scheme, host, the path with everything after it, and the number of literal characters. RE2's time
+    grows linearly with the length of a URL."""
     found = _PARTS.fullmatch(pattern)
     if found is None or not found[2] or "@" in found[2]:
         return None

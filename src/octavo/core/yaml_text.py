@@ -1,8 +1,8 @@
-"""YAML as configuration files use it, from people nobody vouches for.
+"""Read and write YAML as configuration files use it, from untrusted sources.
 
-Only plain data comes out: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML 1.2
-(``yes``, ``12:30`` and dates are text), and ``<<`` merges maps. Depth, size, and count are bounded, and values that
-aliases repeat count each time.
+The result is plain data only: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML
+1.2 (``yes``, ``12:30``, and dates are text), and ``<<`` merges maps. Depth, size, and count are limited, and
+values repeated by aliases count each time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORDS: dict[str, bool | None] = {
 
 
 class YamlError(ValueError):
-    """``line`` counts from 1 within the text given; 0 when no line is to blame."""
+    """An error in a YAML text. ``line`` counts from 1 within the text; 0 when no line is to blame."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class YamlError(ValueError):
 
 
 class YamlText(Struct):
-    """``lines`` says where a value is: the way to it (keys and indexes) -> line, counting from 1."""
+    """A parsed text. ``lines`` locates each value: its path (keys and indexes) -> line, counting from 1."""
 
     value: Any
     lines: dict[tuple[str | int, ...], int]
@@ -48,14 +48,14 @@ class YamlText(Struct):
 
 
 def read_yaml(text: str) -> YamlText:
-    """One document. Raises ``YamlError``; an empty text is ``None``."""
+    """Read one document. Raises ``YamlError``; an empty text is ``None``."""
     node = compose_yaml(text.removeprefix("\ufeff"))
     lines: dict[tuple[str | int, ...], int] = {}
     return YamlText(None if node is None else _Reading(lines).plain(node, (), 0), lines)
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """The nodes of one document, whose marks say where in the text they are. Raises ``YamlError``."""
+    """Return the nodes of one document, whose marks locate them in the text. Raises ``YamlError``."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text is longer than {MAX_CHARACTERS} characters")
     try:
@@ -66,16 +66,16 @@ def compose_yaml(text: str) -> yaml.Node | None:
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
         raise YamlError(f"not valid YAML: {what}", mark.line + 1 if mark else 0) from None
     except UnicodeEncodeError:
-        raise YamlError("the text holds characters that no file can hold") from None
+        raise YamlError("the text contains invalid characters") from None
 
 
 def write_yaml(value: Any) -> str:
-    """Block style, keys in the order given; ``read_yaml`` gives the value back."""
+    """Write block style, keys in the order given; ``read_yaml`` returns the same value."""
     return _dumped(value, flow=False)
 
 
 def write_flow(value: Any) -> str:
-    """On one line, as it stands within a map or list."""
+    """Write a value on one line, for use within a map or list."""
     return _dumped([value], flow=True).strip()[1:-1]
 
 
@@ -87,7 +87,7 @@ def _dumped(value: Any, *, flow: bool) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Never writes anchors, which are not read."""
+    """Dumper that never writes anchors, which are not read."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -102,13 +102,13 @@ def _check_events(text: str) -> None:
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             depth -= 1
         if depth > MAX_DEPTH:
-            raise YamlError(f"nested deeper than {MAX_DEPTH} levels", line)
+            raise YamlError(f"nested more than {MAX_DEPTH} levels deep", line)
         if count > MAX_NODES:
-            raise YamlError(f"more than {MAX_NODES} values", line)
+            raise YamlError(f"contains more than {MAX_NODES} values", line)
 
 
 class _Reading:
-    """Turn nodes into plain data, with the bounds that hold for what aliases repeat as well."""
+    """Convert nodes into plain data, with limits that include values repeated by aliases."""
 
     def __init__(self, lines: dict[tuple[str | int, ...], int]) -> None:
         self._lines = lines
@@ -118,9 +118,13 @@ class _Reading:
         line = node.start_mark.line + 1
         self._values += 1
         if self._values > MAX_NODES:
-            raise YamlError(f"more than {MAX_NODES} values, with those that aliases repeat", line)
+            raise YamlError(
+                f"contains more than {MAX_NODES} values, counting those that aliases repeat", line
+            )
         if depth > MAX_DEPTH:
-            raise YamlError(f"nested deeper than {MAX_DEPTH} levels, with what aliases repeat", line)
+            raise YamlError(
+                f"nested more than {MAX_DEPTH} levels deep, counting values that aliases repeat", line
+            )
         self._lines[way] = line
         if isinstance(node, yaml.MappingNode):
             return self._map(node, way, depth + 1)
@@ -137,7 +141,7 @@ class _Reading:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise YamlError("a key must be text", key_node.start_mark.line + 1)
             if (maps := _merged_maps(key_node, value_node)) is not None:
-                # The first map that has a key gives its value.
+                # The first map that contains a key provides its value.
                 for one in reversed(maps):
                     merged |= self.plain(one, way, depth)
                 continue
@@ -148,7 +152,7 @@ class _Reading:
 
 
 def _merged_maps(key: yaml.ScalarNode, value: yaml.Node) -> list[yaml.Node] | None:
-    """The maps that ``<<`` merges into the one it stands in; None for another key."""
+    """Return the maps that ``<<`` merges into its map; None for another key."""
     if not key.tag.endswith(":merge"):
         return None
     maps = value.value if isinstance(value, yaml.SequenceNode) else [value]

@@ -1,5 +1,5 @@
 """Documents: pages as typed nodes, read from Markdown or JSON and written back.
 
-``read(text)`` and ``write(document)`` are exact inverses on what was not edited; ``schema.py`` says which node types
-there are and what they carry.
+``read(text)`` and ``write(document)`` are exact inverses for everything that was not edited; ``schema.py``
+defines the node types and their fields.
 """

@@ -1,7 +1,8 @@
-"""The places of a document that links can name: the ids they have on a page, and which of them a link means.
+"""Link targets in a document: their ids on a page, and the target that a link refers to.
 
-Writers of links differ in what they make of a heading: ``Node.js & you`` is named ``nodejs--you``, ``node.js-and``,
-``Node_js``, ``id-1.-intro``. An id is given here once, and every spelling is led to it here once.
+Tools differ in the anchor they derive from a heading: ``Node.js & you`` becomes ``nodejs--you``,
+``node.js-and``, ``Node_js``, or ``id-1.-intro``. This module is the only one to assign ids and to match every
+spelling to them.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ _NAMED = ("heading-1", "heading-2", "heading-3", "expandable", "update")
 _NUMBERED = re.compile(r"id(?=\d)")
 
 Conditions = tuple[str, ...]
-"""Expressions of the blocks around something, the outermost first: it is there for whom all of them hold."""
+"""Conditions of the surrounding blocks, outermost first: content is visible where all of them are met."""
 
 
 class DocumentPlace(Struct, frozen=True):
-    """A place as its document has it, before it is told apart from others.
+    """A link target as its document defines it, before its id is made unique.
 
-    ``name``: what it would be called; ``fixed``: by its writer. ``include``: the places of this reusable content (a
-    reference as written) are here instead. ``included``: it comes from one.
+    ``name``: the preferred id; ``fixed``: set by the author. ``include``: the targets of this reusable content
+    (a reference as written) are here instead. ``included``: it comes from reusable content.
     """
 
     name: str = ""
@@ -47,12 +48,12 @@ class DocumentPlace(Struct, frozen=True):
 
 
 def slug(title: str) -> str:
-    """The anchor of a heading, as GitHub makes it: lower case, punctuation dropped, spaces as hyphens."""
+    """Return the anchor of a heading as GitHub makes it: lowercase, punctuation dropped, spaces as hyphens."""
     return _DROP.sub("", title.strip().lower()).replace(" ", "-")
 
 
 class Standing(Struct, frozen=True, gc=False):
-    """Where a node is: under which conditions, and whether in a reusable content that the page includes."""
+    """Context of a node: its conditions, and whether it is in reusable content that the page includes."""
 
     conditions: Conditions = ()
     included: bool = False
@@ -62,7 +63,7 @@ _TOP = Standing()
 
 
 def flow(document: Document) -> Iterator[tuple[Block | Inline, Standing]]:
-    """Every block and inline node in reading order; footnotes follow the block that refers to them."""
+    """Yield every block and inline node in reading order; footnotes follow the block that refers to them."""
     stack: list[tuple[Any, Standing]] = [(node, _TOP) for node in reversed(document.nodes)]
     while stack:
         node, standing = stack.pop()
@@ -83,7 +84,7 @@ def flow(document: Document) -> Iterator[tuple[Block | Inline, Standing]]:
 
 
 def _cells(table: Block) -> list[Fragment]:
-    """The fragments of a table, row by row as they are shown."""
+    """Return the fragments of a table, row by row as shown."""
     order: dict[str, tuple[str, int]] = {}
     columns = {name: at for at, name in enumerate(object_of(table.data, "definition"))}
     for record in object_of(table.data, "records").values():
@@ -95,8 +96,8 @@ def _cells(table: Block) -> list[Fragment]:
 
 
 def list_places(document: Document) -> list[tuple[Block | Inline, DocumentPlace]]:
-    """The places of a document in reading order: headings, expandables, updates, ``<a name>``, and elements
-    of HTML with an ``id``."""
+    """Return the link targets of a document in reading order: headings, expandables, updates, ``<a name>``, and
+    HTML elements with an ``id``."""
     return _places_of(flow(document))
 
 
@@ -161,7 +162,7 @@ def _anchor(node: Inline) -> str | None:
 
 
 def _id_of_tag(source: object) -> str | None:
-    """The id of an element of HTML that has no node of its own; links have it as their name, too."""
+    """Return the id of an HTML element without a node of its own; links can have it as their name."""
     tag = _OPENING.match(source) if isinstance(source, str) else None
     if tag is None:
         return None
@@ -170,7 +171,8 @@ def _id_of_tag(source: object) -> str | None:
 
 
 def said(node: Any, *, mentions: bool = True) -> str:
-    """The text of a block's inline nodes, expressions left out. ``mentions``: with the labels of what is mentioned."""
+    """Return the text of a block's inline nodes, without expressions. ``mentions``: include the labels of
+    mentions."""
     if is_plain(node):
         leaves = node.nodes[0].leaves
         return leaves[0].text if len(leaves) == 1 else "".join([leaf.text for leaf in leaves])
@@ -204,10 +206,10 @@ def _inline_text(node: Inline) -> str:
 
 
 def name_places(places: Sequence[DocumentPlace]) -> list[str]:
-    """The ids of places, each its own: a name that is taken gets a number.
+    """Return a unique id for each link target; a name in use gets a number.
 
-    A page names its own places before those of what it includes, and what everybody sees before what is under
-    a condition. So ids are the same for all visitors, and none names something that is not shown.
+    The page's own targets get their names before those of included content, and unconditional ones before
+    conditional ones. So ids are the same for all visitors, and none refers to hidden content.
     """
     names = [""] * len(places)
     taken: set[str] = set()
@@ -222,20 +224,20 @@ def name_places(places: Sequence[DocumentPlace]) -> list[str]:
 
 
 def place_ids(document: Document) -> dict[int, str]:
-    """``id(node)`` of every place of a document to its id on the page."""
+    """Return the id on the page of every link target of a document, by ``id(node)``."""
     return ids_in_flow(flow(document))
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """The same, of what ``flow`` gives of a document."""
+    """Return the same for the output of ``flow``."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}
 
 
 def mark_places(document: Document) -> list[str]:
-    """Writes the id of every place into its node, for those who draw the document, and gives all ids. Such a
-    document is not to be written as Markdown again: a heading's id would become one that its writer fixed."""
+    """Write the id of every link target into its node, for rendering, and return all ids. Don't write such a
+    document as Markdown: a heading's id would become one fixed by the author."""
     found = places_by_id(document)
     for name, node in found.items():
         node.data["id"] = name
@@ -243,16 +245,16 @@ def mark_places(document: Document) -> list[str]:
 
 
 def places_by_id(document: Document) -> dict[str, Block | Inline]:
-    """The nodes that links can name, each by its id on the page."""
+    """Return the nodes that links can refer to, by their id on the page."""
     found = [(node, place) for node, place in list_places(document) if place.include is None]
     names = name_places([place for _, place in found])
     return {name: node for (node, _), name in zip(found, names, strict=True)}
 
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
-    """What is at one place of a document: a heading with what stands below it, down to the next one that is as high, or
-    the block that the place is. ``places``: those of the whole page, by their ids; ``wanted``: as links spell it. None
-    where there is no such place any more."""
+    """Return the part of a document at one link target: a heading with everything under it up to the next
+    heading of the same or a higher level, or the block itself. ``places``: those of the whole page, by id;
+    ``wanted``: as a link spells it. None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}
@@ -275,7 +277,7 @@ def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted
 
 
 def _ends(node: Block, heading: Block) -> bool:
-    """Whether a block is a heading as high as another one, or higher."""
+    """Return whether a block is a heading of the same or a higher level."""
     return node.type.startswith("heading-") and _level(node) <= _level(heading)
 
 
@@ -285,8 +287,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """The ids of a page, found by however a link spells one. ``title``: that of the page, which is its own first
-    heading elsewhere and has no id here."""
+    """The ids of a page, found by any spelling in a link. ``title``: the page's title, which other tools treat
+    as the first heading and which has no id here."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)
@@ -295,12 +297,12 @@ class Anchors:
         for name in self._names:
             self._loose.setdefault(_loose(name), name)
         for name in self._names:
-            # Hosted editors spell the "&" out that is dropped here, which leaves two hyphens.
+            # GitBook spells out the "&" that is dropped here, which leaves two hyphens.
             if "--" in name:
                 self._loose.setdefault(_loose(name.replace("--", "-and-")), name)
 
     def find(self, wanted: str) -> str | None:
-        """The id that a link means, ``""`` for the start of the page; None when there is none like it."""
+        """Return the id that a link refers to, ``""`` for the start of the page, or None if no id matches."""
         if wanted in self._names:
             return wanted
         loose = _loose(wanted) if wanted else None
@@ -314,7 +316,8 @@ class Anchors:
 def anchors(
     places: Sequence[DocumentPlace], holds: Callable[[str], bool] | None = None, title: str = ""
 ) -> Anchors:
-    """The ids of these places; with ``holds``, of those whose conditions hold. ``title``: of their page."""
+    """Return the ids of these targets; with ``holds``, of those whose conditions are met. ``title``: of their
+    page."""
     names = name_places(places)
     return Anchors(
         (
@@ -327,7 +330,7 @@ def anchors(
 
 
 def _loose(name: str) -> str:
-    """What remains of a name when case, accents, spaces and signs do not count; what has no letter stays."""
+    """Return a name without case, accents, spaces, and punctuation; a name without letters stays as it is."""
     folded = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", unicodedata.normalize("NFKD", name)))
     letters = _NUMBERED.sub("", _SIGNS.sub("", folded).casefold(), count=1) if name else ""
     return letters or name

@@ -1,10 +1,11 @@
-"""Edits of a document by the keys of its blocks: set, insert, delete, move. Whatever an edit does not touch keeps its
-bytes and its keys.
+"""Edit a document by the keys of its blocks: set, insert, delete, move. Untouched blocks keep their bytes and
+their keys.
 
-``BlockEdits`` works on the text and an ``Index`` of it, which says of every top-level block how long it is and what
-it holds, so that neither the rest of the page is read for an edit nor the page as it is after it. Only what changed
-and its neighbours are read, together with the definitions of the page. Where that does not show that the rest of the
-page is read as it was, they raise ``NotLocal``, and the same edits are made again with the whole document.
+``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every
+top-level block, so that an edit reads neither the rest of the page nor the resulting page. It reads only the
+changed blocks and their neighbors, together with the definitions of the page. If that cannot prove that the
+rest of the page still reads the same, it raises ``NotLocal``, and the same edits are made again on the whole
+document.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from .references import Reference, references
 from .writing import is_all_crlf, write_parts
 
 _DEFINITIONS_MAX = 20_000
-"""Characters of definitions that are read beside what changed."""
+"""Maximum number of characters of definitions that are read together with the changed blocks."""
 _BESIDE_MAX = 8
-"""Blocks that are looked into for what new ones copy."""
+"""Maximum number of blocks that are searched for the originals of copied blocks."""
 _CHANGED_MAX = 40
-"""Blocks that are read to see what an edit changed."""
+"""Maximum number of blocks that are read to see what an edit changed."""
 _LOOKS = 16
-"""Keys that are looked for one by one, before all are put in order."""
+"""Number of keys that are looked up one by one before all of them are sorted."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
 _NOTE = re.compile(r"\[\^|user-content-fn-")
 _digests_of = attrgetter("digests")
@@ -43,9 +44,9 @@ _BLANK = "\ufeff \t\r\n"
 
 
 class BlockEntry(Struct, frozen=True):
-    """A top-level block: how many characters are before it and in it, and of it and the nodes with keys in it, in
-    reading order, what they say (``keys.Digests``), the names that their keys are made of, and their keys; and how many
-    references are in it."""
+    """A top-level block: the number of characters before it and in it, and, for it and the nodes with keys
+    inside it in reading order, the digests of their content (``keys.Digests``), the names that their keys are
+    made of, and their keys; and the number of references in it."""
 
     type: str
     gap: int
@@ -57,8 +58,8 @@ class BlockEntry(Struct, frozen=True):
 
 
 class Index(Struct, frozen=True):
-    """The blocks of a text. ``definitions``: what is defined between them. ``kept``: from the keys that reading gives
-    to those that the nodes have, where they differ (see ``keys.assign_keys``)."""
+    """The blocks of a text. ``definitions``: the definitions between them. ``kept``: maps keys that reading
+    gives to the keys that the nodes have, where they differ (see ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -66,7 +67,7 @@ class Index(Struct, frozen=True):
 
 
 def index_blocks(document: Document) -> Index:
-    """Of a document as it was read, with its keys."""
+    """Index a document as it was read, with its keys."""
     digests = Digests(document)
     entries = [
         _entry(block, len(gap), digests) for block, gap in zip(document.nodes, document.gaps, strict=False)
@@ -90,9 +91,10 @@ def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
 
 
 class ChangedBlocks(Struct, frozen=True):
-    """What an edit of some blocks of a page changed in what the page refers to. ``before``: how many references are
-    before the first of these blocks; ``was`` and ``now``: those that were in them and that are, as
-    ``references`` gives them for the page. ``has_places``: the edit may have changed the places that links name."""
+    """Changes that an edit of some blocks made to the references of a page. ``before``: the number of
+    references before the first of these blocks; ``was`` and ``now``: the references in the blocks before and
+    after, as ``references`` returns them for the page. ``has_places``: the edit may have changed the targets of
+    links."""
 
     before: int
     was: list[Reference]
@@ -101,8 +103,8 @@ class ChangedBlocks(Struct, frozen=True):
 
 
 def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedBlocks | None:
-    """What is different between two texts (without their heads), the second made of the first by ``BlockEdits``.
-    None where these blocks alone do not tell."""
+    """Return the differences between two texts (without their heads), the second made from the first by
+    ``BlockEdits``. None if these blocks alone are not enough to tell."""
     before = _count_same(old.entries, new.entries)
     behind = _count_same(old.entries[before:][::-1], new.entries[before:][::-1])
     parts = []
@@ -117,7 +119,7 @@ def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedB
         if [digests.of(node) for node in keyed_in(document.nodes)] != [d for e in entries for d in e.digests]:
             return None
         parts.append((source, document, references(document)))
-    # The keys of nodes that say the same are told apart by their order on the page.
+    # The keys of nodes with equal content depend on their order on the page.
     named = {(found.key or "").partition("-")[0] for _, _, among in parts for found in among}
     others = (*old.entries[:before], *old.entries[len(old.entries) - behind :])
     if next(_that_say(named, others, _names_of), None) is not None:
@@ -129,7 +131,7 @@ def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedB
 
 
 def _count_same(some: Sequence[BlockEntry], others: Sequence[BlockEntry]) -> int:
-    """How many blocks are the same, from the first on."""
+    """Return the number of equal blocks at the start."""
     same = 0
     for one, other in zip(some, others, strict=False):
         if one is not other and (one.type, one.size, one.digests) != (other.type, other.size, other.digests):
@@ -147,12 +149,13 @@ def _that_say(
     entries: Sequence[BlockEntry],
     get: Callable[[BlockEntry], tuple[str, ...]] = _digests_of,
 ) -> Iterator[int]:
-    """Where among the blocks of a page those are in which something says one of these; ``get``: or has the name."""
+    """Return the indexes of the page's blocks that contain a node with one of these digests, or with ``get``
+    one of these names."""
     return compress(count(), map(not_, map(digests.isdisjoint, map(get, entries))))
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Adds to ``kept`` what is kept for the nodes with these names (None: all)."""
+    """Add to ``kept`` the keys kept for nodes with these names (None: all)."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _that_say(among, entries, _names_of)]
@@ -169,13 +172,13 @@ def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str,
 
 
 def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) -> dict[str, str]:
-    """What is kept after nodes with these names came, went or moved."""
+    """Return the kept keys after nodes with these names were added, removed, or moved."""
     kept = {plain: key for plain, key in index.kept.items() if plain.partition("-")[0] not in changed}
     return _kept(entries, changed, kept)
 
 
 class EditError(ValueError):
-    """An edit that cannot be made; ``field`` says which part of it is wrong."""
+    """An edit that can't be made; ``field`` names the invalid part of it."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -183,16 +186,16 @@ class EditError(ValueError):
 
 
 class NotLocal(Exception):
-    """The edits need the whole document."""
+    """Raised when the edits need the whole document."""
 
 
 class Missing(EditError):
-    """There is no node with this key."""
+    """No node has this key."""
 
 
 class Position(Struct, frozen=True):
-    """Where blocks go: after or before a block, or into a block, a fragment or (None) the document, at an index among
-    what is there already (None: behind it)."""
+    """Target of blocks: after or before a block, or in a block, a fragment, or (None) the document, at an index
+    among its current blocks (None: at the end)."""
 
     after: str | None = None
     before: str | None = None
@@ -201,15 +204,15 @@ class Position(Struct, frozen=True):
 
 
 class Allowed(Struct, frozen=True):
-    """What may be at a place: ``blocks``, or the one type; and how deep in the document it would be."""
+    """What is allowed at a position: ``blocks`` or one type; and the depth in the document."""
 
     type: str
     depth: int
 
 
 class Edited(Struct, frozen=True):
-    """``nodes``: those that are new or changed and what is in them, with keys, by key. ``document``: all of it, where
-    it was read as a whole."""
+    """Result of edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
+    ``document``: the whole document, if it was read."""
 
     text: str
     index: Index
@@ -218,8 +221,8 @@ class Edited(Struct, frozen=True):
 
 
 class _Slot(Struct, eq=False):
-    """A top-level block. ``entry``: as it was read, None for a new one; ``read_at``: its place in what it was read
-    from, where the blocks of another source have places of their own."""
+    """A top-level block. ``entry``: as it was read, None for a new one; ``read_at``: its index in the text it
+    was read from; blocks from another source have indexes of their own."""
 
     node: Block
     gap: str
@@ -233,7 +236,8 @@ class _Slot(Struct, eq=False):
 
 
 class _Found(Struct):
-    """A node by its key: in ``among`` at ``at``; ``parent``: what it is in, None at the top."""
+    """A node found by its key: in ``among`` at ``at``; ``parent``: the node that contains it, None at the top
+    level."""
 
     slot: _Slot
     node: Any
@@ -245,14 +249,15 @@ class _Found(Struct):
 
 
 class BlockEdits:
-    """``text``: the body of a page. ``whole``: its document with sources and keys, where all of it is to be read."""
+    """A set of edits. ``text``: the body of a page. ``whole``: its document with sources and keys, if all of it
+    is to be read."""
 
     def __init__(self, text: str, index: Index, whole: Document | None = None) -> None:
         self._text, self._index, self._whole = text, index, whole
         self._is_crlf = is_all_crlf(text)
         self._ends = list(accumulate([entry.gap + entry.size for entry in index.entries]))
         self._order: list[int | _Slot] = list(range(len(index.entries)))
-        """The blocks: those that nothing was done with as their places in the index."""
+        """The blocks; an untouched one is its index in the page's index."""
         self._tail = text[self._ends[-1] :] if self._ends else text
         self._made: dict[int, _Slot] = {}
         self._by_key: dict[str, _Slot] = {}
@@ -260,16 +265,16 @@ class BlockEdits:
         self._looks = 0
         self._read_at = len(self._order) + 1
         self._olds: list[Block] = []
-        """What was there and is edited."""
+        """Blocks that were edited, as they were before."""
         self._gone: list[Block] = []
-        """What was there and is deleted: nothing new is taken for it that does not say the same."""
+        """Deleted blocks: only a new block with equal content can take over from one of them."""
         self._beside: list[Block] = []
-        """What is there and holds what a new block says: what was copied keeps its bytes."""
+        """Existing blocks that contain what a new block says, so that copied content keeps its bytes."""
 
     # --- the blocks ----------------------------------------------------------------------------------------
 
     def _slot(self, at: int) -> _Slot:
-        """The block at a place."""
+        """Return the block at an index."""
         found = self._order[at]
         if isinstance(found, _Slot):
             return found
@@ -289,7 +294,7 @@ class BlockEdits:
         return self._order.index(slot)
 
     def _read_place(self, key: str) -> int | None:
-        """The place in the index of the block that has a key or holds what has it, as it was read."""
+        """Return the index of the block that has a key, or contains its node, as it was read."""
         self._looks += 1
         if self._places is None and self._looks > _LOOKS:
             self._places = {known: n for n, entry in enumerate(self._index.entries) for known in entry.keys}
@@ -306,7 +311,7 @@ class BlockEdits:
         return slot
 
     def _is_untouched(self, key: str) -> bool:
-        """Whether a block that is as it was has a key."""
+        """Return whether an untouched block has a key."""
         slot = self._by_key.get(key)
         if slot is not None:
             return slot.is_untouched
@@ -316,7 +321,7 @@ class BlockEdits:
     # --- finding ------------------------------------------------------------------------------------------
 
     def top(self, key: str, field: str) -> Block:
-        """The top-level block that a node is in. Raises Missing."""
+        """Return the top-level block that contains a node. Raises Missing."""
         slot = self._find(key, field).slot
         self._load(slot)
         return slot.node
@@ -324,7 +329,9 @@ class BlockEdits:
     def _find(self, key: str, field: str) -> _Found:
         slot = self._slot_with(key)
         if slot is None:
-            raise Missing(field, f"there is no block {key!r} on this page.")
+            raise Missing(
+                field, f"there is no block {key!r} on this page. Reload the page to get its current keys."
+            )
         if slot.node.key == key:
             return _Found(slot, slot.node, None, [], 0, 1, [])
         self._load(slot)
@@ -339,10 +346,10 @@ class BlockEdits:
                     if isinstance(child, (Block, Fragment, Inline)):
                         found = _Found(slot, child, here.node, among, at, here.depth + 1, above)  # type: ignore[arg-type]
                         stack.append(found)
-        raise Missing(field, f"there is no block {key!r} on this page any more.")
+        raise Missing(field, f"the block {key!r} is no longer on this page.")
 
     def _load(self, slot: _Slot) -> None:
-        """Reads what is in a block."""
+        """Read the contents of a block."""
         if slot.is_read:
             return
         slot.is_read = True
@@ -371,22 +378,22 @@ class BlockEdits:
     # --- editing ------------------------------------------------------------------------------------------
 
     def allowed(self, key: str, field: str) -> Allowed:
-        """What may be set in the place of a node. Raises Missing."""
+        """Return what can replace a node. Raises Missing."""
         found = self._find(key, field)
         if isinstance(found.node, Fragment):
             return Allowed("blocks", found.depth + 1)
         return Allowed(_allowed_in(found.parent), found.depth)
 
     def allowed_at(self, place: Position) -> Allowed:
-        """What may be put at a place. Raises EditError."""
+        """Return what can be put at a position. Raises EditError."""
         found = self._around(place)
         if found is None:
             return Allowed("blocks", 1)
         return Allowed(_allowed_in(found.parent), found.depth)
 
     def set(self, key: str, given: Document, field: str) -> list[Block]:
-        """Puts blocks in the place of a block, or into a fragment; the first of them keeps the key where none brings
-        it. Raises EditError."""
+        """Replace a block, or the contents of a fragment, with blocks; the first of them keeps the key unless
+        one of them brings it along. Raises EditError."""
         found = self._find(key, field)
         given = without_empty(given)
         if isinstance(found.node, Fragment):
@@ -412,7 +419,7 @@ class BlockEdits:
         if len(given.nodes) == 1 and slot.entry is not None and slot.node.source is not None:
             node = given.nodes[0]
             if Digests(Document([node])).of(node) == slot.entry.digests[0] and node.source is None:
-                return [slot.node]  # It says what it said.
+                return [slot.node]  # The content is unchanged.
         self._take_out(slot, is_deleted=not given.nodes)
         if given.nodes:
             self._put_in(at, given, slot.gap, slot)
@@ -421,7 +428,7 @@ class BlockEdits:
         return given.nodes
 
     def insert(self, given: Document, place: Position) -> list[Block]:
-        """Puts new blocks at a place. Raises EditError."""
+        """Insert new blocks at a position. Raises EditError."""
         given = without_empty(given)
         found = self._around(place)
         if not given.nodes:
@@ -439,12 +446,12 @@ class BlockEdits:
         return given.nodes
 
     def delete(self, keys: Sequence[str], field: str) -> None:
-        """Takes blocks away, and what held nothing else. Raises EditError."""
+        """Delete blocks, and blocks that contained nothing else. Raises EditError."""
         for number, key in enumerate(keys):
             self._remove(self._find(key, f"{field}[{number}]"), f"{field}[{number}]")
 
     def move(self, keys: Sequence[str], place: Position, field: str) -> list[Block]:
-        """Puts blocks that are there at another place, in this order. Raises EditError."""
+        """Move existing blocks to another position, in this order. Raises EditError."""
         allowed = self.allowed_at(place).type
         for number, key in enumerate(keys):
             _require_fitting(self._find(key, f"{field}[{number}]").node, allowed, f"{field}[{number}]")
@@ -455,16 +462,18 @@ class BlockEdits:
         return [slot.node for slot in taken]
 
     def take(self, keys: Sequence[str], field: str, beside: Position | None = None) -> list[_Slot]:
-        """Takes blocks out, for ``put`` here or in another page. ``beside``: where they are to go."""
+        """Remove blocks for ``put``, here or in another page. ``beside``: where they are going."""
         goal = (beside.after or beside.before or beside.into) if beside is not None else None
         taken: list[_Slot] = []
         for number, key in enumerate(keys):
             here = f"{field}[{number}]"
             found = self._find(key, here)
             if goal is not None and (goal == key or self._is_in(goal, found)):
-                raise EditError(here, "a block cannot go beside or into itself.")
+                raise EditError(here, "a block can't be moved next to or into itself.")
             if isinstance(found.node, Fragment):
-                raise EditError(here, "this is a part of a block, which cannot be moved alone.")
+                raise EditError(
+                    here, "this is a part of a block and can't be moved on its own. Move the whole block."
+                )
             if found.parent is None:
                 taken.append(found.slot)
                 self._lift(found.slot)
@@ -476,7 +485,7 @@ class BlockEdits:
         return taken
 
     def put(self, taken: Sequence[_Slot], place: Position) -> None:
-        """Puts what was taken out at a place. Raises EditError."""
+        """Insert removed blocks at a position. Raises EditError."""
         found = self._around(place)
         allowed = _allowed_in(found.parent) if found is not None else "blocks"
         for slot in taken:
@@ -502,14 +511,14 @@ class BlockEdits:
         for node in nodes:
             node.source = None
         if found.depth + max((_depth(node) for node in nodes), default=0) > MAX_DEPTH:
-            raise EditError("blocks", f"would be nested deeper than {MAX_DEPTH}.")
+            raise EditError("blocks", f"would be nested more than {MAX_DEPTH} levels deep.")
         found.among[found.at : found.at] = nodes
         self._register(nodes, found.slot)
         self._check(found)
 
     def take_away(self, keys: Sequence[str], field: str) -> list[Block]:
-        """Takes blocks out, for another page: with their keys, and with their sources where these say the same without
-        the definitions of this page. Raises EditError."""
+        """Remove blocks for another page: with their keys, and with their sources if these mean the same
+        without the definitions of this page. Raises EditError."""
         taken = self.take(keys, field)
         nodes = []
         for slot in taken:
@@ -526,12 +535,12 @@ class BlockEdits:
         return nodes
 
     def bring(self, nodes: list[Block], place: Position) -> list[Block]:
-        """Puts blocks that were taken from another page at a place. Raises EditError."""
+        """Insert blocks that were removed from another page. Raises EditError."""
         self.put([_Slot(node, "", None, -1, True) for node in nodes], place)
         return nodes
 
     def _is_in(self, key: str, found: _Found) -> bool:
-        """Whether the node with a key is in this one."""
+        """Return whether this node contains the node with a key."""
         if self._slot_with(key) is not found.slot:
             return False
         if found.parent is None:
@@ -539,12 +548,13 @@ class BlockEdits:
         return any(node is found.node for node in self._find(key, "").above)
 
     def _around(self, place: Position) -> _Found | None:
-        """The place in a block; None for one at the top of the document. Raises EditError."""
+        """Return the block around a position; None for one at the top level of the document. Raises
+        EditError."""
         if place.after is not None or place.before is not None:
             field = "after" if place.after is not None else "before"
             found = self._find(place.after or place.before or "", field)
             if isinstance(found.node, Fragment):
-                raise EditError(field, "this is a part of a block; say `into` to put something into it.")
+                raise EditError(field, "this is a part of a block; use `into` to insert into it.")
             if found.parent is None:
                 return None
             return msgspec.structs.replace(found, at=found.at + (field == "after"))
@@ -555,7 +565,7 @@ class BlockEdits:
         found = self._find(place.into, "into")
         allowed = _allowed_in(found.node)
         if allowed in ("inlines", ""):
-            raise EditError("into", f"a {found.node.type} holds no blocks.")
+            raise EditError("into", f"a {found.node.type} can't contain blocks.")
         nodes = found.node.nodes
         at = len(nodes) if place.at is None else min(place.at, len(nodes))
         return _Found(found.slot, None, found.node, nodes, at, found.depth + 1, [*found.above, found.node])
@@ -567,7 +577,7 @@ class BlockEdits:
         return len(self._order) if place.at is None else min(place.at, len(self._order))
 
     def _take_lead(self, at: int) -> str:
-        """What stands before the first block, for one that is put before it."""
+        """Remove and return the text before the first block, for a block that is inserted before it."""
         if at or not self._order:
             return ""
         first = self._slot(0)
@@ -575,8 +585,8 @@ class BlockEdits:
         return lead
 
     def _put_in(self, at: int, given: Document, gap: str, place: _Slot | None = None) -> None:
-        """New slots; what is defined around what was given stays beside it. ``place``: the one that they take the place
-        of."""
+        """Insert new slots; definitions around the given blocks stay next to them. ``place``: the slot that
+        they replace."""
         self._read_at += 2
         slots = []
         for number, node in enumerate(given.nodes):
@@ -595,7 +605,7 @@ class BlockEdits:
             self._register_slot(slot)
 
     def _register_slot(self, slot: _Slot) -> None:
-        """Has the keys of a block lead to it that lead to nothing yet."""
+        """Map the keys of a block to it unless they already lead to a block."""
         if slot.entry is not None and not slot.is_read:
             self._register_keys(slot.entry.keys, slot)
         else:
@@ -610,7 +620,7 @@ class BlockEdits:
                 self._by_key[key] = slot
 
     def _lift(self, slot: _Slot) -> None:
-        """Takes a slot out of the document; what it holds counts as not there until it is put back."""
+        """Remove a slot from the document; its contents count as absent until it is put back."""
         at = self._place_of(slot)
         del self._order[at]
         self._give_gap(at, slot.gap)
@@ -630,17 +640,19 @@ class BlockEdits:
                 del self._by_key[node.key]
 
     def _give_gap(self, at: int, gap: str) -> None:
-        """What stood before a block that is gone is before the next one, together with what stands there."""
+        """Move the gap before a removed block in front of the next one, joined with that block's own gap."""
         if at < len(self._order):
             here = self._slot(at)
-            # The first block begins where the document began, any other one as far behind as before.
+            # The first block starts where the document started, any other keeps its distance.
             here.gap = gap if not here.gap.strip(_BLANK) and at == 0 else _joined(gap, here.gap)
         elif gap.strip(_BLANK):
             self._tail = _joined(gap, self._tail)
 
     def _remove(self, found: _Found, field: str) -> None:
         if isinstance(found.node, Fragment):
-            raise EditError(field, "this is a part of a block, which cannot be deleted; set what is in it.")
+            raise EditError(
+                field, "this is a part of a block and can't be deleted; replace its contents instead."
+            )
         if found.parent is None:
             at = self._place_of(found.slot)
             gap = found.slot.gap
@@ -657,7 +669,7 @@ class BlockEdits:
         self._close_up(found)
 
     def _close_up(self, found: _Found) -> None:
-        """A list without items, tabs without a tab and the like go, too."""
+        """Delete containers that became empty, such as a list without items or tabs without a tab."""
         parent = found.parent
         if found.among or _allowed_in(parent) in ("blocks", "inlines", ""):
             self._check(found)
@@ -665,7 +677,7 @@ class BlockEdits:
         self._remove(self._find(parent.key, ""), "")
 
     def _change(self, slot: _Slot) -> None:
-        """Makes a block one that is to be written anew."""
+        """Mark a block to be rewritten."""
         self._load(slot)
         if slot.is_untouched:
             self._olds.append(slot.node)
@@ -673,7 +685,7 @@ class BlockEdits:
         slot.node.source = None
 
     def _check(self, found: _Found) -> None:
-        """What the block that holds these demands of them."""
+        """Check the requirements of the block that contains these."""
         for node in (found.parent, *reversed(found.above)):
             if isinstance(node, Block):
                 try:
@@ -685,7 +697,7 @@ class BlockEdits:
     # --- what comes out -----------------------------------------------------------------------------------
 
     def finish(self) -> Edited:
-        """The text after the edits. Raises NotLocal."""
+        """Return the text after the edits. Raises NotLocal."""
         if self._whole is not None:
             for at in range(len(self._order)):
                 self._slot(at)
@@ -695,15 +707,15 @@ class BlockEdits:
         return self._finish_local(news) if self._whole is None else self._finish_whole()
 
     def _slots(self) -> list[_Slot]:
-        """The blocks that something was done with, in order."""
+        """Return the blocks that were touched, in order."""
         return [item for item in self._order if type(item) is _Slot]
 
     def _were_said(self) -> dict[str, Block]:
-        """What was there and is edited, by key."""
+        """Return the edited blocks as they were before, by key."""
         return {old.key: old for old in self._olds if old.key and old.source is not None}
 
     def _carry_sources(self) -> None:
-        """New blocks that say what one says that is gone are that one, and keep its bytes and its keys."""
+        """Give new blocks that equal deleted ones their bytes and keys."""
         olds = [old for old in (*self._olds, *self._gone) if old.source is not None]
         news = [slot.node for slot in self._slots() if slot.entry is None and slot.node.source is None]
         if not news:
@@ -739,7 +751,7 @@ class BlockEdits:
         return Edited(text, index_blocks(document), {node.key: node for node in nodes}, document)
 
     def _finish_local(self, news: Document) -> Edited:
-        """Written and read again are the blocks that changed, and one on either side."""
+        """Write and reread the changed blocks and one on either side."""
         parts: list[str] = []
         entries: list[BlockEntry] = []
         found: list[Block] = []
@@ -783,8 +795,8 @@ class BlockEdits:
         return Edited(text, Index(entries, self._index.definitions, kept), said)
 
     def _windows(self) -> list[tuple[int, int]]:
-        """Runs of blocks to write and read: those that something was done with, where blocks came together, and one on
-        either side."""
+        """Return the runs of blocks to write and read: touched blocks, places where blocks became adjacent, and
+        one block on either side."""
         order = self._order
         touched: list[int] = []
         before: int | None = -1
@@ -808,7 +820,7 @@ class BlockEdits:
         return runs
 
     def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
-        """The blocks from one place to another as they are; they stood behind each other."""
+        """Keep the blocks between two indexes as they are; they were adjacent."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
             assert isinstance(first, int) and isinstance(last, int)
@@ -817,7 +829,7 @@ class BlockEdits:
             entries += self._index.entries[first : last + 1]
 
     def _write(self, slots: list[_Slot], is_last: bool) -> list[str]:
-        """Gaps and blocks of a window, and behind the last block of the page what follows it."""
+        """Return the gaps and blocks of a window, and the text after the last block of the page."""
         seams = {n for n in range(1, len(slots)) if slots[n].read_at != slots[n - 1].read_at + 1}
         gaps = [*(slot.gap for slot in slots), *([self._tail] if is_last else [])]
 
@@ -838,12 +850,12 @@ class BlockEdits:
             slot.is_untouched and part != slot.node.source
             for slot, part in zip(slots, window[1::2], strict=False)
         ):
-            raise NotLocal  # It takes in what follows, and had to be written anew.
+            raise NotLocal  # It absorbs the text after it and had to be rewritten.
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """The blocks of a window as they are read now. Raises NotLocal where others than the changed ones are read as
-        something else, or something else is defined than before."""
+        """Return the blocks of a window as they read now. Raises NotLocal if unchanged blocks read differently,
+        or if the definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal
@@ -864,15 +876,15 @@ class BlockEdits:
         return found
 
     def _were(self) -> Iterator[BlockEntry]:
-        """Blocks as they were read that something was done with."""
+        """Yield the touched blocks as they were read."""
         return (self._index.entries[at] for at in self._made)
 
     def _are(self, entries: Sequence[BlockEntry]) -> Iterator[BlockEntry]:
-        """Blocks as they are now that something was done with."""
+        """Yield the touched blocks as they are now."""
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 
     def _require_unpaired(self, blocks: Sequence[Block], text: str) -> None:
-        """Raises NotLocal where tags or elements in these may belong together with ones elsewhere."""
+        """Raise NotLocal if tags or elements in these blocks may pair with ones elsewhere."""
         for block in blocks:
             opened, closed = open_ends(block.source or "")
             if closed or any(f"end{name}" in text or f"</{name}" in text.lower() for name in opened):
@@ -880,8 +892,8 @@ class BlockEdits:
 
 
 def without_empty(document: Document) -> Document:
-    """The document without paragraphs in which nothing is; a block, a cell or an item of a list that holds nothing else
-    keeps one."""
+    """Return the document without empty paragraphs; a block, cell, or list item with no other content keeps
+    one."""
     nodes = [node for node in document.nodes if node.source is not None or not is_empty(node)]
     for node in nodes:
         if node.source is None:
@@ -902,12 +914,13 @@ def _drop_empty(top: Block) -> None:
 
 
 def is_empty(node: Any) -> bool:
-    """Whether it is a paragraph in which nothing is."""
+    """Return whether a node is an empty paragraph."""
     return isinstance(node, Block) and node.type == "paragraph" and not node.nodes
 
 
 def _allowed_in(parent: Any) -> str:
-    """What a block, a fragment or (None) the document holds: ``blocks``, one type, ``inlines``, or nothing."""
+    """Return what a block, a fragment, or (None) the document contains: ``blocks``, one type, ``inlines``, or
+    nothing."""
     if parent is None or isinstance(parent, Fragment):
         return "blocks"
     if isinstance(parent, Inline):
@@ -917,13 +930,15 @@ def _allowed_in(parent: Any) -> str:
 
 def _require_fitting(node: Any, allowed: str, field: str) -> None:
     if isinstance(node, Fragment):
-        raise EditError(field, "this is a part of a block, which cannot be moved alone.")
+        raise EditError(
+            field, "this is a part of a block and can't be moved on its own. Move the whole block."
+        )
     if node.type != allowed and (allowed != "blocks" or node.type in schema.NESTED_ONLY):
-        raise EditError(field, f"expected {allowed} at this place, got {node.type}.")
+        raise EditError(field, f"expected {allowed} here, got {node.type}.")
 
 
 def _joined(one: str, other: str) -> str:
-    """Two gaps as one, with all that they define."""
+    """Join two gaps, keeping all definitions."""
     if not one.strip(_BLANK):
         return other if other.strip(_BLANK) or len(other) > len(one) else one
     if not other.strip(_BLANK):

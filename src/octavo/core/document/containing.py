@@ -1,8 +1,8 @@
-"""A failure of our own code at one block stays in that block: all else of the page is read, drawn and found, and what
-fails is told to who runs the installation.
+"""Contain failures of our own code to the block where they occur: the rest of the page is still read, rendered,
+and searchable, and the failure is reported to the server administrator.
 
-Readers and drawers contain what fails while they go through the blocks; ``contained`` does it for whatever goes through
-a document as a whole.
+Readers and renderers contain failures while they go through the blocks; ``contained`` does it for code that
+processes a document as a whole.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ DEFECTS: tuple[type[Exception], ...] = (
     AssertionError,
     RecursionError,
 )
-"""What code raises that met something it was not written for. What callers are told, what a database says and what a
-deadline ends are others."""
+"""Exceptions raised by code that meets an unexpected case. Errors for callers, database errors, and exceeded
+deadlines are different ones."""
 
 _TRIES = 64
-"""So often a document is tried in parts; of a part that is still undecided then, every block counts as failing."""
+"""Number of times parts of a document are retried; after that, every block of an undecided part counts as
+failing."""
 
 Report = Callable[[str, Exception, int], None]
 _reports: list[Report] = []
 
 
 def on_failure(report: Report) -> None:
-    """Registers who is told of failures: the stage of reading or drawing, the first exception, and at how many
-    blocks."""
+    """Register a callback for failures: the stage of reading or rendering, the first exception, and the number
+    of blocks."""
     _reports.append(report)
 
 
 class Failures:
-    """What failed in one document at one stage (``read``, ``html``, ...); told once."""
+    """Failures in one document at one stage (``read``, ``html``, ...), reported once."""
 
     def __init__(self, stage: str) -> None:
         self._stage = stage
@@ -57,19 +58,19 @@ class Failures:
 
 
 def tell_failure(stage: str, error: Exception, count: int = 1) -> None:
-    """Tells of one failure, at so many blocks."""
+    """Report one failure that affects this many blocks."""
     for report in _reports:
         report(stage, error, count)
 
 
 def inert_block(source: str) -> Block:
-    """What is shown in the place of a block that fails: its source, as text."""
+    """Return the replacement for a failing block: its source as text."""
     return Block("unknown", {"source": source, "kind": "text"}, source=source)
 
 
 def contained(stage: str, load: Callable[[], Document], work: Callable[[Document], T]) -> T:
-    """What ``work`` makes of a document, with the source in the place of each top-level block where it fails. ``load``
-    gives the document anew each time, for ``work`` may change it."""
+    """Return the result of ``work`` on a document, with each top-level block for which it fails replaced by its
+    source. ``load`` returns a new copy of the document each time, because ``work`` may change it."""
     try:
         return work(load())
     except DEFECTS as error:
@@ -94,7 +95,7 @@ def _without(document: Document, failing: set[int]) -> Document:
 
 
 def _failing(count: int, load: Callable[[], Document], work: Callable[[Document], object]) -> set[int]:
-    """The places of the blocks at which it fails, found by halves."""
+    """Return the indexes of the blocks for which it fails, found by bisection."""
     failing: set[int] = set()
     parts = [(0, count)]
     tries = 0

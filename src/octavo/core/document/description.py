@@ -1,5 +1,5 @@
-"""The table of node types for others: as JSON Schema in the description of the API, and as plain data for programs
-that build an editor's schema of it. Both are made of ``schema.py``, so neither can say something else."""
+"""Publish the table of node types: as JSON Schema in the API description, and as plain data for programs that
+build an editor's schema. Both are generated from ``schema.py``, so they can't disagree."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from . import schema
 _AT = "#/components/schemas/"
 
 DocumentNodes = Annotated[Raw, Meta(extra_json_schema={"$ref": f"{_AT}Document"})]
-"""An answer, or a part of one, that is a document."""
+"""A response, or a part of one, that is a document."""
 DocumentObject = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{_AT}Document"})]
-"""A document that comes in, or is still values."""
+"""A document in a request, or one that is still plain values."""
 DocumentBlocks = Annotated[
     list[Any], Meta(extra_json_schema={"items": {"$ref": f"{_AT}DocumentBlock"}, "type": "array"})
 ]
-"""The blocks of a document alone."""
+"""Only the blocks of a document."""
 
 _Schema = dict[str, Any]
 
@@ -34,107 +34,108 @@ _VALUES: dict[str, _Schema] = {
 }
 
 _SENTENCES = {
-    "action": "What happens when the button is pressed, instead of following a reference.",
-    "DocumentAction.action": "What the button does: `ask` asks a question, `search` opens the search.",
-    "integration.action": "What the block does when it is opened, as the integration said.",
-    "align": "Where the text stands, or the images.",
-    "alt": "The words for those who do not see the image.",
-    "anchor": "The place within the page.",
-    "attributes": "Attributes of the tag or element in the Markdown that have no field of their own, by name.",
-    "background": "The color behind the text.",
-    "block": "Which block of the integration it is.",
-    "body": "What stands between the tags of the block in the Markdown.",
-    "caption": "The words below the image.",
+    "action": "Action of the button, instead of following a reference.",
+    "DocumentAction.action": "Kind of action: `ask` asks a question, `search` opens the search.",
+    "integration.action": "Action that the integration defines for opening the block.",
+    "align": "Alignment of the text or the images.",
+    "alt": "Alternative text of the image.",
+    "anchor": "The anchor on the page.",
+    "attributes": "Attributes of the tag or element in the Markdown without a field of their own, by name.",
+    "background": "The background color.",
+    "block": "The id of the block within the integration.",
+    "body": "The Markdown between the tags of the block.",
+    "caption": "The text below the image.",
     "checked": "Whether the task is done; only in lists of tasks.",
     "code": "The characters of the emoji, as code points in hexadecimal, joined by `-`.",
-    "collapsedLineCount": "How many lines are shown before somebody asks for more.",
+    "collapsedLineCount": "Number of lines shown while the block is collapsed.",
     "collection": "The id of the collection.",
     "color": "The color of the icon.",
-    "data": "What the node carries.",
-    "date": "The day of the entry, such as 2026-11-23.",
-    "defaultExpanded": "Whether the text is shown from the start, as it is written in the Markdown.",
-    "definition": "The columns by id, each with `id`, `title`, `type` and what its type asks for.",
-    "description": "A short text that says what this is about.",
-    "end": "The Markdown after the children.",
-    "expandable": "Whether only the first lines are shown, and the others when somebody asks for them.",
-    "expanded": "Whether the operation is shown whole from the start.",
-    "expression": "The expression, which is evaluated for whoever reads.",
+    "data": "Properties of the node.",
+    "date": "The date of the entry, such as 2026-11-23.",
+    "defaultExpanded": "Whether the text is expanded by default, as written in the Markdown.",
+    "definition": "The columns by id, each with `id`, `title`, `type`, and the options of its type.",
+    "description": "A short description.",
+    "end": "The Markdown after the child nodes.",
+    "expandable": "Whether the block is collapsed to its first lines until the reader expands it.",
+    "expanded": "Whether the operation is expanded by default.",
+    "expression": "The expression, evaluated for each visitor.",
     "file": "The id of the file.",
-    "format": "How the dates of the entries are written.",
+    "format": "Format of the dates of the entries.",
     "formula": "The formula, in TeX.",
-    "fragment": "The name by which the block that has the fragment knows it: `caption`, or the id of a cell.",
-    "fragments": "The parts that hold blocks of their own: captions, cells, title and body of an expandable.",
-    "fullWidth": "Whether it may be wider than the text.",
-    "grouped": "Whether the schemas are shown in one box.",
-    "height": "The height, in pixels or with a unit.",
-    "highlighted": "Whether the line stands out.",
-    "host": "The server that the address begins with.",
+    "fragment": "The name of the fragment within its block: `caption`, or the id of a cell.",
+    "fragments": "Parts with blocks of their own: captions, cells, and the title and body of an expandable.",
+    "fullWidth": "Whether the block can be wider than the text.",
+    "grouped": "Whether the schemas are shown together in one box.",
+    "height": "The height in pixels, or with a unit.",
+    "highlighted": "Whether the line is highlighted.",
+    "host": "The server part of the URL.",
     "icon": "The name of the icon.",
-    "id": "The anchor that links to this place name.",
-    "in": "Where the parameter is: path, query, headers, or the like.",
-    "info": "What else stood behind the language in the Markdown.",
+    "id": "The anchor for links to this heading.",
+    "in": "Location of the parameter, such as `path`, `query`, or `headers`.",
+    "info": "Text after the language in the Markdown.",
     "integration": "The name of the integration.",
-    "isVoid": "Whether the node has no children; what is in it, if anything, is in its fragments.",
-    "key": "The name of the node, which it keeps while it is edited.",
-    "kind": "Says which of the possible kinds this object is.",
-    "label": "The words that are shown where the page or person that is meant cannot be.",
-    "button.label": "The words on the button.",
-    "leaves": "The pieces of the text, each with one set of marks.",
-    "level": "The level in the Markdown, where it is not the one that this type has there.",
-    "lineNumbers": "Whether the lines are numbered.",
-    "marks": "The marks of the text, such as bold; the first is the outermost.",
-    "meta": "What the node carries beside its content.",
-    "method": "The method of the operation, such as `get`.",
+    "isVoid": "Whether the node has no child nodes; any content is in its fragments.",
+    "key": "The key of the node, which stays the same when it is edited.",
+    "kind": "The kind of this object.",
+    "label": "Text shown if the page or person is not available.",
+    "button.label": "The text of the button.",
+    "leaves": "Parts of the text, each with one set of marks.",
+    "level": "The level in the Markdown, if it differs from the default of this type.",
+    "lineNumbers": "Whether line numbers are shown.",
+    "marks": "The marks of the text, such as bold; outermost first.",
+    "meta": "Metadata of the node.",
+    "method": "The HTTP method of the operation, such as `get`.",
     "name": "The name of the webhook.",
     "api-part.name": "The name of the parameter.",
-    "nodes": "The children, in reading order.",
-    "object": "Which kind of node this is.",
-    "open": "Whether it is unfolded from the start.",
+    "nodes": "The child nodes, in reading order.",
+    "object": "The kind of node.",
+    "open": "Whether it is expanded by default.",
     "openInAIProviders": "The assistants that the prompt can be opened in.",
-    "overflow": "What happens to lines that are too long.",
+    "overflow": "How long lines are handled.",
     "page": "The id of the page.",
     "path": "The path of the operation.",
-    "props": "What the block holds, as its integration made it.",
-    "query": "What is asked or searched for.",
-    "records": "The rows by id, each with `orderIndex` and `values`, which are by column.",
-    "ref": "What is referred to.",
+    "props": "Properties of the block, as defined by its integration.",
+    "query": "The question or search query.",
+    "records": "The rows by id, each with `orderIndex` and `values` by column.",
+    "ref": "The target of the reference.",
     "refDark": "The image in the dark theme.",
-    "required": "Whether the parameter must be given.",
+    "required": "Whether the parameter is required.",
     "reusableContent": "The id of the reusable content.",
     "schemas": "The names of the schemas.",
-    "size": "Whether the image is shown as large as it is, or as high as the line.",
-    "source": "The Markdown of what has no type of its own, up to its children.",
-    "space": "The id of the space; left out where it is the same.",
+    "size": "Whether the image has its original size or the height of the line.",
+    "source": "The Markdown of content without a type of its own, up to its child nodes.",
+    "space": "The id of the space; omitted if it is the same space.",
     "ref.space.space": "The id of the space.",
-    "spec": "The slug or the address of the description.",
-    "start": "The number that the list begins with.",
+    "spec": "The slug or URL of the specification.",
+    "start": "The first number of the list.",
     "status": "The status code of the response.",
-    "style": "What kind of hint it is.",
-    "summary": "What the operation does.",
+    "style": "The style of the hint.",
+    "summary": "A short summary of the operation.",
     "syntax": "The language of the code.",
     "tag": "The name of the tag in the Markdown.",
     "tags": "The labels of the entry.",
     "text": "The text.",
     "DocumentMark.text": "The color of the text.",
-    "title": "The title that people see.",
-    "type": "Says which type of node this is.",
+    "title": "The displayed title.",
+    "type": "The type of node.",
     "unit": "The unit, such as `%` or `px`.",
     "url": "The address.",
     "user": "The id of the user.",
-    "value": "The number of units.",
-    "verticalAlignment": "Where the text of the column stands, where it is lower than its neighbours.",
-    "view": "How the table is shown: as a `grid` or as `cards`, and with which columns.",
-    "width": "The width, in pixels or with a unit.",
+    "value": "The amount, in units.",
+    "verticalAlignment": "Vertical alignment of the text in the column, if it is shorter than its neighbors.",
+    "view": "Presentation of the table: as a `grid` or as `cards`, and the visible columns.",
+    "width": "The width in pixels, or with a unit.",
     "withFrame": "Whether the images have a frame.",
 }
-"""What fields mean, by name; ``type.name`` goes before it. Kept here, not with the meanings of the API's other
-properties: there a name has one meaning for all, here another."""
+"""Meanings of fields by name, or by ``type.name`` for one type. Kept apart from the meanings of the API's other
+properties, where a name has one meaning everywhere."""
 
 
 def node_types() -> dict[str, Any]:
-    """The table as JSON: ``blocks`` and ``inlines`` by type, each with ``data`` (fields by name, with ``kind``, and
-    ``required``, ``choices`` and ``meta`` where they hold), ``children`` ("blocks", "inlines", a type, or null),
-    ``fragments`` and ``public``; ``marks``, ``colors``, ``nestedOnly``, ``columnTypes`` and ``refs``."""
+    """Return the table as JSON: ``blocks`` and ``inlines`` by type, each with ``data`` (fields by name, with
+    ``kind``, and ``required``, ``choices``, and ``meta`` where they apply), ``children`` ("blocks", "inlines",
+    a type, or null), ``fragments``, and ``public``; ``marks``, ``colors``, ``nestedOnly``, ``columnTypes``, and
+    ``refs``."""
     return {
         "blocks": {name: _row(kind) for name, kind in schema.BLOCKS.items()},
         "inlines": {name: _row(kind) for name, kind in schema.INLINES.items()},
@@ -164,23 +165,23 @@ def _row(kind: schema.NodeType) -> dict[str, Any]:
 
 
 def document_schemas() -> dict[str, _Schema]:
-    """The components of the description, by name. What they require is what ``from_json`` requires."""
+    """Return the components of the description, by name. They require exactly what ``from_json`` requires."""
     made = _components()
     said = {
-        "Document": "A text as a tree of nodes.",
-        "DocumentBlock": "A block that may stand anywhere in a document; `type` says which.",
-        "DocumentInline": "A node within a line of text; `type` says which.",
-        "DocumentText": "Text, in pieces of one set of marks each.",
-        "DocumentLeaf": "A piece of text with its marks. A hard line break is a `\\n` in it.",
-        "DocumentMark": "How a piece of text is marked; `data` is there for `color` alone.",
-        "DocumentFragment": "A part of a block that holds blocks of its own.",
-        "DocumentRef": "What a node refers to; `kind` says by what.",
-        "DocumentAction": "What a button does.",
-        "DocumentLength": "A number of pixels, or a number of some other unit.",
+        "Document": "A document as a tree of nodes.",
+        "DocumentBlock": "A block that can appear anywhere in a document; `type` is its type.",
+        "DocumentInline": "A node within a line of text; `type` is its type.",
+        "DocumentText": "Text, split into parts with one set of marks each.",
+        "DocumentLeaf": "A part of a text with its marks. A hard line break is a `\\n` in it.",
+        "DocumentMark": "A mark on a part of a text; only `color` has `data`.",
+        "DocumentFragment": "A part of a block with blocks of its own.",
+        "DocumentRef": "The target of a node's reference; `kind` is its kind.",
+        "DocumentAction": "The action of a button.",
+        "DocumentLength": "A length in pixels or in another unit.",
     }
     for what, table in (("Block", schema.BLOCKS), ("Inline", schema.INLINES)):
         for kind in table.values():
-            own = "" if kind.public else ", which is Octavo's own"
+            own = "" if kind.public else ", an extension of Octavo"
             said[f"Document{what}{_name(kind)}"] = f"A node of the type `{kind.type}`{own}."
             _say(made[f"Document{what}{_name(kind)}"], kind.type)
     for name, component in made.items():
@@ -190,7 +191,7 @@ def document_schemas() -> dict[str, _Schema]:
 
 
 def _say(component: _Schema, place: str) -> None:
-    """Says of every property what it means; ``place`` is a node's type or the name of the component."""
+    """Add descriptions to the properties; ``place`` is a node's type or the name of the component."""
     for name, value in component.get("properties", {}).items():
         if name in ("data", "meta"):
             _say(value, place)
@@ -342,5 +343,5 @@ def _array(items: _Schema) -> _Schema:
 
 
 def _name(kind: schema.NodeType) -> str:
-    """``list-ordered`` is ``ListOrdered``."""
+    """Return ``ListOrdered`` for ``list-ordered``."""
     return "".join(word.capitalize() for word in kind.type.split("-"))

@@ -1,5 +1,5 @@
-"""Documents as somebody sees them: values in the place of expressions and conditions, and nothing of what is meant
-for writers alone."""
+"""Evaluate documents for a visitor: replace expressions and conditions with their results, and remove content
+meant only for authors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
-    """The document, in place, with every ``{% if %}`` that nobody closed holding all that follows it where it
-    is: forgetting to close a condition must not show what is under it. Under more than ``MAX_TAGS`` of them is
-    nothing. What was meant as a condition and is not understood hides what it was meant for."""
+    """Close every ``{% if %}`` without an end, in place, so that it contains everything after it at its level:
+    an unclosed condition must not reveal the content under it. Content under more than ``MAX_TAGS`` of them is
+    removed. A misspelled condition hides the content that it was meant for."""
     hide_unread(document)
     stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
@@ -52,12 +52,12 @@ def _left_open(node: Block) -> str | None:
 
 
 Decided = Callable[[Block | Inline, bool], None]
-"""Is told of each conditional part that is come to, as it is written, and whether it is shown."""
+"""Callback for each conditional part: the condition as written, and whether the part is shown."""
 
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
-    """The document, changed in place, as a visitor sees it: evaluated, without comments and without definitions
-    that only other, unseen text refers to. Blocks in which nothing had to change keep their source."""
+    """Return the document, changed in place, as a visitor sees it: evaluated, without comments and without
+    definitions that only other, hidden text refers to. Unchanged blocks keep their source."""
     return _settle(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
@@ -77,12 +77,12 @@ def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) ->
     if (bare := without_comments(source)) != source:
         data = {**node.data, "source": bare}
         return [type(node)(node.type, data, node.nodes, node.fragments, node.key)]  # type: ignore[arg-type]
-    # What was nested too deep to be read may hold conditions.
+    # Text nested too deeply to be read may contain conditions.
     return [] if node.data.get("kind") == "text" and "{%" in source else None
 
 
 def _settle(document: Document) -> Document:
-    """Definitions between blocks go: what refers to one says it itself from now on."""
+    """Remove definitions between blocks and resolve the references to them in place."""
     if not any(gap.strip("\ufeff \t\r\n") for gap in document.gaps):
         return document
     for block in document.nodes:
@@ -97,14 +97,14 @@ def _settle(document: Document) -> Document:
 
 
 def _stands_alone(block: Block) -> bool:
-    """Whether the source of a block, read by itself, is that block."""
+    """Return whether the source of a block, read by itself, gives that block."""
     assert block.source is not None
     alone = read(block.source)
     return len(alone.nodes) == 1 and _plain(alone.nodes[0]) == _plain(block)
 
 
 def _plain(block: Block) -> list[Any]:
-    """A block as plain values, without keys."""
+    """Return a block as plain values, without keys."""
     found: list[Any] = []
     for node in walk(block):
         if isinstance(node, Text):
@@ -117,10 +117,10 @@ def _plain(block: Block) -> list[Any]:
 
 
 def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) -> Document:
-    """The document, changed in place: an expression becomes the text it gives, an ``if`` the blocks inside it or
-    nothing. What cannot be evaluated gives no text and counts as false.
+    """Evaluate the document in place: an expression becomes its text, an ``if`` the blocks inside it or
+    nothing. An expression that fails gives no text and counts as false.
 
-    ``deterministic``: only where the outcome is the same for every visitor; the rest stays as it is.
+    ``deterministic``: only where the result is the same for every visitor; the rest stays as it is.
     """
 
     def evaluated(node: Block | Inline) -> list[Any] | None:
@@ -132,8 +132,8 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
 def replace_nodes(
     document: Document, change: Callable[[Block | Inline], list[Any] | None], *, again: bool = True
 ) -> Document:
-    """The document, in place, with the nodes that ``change`` gives for one in its place, ``again``: looked at in their
-    turn. Top-level blocks in which one was replaced lose their source."""
+    """Replace nodes of the document in place with those that ``change`` returns for them; ``again``: process
+    the replacements as well. Top-level blocks with a replaced node lose their source."""
     nodes: list[Block] = []
     gaps = document.gaps[:1]
     for top, gap in zip_longest(document.nodes, document.gaps[1 : len(document.nodes) + 1], fillvalue=""):
@@ -145,7 +145,7 @@ def replace_nodes(
         if found:
             gaps += [""] * (len(found) - 1) + [gap]
         else:
-            # The gaps before and after a block that is gone become one.
+            # The gaps before and after a removed block are joined.
             gaps[-1:] = [_one_gap(gaps[-1] if gaps else "", gap, first=not nodes)]
     document.nodes, document.gaps = nodes, gaps
     return document
@@ -162,7 +162,7 @@ def _one_gap(before: str, after: str, *, first: bool) -> str:
 def _replaced(
     nodes: list[Any], change: Callable[[Block | Inline], list[Any] | None], again: bool
 ) -> tuple[list[Any], bool]:
-    """The nodes with everything below them changed, and whether anything was."""
+    """Return the nodes with everything inside them changed, and whether anything was."""
     holder = Fragment("", list(nodes))
     stack: list[Any] = [holder]
     changed = False
@@ -191,7 +191,7 @@ def _replaced(
 
 
 def _is_open(node: Block | Inline, deterministic: bool) -> bool:
-    """Whether the node is to be replaced by what it gives."""
+    """Return whether the node is to be replaced by its result."""
     if node.type not in ("expression", "if"):
         return False
     try:

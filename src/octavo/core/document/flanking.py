@@ -1,9 +1,9 @@
-"""Where emphasis may open and close, in scripts that put no spaces between words too.
+"""Rules for where emphasis can open and close, including scripts that put no spaces between words.
 
-CommonMark lets no mark open or close between punctuation and a letter, and Chinese, Japanese and Korean text has
-nothing but those places: ``**重点。**后面`` stayed literal. These are the amended rules of the CJK-friendly
-CommonMark specification, on which several implementations agree: beside a CJK character punctuation does not
-count, so the mark works there as it does between letters. Text without CJK characters reads as it always did.
+CommonMark lets no mark open or close between punctuation and a letter, but in Chinese, Japanese, and Korean
+text there are only such places: ``**重点。**后面`` stayed literal. These are the amended rules of the CJK-friendly
+CommonMark specification, which several implementations share: next to a CJK character, punctuation does not
+count, so the mark works there as it does between letters. Text without CJK characters reads as before.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 
 _HANGUL_JAMO = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
-"""Hangul letters whose width Unicode calls neutral."""
+"""Hangul letters whose width is neutral in Unicode."""
 _IDEOGRAPHIC_PLANES = (0x20000, 0x3FFFF)
-"""Wide by definition, assigned or not."""
+"""Ranges that are wide by definition, assigned or not."""
 _SYMBOLS = ((0x231A, 0x2B55), (0x1F000, 0x1FAFF))
-"""Where symbols are wide because they are drawn as emoji; the other wide symbols are CJK."""
+"""Ranges of symbols that are wide because they are drawn as emoji; all other wide symbols are CJK."""
 _TRIGRAMS = ((0x2630, 0x2637), (0x268A, 0x268F))
 _SQUARED = (0x1F200, 0x1F2FF)
 _SQUARED_EMOJI = frozenset("🈁🈚🈯🈲🈳🈴🈵🈶🈸🈹🈺🉐🉑")
@@ -32,7 +32,8 @@ _WIDE_FORM_QUOTES = frozenset("‘’“”")
 
 @lru_cache(maxsize=4096)
 def is_cjk(char: str) -> bool:
-    """Whether a character takes the width of an ideograph (wide, full or half) and is no emoji, or is Hangul."""
+    """Return whether a character has the width of an ideograph (wide, full, or half) and is not an emoji, or is
+    Hangul."""
     code = ord(char)
     if code < 0x1100:
         return False
@@ -46,13 +47,13 @@ _HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF
 
 
 def is_unspaced(char: str) -> bool:
-    """Whether a character is of a script without spaces between words, so that a line break beside another one is none:
-    CJK but for Hangul."""
+    """Return whether a character's script has no spaces between words (CJK except Hangul), so that a line break
+    between two such characters is not a space."""
     return bool(char) and is_cjk(char) and not any(first <= ord(char) <= last for first, last in _HANGUL)
 
 
 def _is_emoji(char: str, code: int) -> bool:
-    """Whether a wide character is shown as an emoji unless somebody says otherwise."""
+    """Return whether a wide character is an emoji by default."""
     if not unicodedata.category(char).startswith("S") or any(a <= code <= b for a, b in _TRIGRAMS):
         return False
     if _SQUARED[0] <= code <= _SQUARED[1]:
@@ -61,7 +62,8 @@ def _is_emoji(char: str, code: int) -> bool:
 
 
 def _is_form_selector(char: str) -> bool:
-    """A variation selector that asks for a form of the character before it, not for an emoji."""
+    """Return whether a character is a variation selector for a form of the previous character rather than for
+    an emoji."""
     return "\ufe00" <= char <= "\ufe0e"
 
 
@@ -69,14 +71,14 @@ _NOTHING: Any = MappingProxyType({})
 
 
 def without_dicts(token: Token) -> Token:
-    """The token with one empty dict for all instead of two of its own, which are a third of its size. The rules give it
-    another one where they have something to say."""
+    """Share one empty dict among tokens instead of two each, which make up a third of a token's size. Rules
+    that need one assign a new dict."""
     token.attrs = token.meta = _NOTHING
     return token
 
 
 class Flanking(StateInline):
-    """The state of the inline parser, with the amended rule for runs of delimiters."""
+    """State of the inline parser with the amended rule for runs of delimiters."""
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         return without_dicts(super().push(ttype, tag, nesting))

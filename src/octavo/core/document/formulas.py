@@ -1,4 +1,4 @@
-"""TeX formulas as MathML, written by an allow-list."""
+"""Convert TeX formulas to MathML, restricted by an allow-list."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ATTRIBUTES = frozenset(
     "linebreak linethickness lspace mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits "
     "notation rowalign rowlines rowspacing rspace scriptlevel separator stretchy symmetric voffset width".split()
 )
-# Operators that have their limits above and below them in a formula of its own, and beside them within a line.
+# Operators with limits above and below them in display formulas, and beside them within a line.
 _WITH_LIMITS = frozenset(
     "lim limsup liminf max min sup inf det gcd Pr argmax argmin ∑ ∏ ∐ ⋃ ⋂ ⋁ ⋀ ⨁ ⨂ ⨀ ⨄ ⨆".split()
 )
 _LIMITS = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 _VALUE = re.compile(r"[\w#.,+% -]{0,64}", re.ASCII)
-# Environments the converter does not know, by one it knows that looks the same.
+# Environments unknown to the converter, mapped to known ones that look the same.
 _SAME = {"aligned": "align*", "alignedat": "align*", "gathered": "matrix", "gather": "matrix",
          "gather*": "matrix", "equation": "", "equation*": "", "dcases": "cases"}  # fmt: skip
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}")
@@ -66,33 +66,33 @@ def _depth(formula: str) -> int:
 
 
 def _move_limits(root: Element) -> None:
-    """The converter knows the sum and the product alone as operators with limits."""
+    """Move limits above and below operators: the converter does so only for sums and products."""
     for here in root.iter():
         base = here[0] if here.tag in _LIMITS and len(here) else None
         if base is not None and base.tag == "mo" and "".join((base.text or "").split()) in _WITH_LIMITS:
             here.tag = _LIMITS[here.tag]
-            # Within a fraction, say, they go back beside it.
+            # Within a fraction, for example, they go back beside it.
             base.set("movablelimits", "true")
 
 
 def formula(written: str, block: bool = False) -> Element | None:
-    """The MathML tree of a TeX formula, of known elements and attributes alone, or ``None`` where it cannot be
-    converted."""
+    """Return the MathML tree of a TeX formula, with known elements and attributes only, or ``None`` if it can't
+    be converted."""
     if len(written) > FORMULA_MAX or _depth(written) > _DEPTH_MAX:
         return None
     from latex2mathml.converter import convert_to_element
 
     try:
         root = convert_to_element(_ENVIRONMENT.sub(_known, written), display="block" if block else "inline")
-    except Exception:  # noqa: BLE001 - the converter answers bad input with errors of every class
+    except Exception:  # noqa: BLE001 - the converter raises all kinds of errors for bad input
         return None
     root.attrib.pop("xmlns", None)
     for here in root.iter():
         if here.tag not in _ELEMENTS:
             return None
-        # The converter leaves entities in its texts and escapes nothing: only what they mean is taken.
+        # The converter leaves entities in its texts and escapes nothing, so decode them here.
         here.text = unescape(here.text or "")
-        # A command it does not know comes out as its own name: better the honest source.
+        # The converter outputs an unknown command as its own name; showing the source is better.
         if re.match(r"\\[A-Za-z]", here.text):
             return None
         for name, value in list(here.items()):
@@ -105,7 +105,8 @@ def formula(written: str, block: bool = False) -> Element | None:
 
 @lru_cache(maxsize=2048)
 def mathml(written: str, block: bool = False) -> Markup | None:
-    """MathML of a TeX formula, or ``None`` where it cannot be converted (the formula is then shown as it is).
+    """Return the MathML of a TeX formula, or ``None`` if it can't be converted (the formula is then shown as
+    written).
 
     >>> str(mathml("a<b"))
     '<math display="inline"><mrow><mi>a</mi><mo>&lt;</mo><mi>b</mi></mrow></math>'

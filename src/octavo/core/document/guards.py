@@ -1,7 +1,7 @@
-"""What was meant as a condition and is not understood: it hides what it was meant to guard.
+"""Misspelled or misplaced conditions: find them and hide the content that they were meant to guard.
 
-Tags of conditions stand between blocks. Elsewhere (in the middle of a line, `{% else %}` in a condition, a tag that is
-spelled otherwise) they mean nothing, and what is behind one would be shown to everybody.
+Condition tags belong between blocks. Elsewhere (in the middle of a line, `{% else %}` in a condition, a
+misspelled tag) they have no effect, and the content after one would be visible to everyone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .nodes import Block, Document, Fragment, Inline, Text, walk
 
 NEVER = "false"
-"""The condition of what nobody sees until somebody decides."""
+"""A condition that is never met, until an author fixes the tag."""
 _BEGIN = r"\{%-?\s*"
 _GUARD = re.compile(
     rf"{_BEGIN}(?:(?P<opens>if|unless|ifnot)\b(?P<what>.*?)(?:%\}}|\Z)|(?P<other>else\s*if|elif|elsif|else)\b"
@@ -23,12 +23,12 @@ _GUARD = re.compile(
 _LIKE_IF = re.compile(r"[\W_]*i[\W_]*f[\W_]*", re.IGNORECASE)
 _KEY_LINE = re.compile(r"""[ \t]*(?:-[ \t]+)?["']?(?P<key>[^\s"':#][^"':]*?)["']?[ \t]*:(?:\s|\Z)""")
 _SHOWN_AS_TEXT = frozenset({"code", "code-line", "math", "math-block", "inline-math", "expression"})
-"""Nodes that say a tag instead of being one."""
+"""Nodes that contain a tag as text."""
 
 
 class _Count(NamedTuple):
-    """``unread``: whether anything there is a guard that is not understood. ``open``: how many reach beyond it,
-    ``closed``: how many of those before it end there."""
+    """Guards in a block. ``unread``: whether there is a misunderstood guard. ``open``: how many extend beyond
+    the block; ``closed``: how many of the guards before it end in it."""
 
     unread: bool = False
     open: int = 0
@@ -36,27 +36,27 @@ class _Count(NamedTuple):
 
 
 def is_like_if(name: str) -> bool:
-    """Whether a key was meant to be ``if``."""
+    """Return whether a key was meant to be ``if``."""
     return name != "if" and _LIKE_IF.fullmatch(name) is not None
 
 
 def has_guard_key(lines: str) -> bool:
-    """Whether a front matter that cannot be read as one has a key that was meant as a condition."""
+    """Return whether unreadable front matter has a key that was meant as a condition."""
     found = map(_KEY_LINE.match, lines.splitlines())
     return any(match is not None and _LIKE_IF.fullmatch(match["key"]) for match in found)
 
 
 def may_hold_guards(text: str) -> bool:
-    """Whether it is worth to look."""
+    """Return whether a text may contain guards, a quick check."""
     return "{%" in text and _GUARD.search(text) is not None
 
 
 def hide_unread(document: Document) -> Document:
-    """The document, in place, with whatever a guard that is not understood was meant for under a condition that
-    nobody meets: the block that it is in, and all behind it up to the tag that ends it, else to the end."""
+    """Put the content of each misunderstood guard under a condition that is never met, in place: the guard's
+    block, and everything after it up to its end tag or the end."""
     if not any(block.source is None or may_hold_guards(block.source) for block in document.nodes):
         return document
-    # What is inside comes before what is around it, without recursion.
+    # Inner blocks come before outer ones, without recursion.
     holders: list[Document | Block | Fragment] = [
         node for node in walk(document) if not isinstance(node, (Text, Inline))
     ]
@@ -68,7 +68,8 @@ def hide_unread(document: Document) -> Document:
 
 
 def find_unread(document: Document) -> Iterator[tuple[int, str]]:
-    """Line (from 1) and text of each guard that is not understood; those of a block in the line where it begins."""
+    """Yield line (from 1) and text of each misunderstood guard; guards inside a block have the line where it
+    starts."""
     line = 1 + document.gaps[0].count("\n") if document.gaps else 1
     for at, block in enumerate(document.nodes):
         source = block.source or ""
@@ -86,7 +87,7 @@ def find_unread(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _hide_in(holder: Document | Block | Fragment, left: dict[int, int]) -> int:
-    """Hides what has to be in one list of blocks. How many guards were not ended in it."""
+    """Hide blocks of one list as required. Return how many guards did not end in it."""
     out: list[Any] = []
     pending = 0
     hidden: Block | None = None
@@ -117,7 +118,7 @@ def _hide_in(holder: Document | Block | Fragment, left: dict[int, int]) -> int:
         holder.nodes = out
         if isinstance(holder, Document) and kept_gaps is not None:
             holder.gaps = kept_gaps
-    # The end of a condition is the end of its `else`.
+    # The end of a condition is also the end of its `else`.
     return 0 if isinstance(holder, Block) and holder.type == "if" and _has_else(out) else pending
 
 
@@ -133,7 +134,7 @@ def _has_else(nodes: list[Any]) -> bool:
 
 
 def _count(block: Block, left: dict[int, int]) -> _Count:
-    """What a block says of guards, with what those inside it left open."""
+    """Count the guards of a block, including those that its inner blocks left open."""
     own = _own(block)
     inside = left.get(id(block), 0) + sum(left.get(id(fragment), 0) for fragment in block.fragments)
     return _Count(own.unread, own.open + inside, own.closed)
@@ -151,7 +152,7 @@ def _own(block: Block) -> _Count:
                 opened, closed = (opened - 1, closed) if opened else (0, closed + 1)
                 continue
             unread = True
-            # A mention of the tag guards nothing.
+            # A mention of the tag does not guard anything.
             if (
                 match["other"] is None
                 and match["what"].strip(" -")
@@ -172,13 +173,13 @@ def _of_unknown(block: Block) -> _Count:
     if block.data.get("kind") != "tag":
         return _Count(True)
     if match["other"] is None and source.lstrip("{%- \t\n").startswith("if"):
-        # An opening tag as it should be, which nobody closed.
+        # A valid opening tag without an end.
         return _Count()
     return _Count(True, 0 if block.nodes or block.data.get("end") else 1)
 
 
 def _closers(node: Any) -> int:
-    """How many guards end anywhere in a node, beyond those that begin there."""
+    """Return how many guards end in a node, beyond those that start in it."""
     found = 0
     for below in walk(node):
         if isinstance(below, Block):
@@ -188,7 +189,7 @@ def _closers(node: Any) -> int:
 
 
 def _texts(block: Block) -> Iterator[str]:
-    """The texts of a block that are its own and no code, and the strings that it has besides, such as a title."""
+    """Yield the texts of a block itself except code, and its other strings, such as a title."""
     said = []
     stack: list[Any] = list(reversed(block.nodes))
     while stack:

@@ -1,10 +1,10 @@
-"""Document nodes as HTML.
+"""Render document nodes as HTML.
 
-Markup is built from pieces: a ``Markup`` is written as it stands, a ``str`` is escaped, a node is drawn later.
-So text can only reach the page escaped, attributes only through ``_tag`` (quoted, escaped), and URLs only
-through ``safe_url``. Pieces lie on one stack, so the depth of a document costs no recursion.
+Markup is built from pieces: a ``Markup`` is written as it is, a ``str`` is escaped, a node is rendered later.
+So text can reach the page only escaped, attributes only through ``_tag`` (quoted, escaped), and URLs only
+through ``safe_url``. Pieces are on one stack, so the depth of a document costs no recursion.
 
-The classes written here are the whole vocabulary of ``delivery/reader/static/octavo.css``; nothing carries inline styles
+The classes written here are all that ``delivery/reader/static/octavo.css`` defines; there are no inline styles
 or scripts, and everything is readable without JavaScript.
 """
 
@@ -48,14 +48,14 @@ from .urls import player, safe_url
 
 
 def _says_something(node: Inline) -> bool:
-    """Whether an inline has words in it, a picture's included, or no picture at all."""
+    """Return whether an inline node contains words, including alternative text, or is not an image at all."""
     pictures = [one for one in walk(node) if isinstance(one, Inline) and one.type == "inline-image"]
     return not pictures or bool(plain_text(node).strip()) or any(text_of(one.data, "alt") for one in pictures)
 
 
 class HtmlTarget(Struct, frozen=True, kw_only=True):
-    """What a reference leads to. ``href`` is None when there is nothing to go to (broken, or not for this
-    reader): the reference then shows as text. ``user`` marks a person rather than a place."""
+    """Target of a reference. ``href`` is None when there is no target (broken, or not visible to this reader):
+    the reference is then shown as text. ``user`` marks a person rather than a place."""
 
     href: str | None = None
     title: str | None = None
@@ -67,27 +67,28 @@ class HtmlTarget(Struct, frozen=True, kw_only=True):
 
 
 ALL_FIELDS = "fields=all"
-"""The query of a page with all fields of what it shows of an API; without it, it has the first and links to this."""
+"""Query of a page that lists all fields of its API content; without it, the page has the first fields and links
+to this one."""
 COLUMN = 736
-"""Pixels: how wide a column of text is on a page."""
+"""Pixels: width of a text column on a page."""
 _MARGIN = 40
 """Pixels beside the text on a narrow screen."""
 _NARROW = 767
-"""Pixels: up to here a screen is narrow."""
+"""Pixels: maximum width of a narrow screen."""
 _LINE, _ROW = 24, 96
-"""Pixels: how high an image is in a line of text, and in a cell."""
+"""Pixels: height of an image in a line of text and in a cell."""
 
 
 class ImageSource(Struct, frozen=True):
-    """An image in one width, in pixels."""
+    """One size of an image; ``width`` in pixels."""
 
     url: str
     width: int
 
 
 class Asset(Struct, frozen=True, kw_only=True):
-    """A file to show or download. ``width`` and ``height`` in pixels, ``size`` in bytes, where known. ``sources``: an
-    image in the widths that there are, itself included where it is the widest; empty where there is one alone."""
+    """A file to show or download. ``width`` and ``height`` in pixels, ``size`` in bytes, if known. ``sources``:
+    the available widths of an image, including itself if it is the widest; empty if there is only one."""
 
     url: str
     name: str = ""
@@ -98,12 +99,12 @@ class Asset(Struct, frozen=True, kw_only=True):
 
     @property
     def srcset(self) -> str | None:
-        """The attribute of that name: addresses have neither blanks nor commas."""
+        """Value of the ``srcset`` attribute; URLs contain neither spaces nor commas."""
         return ", ".join(f"{source.url} {source.width}w" for source in self.sources) or None
 
 
 class BlockLabels(Struct, frozen=True, kw_only=True):
-    """The words a page shows that nobody wrote, in the page's language."""
+    """Texts on a page that its author did not write, in the page's language."""
 
     copy: str = "Copy"
     copied: str = "Copied"
@@ -190,29 +191,31 @@ def _file(ref: Data) -> Asset | None:
 
 
 class CodeBlock(Struct, frozen=True):
-    """The block of an integration that draws listings in a language; ``prop``: which of its props is their text."""
+    """The integration block that renders listings in a language; ``prop``: the name of the prop for their
+    text."""
 
     integration: str
     block: str
     prop: str
 
     def data(self, listing: Block) -> Data:
-        """The data of the block that a listing is shown as."""
+        """Return the data of the block that renders a listing."""
         lines = [line_text(line) for line in listing.nodes if isinstance(line, Block)]
         return {"integration": self.integration, "block": self.block, "props": {self.prop: "\n".join(lines)}}
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """What drawing needs to know about the world: pure callables over what was fetched before.
+    """Everything that rendering needs to know: pure callables over data that was fetched before.
 
-    ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` is an inline SVG from our own sets;
-    ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the address behind which an operation can be
-    tried; ``authentication(spec)`` that of the page which says how to authenticate with an API (None: no such page);
-    ``integration(data)`` the address of what an integration has its block show; ``code_block(syntax)`` the block
-    that draws listings in that language; ``highlight(code, syntax)`` the
-    coloured tokens of a listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab`` opens other hosts in
-    a new tab; without ``anchors`` headings carry no link to themselves. ``direction``: that of the page, ``ltr`` or
-    ``rtl``; text that runs the other way says so. ``column``: how wide the text is on a wide screen, in pixels.
+    ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` returns an inline SVG from our own
+    sets; ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the URL for trying an operation;
+    ``authentication(spec)`` the URL of the page on how to authenticate with an API (None: no such page);
+    ``integration(data)`` the URL of the content that an integration shows in its block; ``code_block(syntax)``
+    the block that renders listings in that language; ``highlight(code, syntax)`` the colored tokens of a
+    listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab``
+    opens other hosts in a new tab; without ``anchors``, headings have no link to themselves. ``direction``:
+    that of the page, ``ltr`` or ``rtl``; text in the other direction is marked. ``column``: width of the text
+    on a wide screen, in pixels.
     """
 
     link: Callable[[Data], HtmlTarget | None] = _link
@@ -242,10 +245,10 @@ class Heading(Struct, frozen=True):
 
 
 class Html(Struct, frozen=True):
-    """A drawn document. ``updates`` says that it has dated entries, so that the page offers a feed; ``diagrams`` that
-    some listings are diagrams, which a script can draw; ``operations`` that it shows some of an API, ``together``
-    that some are lines that unfold, ``changes`` that it says what changed of some, ``listing`` that it lists models or
-    tags of an API as rows, ``heads`` that it shows some operations wholly."""
+    """A rendered document. ``updates``: it has dated entries, so the page offers a feed; ``diagrams``: some
+    listings are diagrams, which a script can draw; ``operations``: it shows operations of an API; ``together``:
+    some of them are expandable lines; ``changes``: it lists changes of some; ``listing``: it lists models or
+    tags of an API as rows; ``heads``: it shows some operations in full."""
 
     body: Markup
     outline: tuple[Heading, ...]
@@ -263,8 +266,8 @@ Pieces = Iterable[Piece]
 
 
 def render(document: Document, context: Context | None = None) -> Html:
-    """The HTML of a document as its reader sees it: conditions, expressions and includes that still are in it give
-    nothing. Every place that links may name gets its id, written into the document (``mark_places``)."""
+    """Render a document as HTML for its reader; conditions, expressions, and includes that are still in it
+    produce nothing. Every link target gets its id, written into the document (``mark_places``)."""
     renderer = _Renderer(context or Context(), mark_places(document))
     renderer.draw(document.nodes)
     renderer.failures.tell()
@@ -283,7 +286,8 @@ def render(document: Document, context: Context | None = None) -> Html:
 
 
 def _escape(text: str) -> str:
-    """As ``markupsafe.escape``, whose objects cost more than all the rest of a page with many listings."""
+    """Escape like ``markupsafe.escape``, whose objects would cost more than the rest of a page with many
+    listings."""
     if not _SPECIAL.search(text):
         return text
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -306,7 +310,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def _breakable(code: str) -> str:
-    """Code of a cell, escaped: a long name may end its line at a joint, or the other columns had no room left."""
+    """Escape the code of a cell and let long names break at joints, so that other columns keep some room."""
     if len(code) < _LONG:
         return _escape(code)
     parts = (
@@ -316,7 +320,7 @@ def _breakable(code: str) -> str:
 
 
 def _html(text: str) -> Markup:
-    """Text that is HTML already. (``Markup(text)`` asks first whether the text has a method for it.)"""
+    """Return text that is already HTML. (``Markup(text)`` first checks the text for an ``__html__`` method.)"""
     return str.__new__(Markup, text)
 
 
@@ -331,7 +335,8 @@ def _classed(name: str, class_: str) -> Markup:
 
 
 def _tag(name: str, **attributes: object) -> Markup:
-    """An opening tag. ``class_`` is class, ``_`` in other names is ``-``; None and False leave one out."""
+    """Return an opening tag. ``class_`` is class, ``_`` in other names is ``-``; None and False omit an
+    attribute."""
     if not attributes:
         return _bare(name)
     if len(attributes) == 1 and type(only := attributes.get("class_")) is str:
@@ -366,7 +371,7 @@ def _ref(data: Data, field: str = "ref") -> Data | None:
 
 
 def _length(value: object) -> str | None:
-    """A length as HTML attributes know it: ``300`` or ``50%``."""
+    """Return a length for HTML attributes: ``300`` or ``50%``."""
     if isinstance(value, dict):
         number = number_of(value.get("value"))
         if number is None:
@@ -385,19 +390,19 @@ _LISTS = frozenset(["list-ordered", "list-unordered", "list-tasks"])
 _HINTS = ("info", "success", "warning", "danger")
 _METHODS = ("get", "post", "put", "patch", "delete", "event")
 _STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
-"""The class of a status by its first digit."""
+"""Class of a status code by its first digit."""
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
 _CALL = re.compile(r"((?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE)(?= /\S*$)|EVENT) (.+)")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _MODELS = ["model", "about", "fields", "users"]
-"""The columns of a list of models."""
+"""Columns of a list of models."""
 _TAG = "openapi-tag"
-"""The first column of a list of the tags of an API."""
+"""First column of a list of an API's tags."""
 _FIELD_TAGS = ("read_only", "write_only", "deprecated")
-"""Words about a field that are drawn as tags."""
+"""Properties of a field that are rendered as tags."""
 _FIELD_SIGN = Markup('<span class="i i-link" aria-hidden="true"></span>')
 _FEW_VALUES = 4
-"""Possible values of a field that are shown at once."""
+"""Number of a field's possible values that are shown initially."""
 _FEW_LANGUAGES = 4
 _FEW_LINES = 10
 _MEDIA = (".mp4", ".webm", ".mov", ".m4v")
@@ -409,7 +414,7 @@ _PROMPT_URL_MAX = 6000
 
 
 def _marked(marks: Sequence[Mark], inside: str) -> str:
-    """HTML in the marks of a text, the first one outermost."""
+    """Return HTML wrapped in the marks of a text, the first one outermost."""
     if not marks:
         return inside
     if len(marks) == 1 and (name := _MARKS.get(marks[0].type)) is not None:
@@ -450,7 +455,8 @@ _BREAK = '\n</span><span class="line">'
 
 
 def _all_lines(source: str, tokens: list[Token] | None) -> str:
-    """All lines of a listing, in one go through its tokens; these are not cut into lines first, as few hold a break."""
+    """Return all lines of a listing in one pass over its tokens; these are not split into lines first, because
+    few contain a line break."""
     made: dict[Token, str] = {}
     out = ['<span class="line">']
     for token in tokens if tokens is not None else [("", source)]:
@@ -466,7 +472,7 @@ def _all_lines(source: str, tokens: list[Token] | None) -> str:
 
 
 def _is_plain(line: Block) -> bool:
-    """Whether a line of a listing is text and nothing else, as nearly all are."""
+    """Return whether a line of a listing is only text, as nearly all are."""
     return not line.data and all(
         isinstance(node, Text) and not any(leaf.marks for leaf in node.leaves) for node in line.nodes
     )
@@ -488,9 +494,9 @@ class _Renderer:
         self.listing = False
         self._ids = set(ids)
         self._notes: list[tuple[str, Fragment]] = []
-        self._aside = 0  # inside of something whose headings the outline leaves out
+        self._aside = 0  # nesting depth of content whose headings are not in the outline
         self._in_cells = 0
-        self._section = ""  # the title of the heading that was drawn last
+        self._section = ""  # the title of the last rendered heading
         self._tables: Counter[str] = Counter()
         self._count = 0
         self._images = 0
@@ -500,7 +506,7 @@ class _Renderer:
     def draw(self, nodes: Pieces) -> None:
         self._run(nodes)
         while self._notes:
-            # Notes may hold further notes; each round draws those the last one found.
+            # Notes can contain more notes; each round renders those that the previous one found.
             notes, self._notes = self._notes, []
             self._run(p for id, body in notes for p in self._note(id, body))
 
@@ -537,7 +543,7 @@ class _Renderer:
                 else:
                     piece()
             except DEFECTS as error:
-                # Of what cannot be drawn there is its text.
+                # Fall back to the text of a node that can't be rendered.
                 self.failures.add(error)
                 if isinstance(piece, Block):
                     stack += reversed(_wrap("p", [plain_text(piece)]))
@@ -545,7 +551,7 @@ class _Renderer:
                     stack.append(plain_text(piece))
 
     def _set_aside(self, pieces: Pieces) -> list[Piece]:
-        """The pieces, their headings left out of the outline."""
+        """Return the pieces with their headings left out of the outline."""
 
         def enter() -> None:
             self._aside += 1
@@ -556,14 +562,14 @@ class _Renderer:
         return [enter, *pieces, leave]
 
     def _own_id(self, prefix: str) -> str:
-        """An id for what no link names."""
+        """Return an id for an element that no link refers to."""
         self._count += 1
         while f"{prefix}-{self._count}" in self._ids:
             self._count += 1
         return f"{prefix}-{self._count}"
 
     def _words(self, node: Block | Inline | Fragment) -> str:
-        """The text below a node as a reader sees it, for titles and ids."""
+        """Return the text inside a node as a reader sees it, for titles and ids."""
         parts: list[str] = []
         for here in walk(node):
             if isinstance(here, Text):
@@ -582,7 +588,7 @@ class _Renderer:
         return _wrap("span", [svg], class_="icon", aria_hidden="true", **attributes) if svg else []
 
     def _anchor(self, target: HtmlTarget | None, fallback: str = "") -> dict[str, object] | None:
-        """Attributes of a link to a target, or None where there is nowhere to go."""
+        """Return the attributes of a link to a target, or None if there is none."""
         href = safe_url(target.href) if target else None
         if target is None or href is None:
             return None
@@ -603,7 +609,7 @@ class _Renderer:
     def _picture(
         self, data: Data, *, lazy: bool, class_: str | None = None, line: int | None = None
     ) -> list[Piece]:
-        """One image, or one for each theme. ``line``: how high it is shown in pixels, whatever its size."""
+        """Render one image, or one for each theme. ``line``: its height in pixels, whatever its size."""
         light, dark = self._asset(_ref(data)), self._asset(_ref(data, "refDark"))
         if light is None:
             return []
@@ -634,7 +640,8 @@ class _Renderer:
         return out
 
     def _sizes(self, asset: Asset, width: str | None, line: int | None) -> str:
-        """How wide an image is shown, as a browser is told before it knows the page: never less than it will be."""
+        """Return the ``sizes`` attribute, so that the browser knows the width before layout: never less than
+        the actual width."""
         most = self.context.column
         if line is not None and asset.width and asset.height:
             shown = -(-line * asset.width // asset.height)
@@ -649,14 +656,14 @@ class _Renderer:
     # Blocks of text.
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """The direction of what is in them, where it is not the page's: that of most letters, as a paragraph may begin
-        with a name in another script."""
+        """Return the direction of the contents if it differs from the page's: that of most letters, because a
+        paragraph can start with a name in another script."""
         own = self.context.direction
         if own is None:
             return None
         lean = 0
         for node in nodes:
-            # Most paragraphs are one text.
+            # Most paragraphs consist of one text.
             for here in node.nodes if type(node) is Block and is_plain(node) else walk(node):
                 for leaf in here.leaves if type(here) is Text else ():
                     if leaf.marks and any(mark.type == "code" for mark in leaf.marks):
@@ -707,7 +714,7 @@ class _Renderer:
         return _wrap("ul", block.nodes, class_="tasks", dir=self._dir(block))
 
     def list_item(self, block: Block) -> Pieces:
-        # Words above anything but a list keep their distance from it, as paragraphs do.
+        # Text before anything but a list keeps the spacing of paragraphs.
         others = [node for node in block.nodes[1:] if not (isinstance(node, Block) and node.type in _LISTS)]
         inside = list(block.nodes) if others else only_paragraph(block.nodes)
         checked = block.data.get("checked")
@@ -751,7 +758,7 @@ class _Renderer:
         return self._listing(block, len(lines), lambda syntax, shown: self._lines(lines, syntax, shown))
 
     def openapi_listing(self, block: Block) -> Pieces:
-        """A listing whose lines are text and nothing else, and many: they are no nodes."""
+        """Render a listing with many lines of plain text, which are not nodes."""
         source = text_of(block.data, "source") or ""
 
         def body(syntax: str, shown: int) -> list[Piece]:
@@ -760,7 +767,7 @@ class _Renderer:
         return self._listing(block, source.count("\n") + 1, body)
 
     def _listing(self, block: Block, count: int, body_of: Callable[[str, int], list[Piece]]) -> Pieces:
-        """``body_of(syntax, shown)`` gives its lines, ``count`` in all."""
+        """Render a listing; ``body_of(syntax, shown)`` returns its lines, ``count`` in all."""
         data = block.data
         syntax, title = text_of(data, "syntax") or "", text_of(data, "title")
         few = number_of(data.get("collapsedLineCount")) or _FEW_LINES
@@ -830,19 +837,20 @@ class _Renderer:
             lit = line.data.get("highlighted") is True
             out.append(_tag("span", class_=_classes("line", lit and "lit", number >= shown and "more")))
             out.extend(self._line(line, row))
-            # The break is inside the line, so that copying a selection keeps it and hidden lines take it away.
+            # The line break is inside the line's element, so that a copied selection includes it and hidden
+            # lines remove it.
             out.append(Markup("\n</span>") if number < last else Markup("</span>"))
         return out
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """One line: the tokens of the highlighter laid over the text nodes, cut where either ends."""
+        """Render one line: the highlighter's tokens merged with the text nodes, cut where either ends."""
         tokens = Tokens(row)
         out: list[Piece] = []
 
         def text(node: Text) -> None:
             for leaf in node.leaves:
                 for kind, part in tokens.take(len(leaf.text)):
-                    # Bold in a listing is GitBook's way to mark what matters; other marks keep their meaning.
+                    # GitBook marks important code with bold; other marks keep their meaning.
                     marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
                     out.append(_html(_marked(marks, _tokens([(kind, part)]))))
 
@@ -879,7 +887,7 @@ class _Renderer:
 
     def image(self, block: Block) -> Pieces:
         self._images += 1
-        # The first picture of a page is mostly in view when it opens.
+        # The first image of a page is usually visible when the page opens.
         picture = self._picture(block.data, lazy=self._images > 1)
         if not picture:
             return []
@@ -958,7 +966,7 @@ class _Renderer:
         ).strip()
 
     def _card(self, target: HtmlTarget, title: str, line: str | None) -> list[Piece]:
-        """A reference as a whole-width card; without a way to go it is text in the same place."""
+        """Render a reference as a full-width card; without a target it is text in the same place."""
         link = self._anchor(target)
         sign: list[Piece] = self.icon(target.icon)
         if not sign:
@@ -984,7 +992,7 @@ class _Renderer:
         return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
-        """The blocks of what is included are in the node that includes it."""
+        """Render included content, which is in the node that includes it."""
         return block.nodes
 
     # Blocks of blocks.
@@ -1008,7 +1016,7 @@ class _Renderer:
         )  # fmt: skip
 
     def _called(self, method: str, path: str, words: Text) -> list[Piece]:
-        """The method and path of an operation around what is said of it."""
+        """Render the method and path of an operation around its description."""
         self.operations = self.changes = True
         return [
             *_wrap("b", [method], class_=_classes("method", one_of(method.lower(), _METHODS, None))),
@@ -1035,7 +1043,7 @@ class _Renderer:
                 "button", label, type="button", role="tab", id=tab, aria_controls=panel,
                 aria_selected="true" if first else "false", tabindex="0" if first else "-1",
             )  # fmt: skip
-            # Without JavaScript the strip is gone and every panel is shown under its own title.
+            # Without JavaScript the tab bar is hidden and every panel is shown under its own title.
             content = [*_wrap("p", label, class_="tab-title"), *item.nodes]
             panels += _wrap(
                 "div", content, role="tabpanel", id=panel, aria_labelledby=tab,
@@ -1062,7 +1070,7 @@ class _Renderer:
         part = None
         if isinstance(width, dict) and width.get("unit") == "%":
             number = number_of(width.get("value"), 100)
-            # Styles may not be in attributes, so widths are classes, in steps of a twelfth.
+            # Inline styles are not allowed, so widths are classes, in steps of a twelfth.
             part = f"of-{min(max(round(number * 12 / 100), 1), 12)}" if number else None
         vertical = one_of(block.data.get("verticalAlignment"), ("middle", "bottom"))
         return _wrap("div", block.nodes, class_=_classes("column", part, vertical and f"at-{vertical}"))
@@ -1133,7 +1141,7 @@ class _Renderer:
         return self._endpoint(text_of(block.data, "method"), path) if path else []
 
     def openapi_try(self, block: Block) -> Pieces:
-        """A button that only scripts show: what it opens is made by them."""
+        """Render a button that only scripts show, because they build what it opens."""
         address = self.context.try_it(block.data)
         if address is None:
             return []
@@ -1147,7 +1155,7 @@ class _Renderer:
         )
 
     def openapi_head(self, block: Block) -> Pieces:
-        """The method and the address of an operation, and beside them what can be done with it."""
+        """Render the method and URL of an operation, with its actions beside them."""
         self.operations = self.heads = True
         url = text_of(block.data, "url") or ""
         endpoint = self._endpoint(text_of(block.data, "method"), url)
@@ -1161,7 +1169,7 @@ class _Renderer:
         return _wrap("div", [*endpoint, *by, *copy, *block.nodes], class_="openapi-head")
 
     def openapi_block(self, block: Block) -> Pieces:
-        """An operation that others are above: a line with its method, its address and its title, which unfolds."""
+        """Render an operation listed after others: a line with its method, URL, and title, which expands."""
         self.operations = self.together = True
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
@@ -1183,11 +1191,11 @@ class _Renderer:
         return _wrap("details", [*summary, *inside], class_="openapi-block", id=id)
 
     def openapi_facts(self, block: Block) -> Pieces:
-        """What is known of an operation besides its address: how to authenticate, how stable it is."""
+        """Render the properties of an operation besides its URL: authentication and stability."""
         return _wrap("div", block.nodes, class_="openapi-facts")
 
     def openapi_values(self, block: Block) -> Pieces:
-        """The values that a field may have: the first few, and the others folded up."""
+        """Render the possible values of a field: the first few, and the others collapsed."""
         default = block.data.get("default")
         said = [" ", *_wrap("small", [self.labels.api_default.lower()])]
         chips = [
@@ -1207,7 +1215,7 @@ class _Renderer:
         return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
 
     def openapi_answer(self, block: Block) -> Pieces:
-        """An answer of an operation: a row with its status, which opens where there is more to say."""
+        """Render a response of an operation: a row with its status, which expands if there are details."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         words = _wrap("span", only_paragraph(title))
@@ -1230,7 +1238,7 @@ class _Renderer:
         return _wrap("b", [code], class_=_classes("status", _STATUSES.get(code[:1])))
 
     def openapi_rows(self, block: Block) -> Pieces:
-        """Operations as a list of links, each with its method and its path."""
+        """Render operations as a list of links, each with its method and path."""
         rows = []
         for data in block.data.get("rows") or ():
             link = _wrap("a", [text_of(data, "title") or ""], href=text_of(data, "href"), class_="row")
@@ -1239,8 +1247,8 @@ class _Renderer:
         return self._rows(rows)
 
     def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
-        """A method, a path, the link and an id each. The beginning that most paths share is said once, above. What has
-        no other name than its path says it once, too."""
+        """Render rows of method, path, link, and id. A prefix shared by most paths is shown once, above. An
+        operation named only by its path shows it once."""
         self.operations = True
         above = _shared([path for _, path, _, _ in rows])
         made: list[Piece] = []
@@ -1263,11 +1271,12 @@ class _Renderer:
         return [*said, *_wrap("ul", made, class_="openapi-rows")]
 
     def openapi_columns(self, block: Block) -> Pieces:
-        """What is said of an operation, and beside it what is sent and answered."""
+        """Render the description of an operation, with requests and responses beside it."""
         return _wrap("div", block.nodes, class_="openapi-columns")
 
     def openapi_sample(self, block: Block) -> Pieces:
-        """A request as code: the first sample, and the languages and libraries that a script shows it in."""
+        """Render a request as code: the first sample, and the languages and libraries for which a script shows
+        it."""
         data = block.data
         own = [each[0] for each in data.get("own") or ()]
         libraries: dict[str, list[str]] = {}
@@ -1305,18 +1314,19 @@ class _Renderer:
         )  # fmt: skip
 
     def openapi_examples(self, block: Block) -> Pieces:
-        """Several examples of one thing, below each other; a script shows the one that is chosen."""
+        """Render several examples of one thing, one after the other; a script shows only the selected one."""
         names = json.dumps(self._texts(block.data.get("names")))
         return _wrap("div", block.nodes, class_="openapi-examples", data_names=names)
 
     def openapi_part(self, block: Block) -> Pieces:
-        """What a part of an operation is called, such as its query."""
+        """Render the heading of a part of an operation, such as its query."""
         part = text_of(block.data, "part")
         id = self._mark_part(block, getattr(self.labels, f"api_{part}", "")) if part else None
         return _wrap("p", block.nodes, class_="openapi-part", id=id, data_part=part)
 
     def _mark_part(self, block: Block, title: str) -> str | None:
-        """The id of a part of an operation, which goes into the outline; none where that is folded up."""
+        """Return the id of a part of an operation and add the part to the outline; None inside collapsed
+        content."""
         id, level = text_of(block.data, "id"), block.data.get("level")
         if self._aside or not id or not isinstance(level, int):
             return None
@@ -1326,11 +1336,11 @@ class _Renderer:
         return id
 
     def openapi_limits(self, block: Block) -> Pieces:
-        """What a value has to be besides its type."""
+        """Render the constraints of a value besides its type."""
         return _wrap("p", block.nodes, class_="openapi-limits")
 
     def openapi_fold(self, block: Block) -> Pieces:
-        """What is in a field, folded up behind how much it is."""
+        """Render the fields inside a field, collapsed behind their number."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
@@ -1344,12 +1354,12 @@ class _Renderer:
 
     @staticmethod
     def _told_of(block: Block) -> Pieces:
-        """What a fold is in, for who hears its title alone."""
+        """Render what a collapsed section belongs to, for screen readers that read only its title."""
         of = text_of(block.data, "of")
         return _wrap("span", [f"{of}: "], class_="hidden-text") if of else []
 
     def openapi_later(self, block: Block) -> Pieces:
-        """What is in a field, where that is only on the page with all fields: a link to it there."""
+        """Render a link to the fields inside a field, if only the page with all fields has them."""
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         id = text_of(block.data, "id") or ""
@@ -1358,14 +1368,14 @@ class _Renderer:
         return _wrap("a", link, class_="openapi-later", id=id, href=href, rel="nofollow")
 
     def openapi_scheme(self, node: Inline) -> Pieces:
-        """What to authenticate with, as a link to where that is told about."""
+        """Render an authentication method as a link to its description."""
         page = self.context.authentication(text_of(node.data, "spec") or "")
         if page is None:
             return node.nodes
         return _wrap("a", node.nodes, href=f"{page}#{quote(text_of(node.data, 'anchor') or '')}")
 
     def openapi_word(self, node: Inline) -> Pieces:
-        """A word that nobody wrote: in the page's language."""
+        """Render a predefined word in the page's language."""
         label = getattr(self.labels, f"api_{text_of(node.data, 'word')}", None)
         if not isinstance(label, str):
             return node.nodes
@@ -1382,12 +1392,12 @@ class _Renderer:
         ]
 
     def openapi_fields(self, block: Block) -> Pieces:
-        """A list of parameters or properties."""
+        """Render a list of parameters or properties."""
         self.operations = True
         return _wrap("ul", block.nodes, class_="openapi-fields")
 
     def openapi_field(self, block: Block) -> Pieces:
-        """The first paragraph is the name and what it is."""
+        """Render one field; its first paragraph is the name and type."""
         head, *about = block.nodes
         if not isinstance(head, Block):
             return _wrap("li", [head, *about])
@@ -1405,7 +1415,7 @@ class _Renderer:
         return _wrap("p", [*sign, " ", *_wrap("code", self._path(path or ""))], class_="endpoint")
 
     def _path(self, address: str) -> list[Piece]:
-        """An address with its server muted and its parameters marked."""
+        """Render a URL with its server muted and its parameters marked."""
         server = _SERVER.match(address)
         pieces: list[Piece] = _wrap("span", [server[0]], class_="server") if server else []
         for part in _PARAMETER.split(address[server.end() if server else 0 :]):
@@ -1415,7 +1425,8 @@ class _Renderer:
         return pieces
 
     def integration(self, block: Block) -> Pieces:
-        """What can be shown without the integration, to which scripts add what the integration shows."""
+        """Render the fallback content of an integration's block, which scripts replace with that of the
+        integration."""
         shown = self._without_integration(block)
         address = self.context.integration(block.data)
         if address is None:
@@ -1480,7 +1491,7 @@ class _Renderer:
         if view.get("type") == "cards":
             return self._cards(view, shown, records, cells, block.data.get("fullWidth") is True)
         widths = object_of(view, "columnWidths")
-        # A list of the models of an API has these columns; who looks for one by its anchor finds its row.
+        # A list of an API's models has these columns; a link to the anchor of one leads to its row.
         is_models = [name for name, _ in shown] == _MODELS
         is_tags = bool(shown) and shown[0][0] == _TAG
         self.operations = self.operations or is_models
@@ -1497,7 +1508,7 @@ class _Renderer:
             across, down = merged.get((y, x), (1, 1))
             return {"colspan": across if across > 1 else None, "rowspan": down if down > 1 else None}
 
-        # A head that says nothing is none, and a cell of it that says nothing heads no column.
+        # An empty header row is omitted, and an empty header cell labels no column.
         titles = [(text_of(column, "title") or "").strip() for _, column in shown]
         if view.get("hideHeader") is not True and any(titles):
             heads = [p for x, (title, (_, column)) in enumerate(zip(titles, shown, strict=True)) if (-1, x) not in covered
@@ -1542,7 +1553,7 @@ class _Renderer:
         )  # fmt: skip
 
     def _name_of_table(self) -> str:
-        """What a table is called: as the heading above it, with a number from the second one on."""
+        """Return the accessible name of a table: the heading above it, numbered from the second table on."""
         name = self._section or self.labels.table
         self._tables[name] += 1
         return name if self._tables[name] == 1 else f"{name} {self._tables[name]}"
@@ -1708,7 +1719,7 @@ class _Renderer:
             return _wrap("span", node.nodes, class_="broken")
         id = text_of(node.data, "id")
         title = text_of(node.data, "title")
-        # A picture that says nothing would leave the link without a name.
+        # An image without alternative text would leave the link without a name.
         name = None if title or _says_something(node) else target and (target.title or target.href)
         return _wrap("a", node.nodes, title=title, id=id, aria_label=name, **link)
 
@@ -1722,7 +1733,7 @@ class _Renderer:
         return _wrap("span", svg, class_=f"c-{color}") if svg and color else svg
 
     def place(self, node: Inline) -> Pieces:
-        """An element of HTML without a meaning here: where links lead to it, the place is kept."""
+        """Render an HTML element without a meaning here: its id is kept if links lead to it."""
         id = text_of(node.data, "id")
         return _wrap("span", [], id=id) if id else []
 
@@ -1747,11 +1758,11 @@ class _Renderer:
         words = list(inside)
         mark = words or _wrap("sup", [str(self._count)], class_="note-number")
         button = _wrap("button", mark, type="button", class_="noted", popovertarget=id)
-        # A word joiner keeps the number on the line of its word.
+        # A word joiner keeps the number on the same line as its word.
         return button if words else _wrap("span", ["\u2060", *button], class_="note-mark")
 
     def _note(self, id: str, body: Fragment) -> list[Piece]:
-        # A popover opens, closes and takes Escape without a script; on paper these become end notes.
+        # A popover opens, closes, and handles Escape without a script; on paper these become endnotes.
         return _wrap("aside", self._set_aside(body.nodes), id=id, class_="note", popover=True)
 
     def mention(self, node: Inline) -> Pieces:
@@ -1780,7 +1791,7 @@ class _Renderer:
         action = one_of(data.get("action"), ("ask", "search"))
         if action is not None:
             query = text_of(data, "query") or ""
-            # Where nobody answers questions, the words are searched for.
+            # Where no assistant is available, search for the words instead.
             address = self.context.ask(query) if action == "ask" else None
             if address is None:
                 action, address = "search", self.context.search(query)
@@ -1869,7 +1880,7 @@ _INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
 
 
 def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
-    """The operation that an item of a list leads to, by its method, its path and the link: a link and, behind it or in
+    """Return the method, path, and link of the operation that a list item leads to: a link and, after or inside
     it, the call. None for any other item."""
     inside = only_paragraph(item.nodes) if isinstance(item, Block) and "checked" not in item.data else []
     nodes = [node for node in inside if not (isinstance(node, Text) and not plain_text(node).strip())]
@@ -1887,8 +1898,8 @@ def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
 
 
 def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text] | None:
-    """The method and path of the operation that a line is about, and the words before them: it begins with what is
-    called in bold and ends with the call. None for any other line."""
+    """Return the method and path of the operation that a line is about, and the words before them: the line
+    starts with a bold name and ends with the call. None for any other line."""
     leaves = [leaf for node in words if isinstance(node, Text) for leaf in node.leaves]
     if len(leaves) < 3 or not all(isinstance(node, Text) for node in words):
         return None
@@ -1898,8 +1909,8 @@ def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """The beginning, of two or more parts, that most of the paths have, and at least half; the longest of several.
-    Empty where there is none."""
+    """Return the prefix, of two or more segments, shared by the most paths and at least half of them; the
+    longest of several. Empty if there is none."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)

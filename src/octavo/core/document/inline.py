@@ -1,7 +1,8 @@
-"""Inline tokens to nodes: text leaves with marks, links, images, icons, emoji, buttons, annotations, ...
+"""Convert inline tokens to nodes: text leaves with marks, links, images, icons, emoji, buttons, annotations,
+...
 
-HTML tags that mean something here become marks or nodes; HTML's other elements are kept as invisible ``unknown``
-inlines around their content; what is no HTML element at all is text.
+HTML tags with a meaning here become marks or nodes; other HTML elements are kept as invisible ``unknown``
+inlines around their content; tags that HTML does not define are text.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from .schema import COLORS
 
 Inlines = list[Text | Inline]
 Footnote = Callable[[str], list[Block] | None]
-"""The blocks that a footnote's label is defined with; None where it is not defined."""
+"""The blocks that define a footnote's label; None if it is not defined."""
 
 BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
 
 FIXED_ID = re.compile(r"[^\s\"<>&]+")
-"""An id that the writer of a heading gave it, in whatever script."""
+"""An id that the author gave to a heading, in any script."""
 HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ \t]{0,4}\}\Z")
-"""The id of a heading as many tools write it behind its words: ``## Types {#module-types}``."""
+"""A heading's id as many tools write it after the text: ``## Types {#module-types}``."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
@@ -37,12 +38,12 @@ _URL = re.compile(
     r"(?<![\w/])(?:https?://|www\.)[^\s<]+"
     r"|(?<![\w/.+-])(?P<mail>(?:mailto:)?[A-Za-z0-9._+-]++@[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)++(?<=[A-Za-z]))"
 )
-"""URLs and email addresses that are links without any sign around them."""
+"""URLs and email addresses that become links without any markup around them."""
 _EMOJI = re.compile(r":([a-z0-9_+-]+):")
 _EMOJI_BEGUN = re.compile(r":([a-z0-9_+-]+)\Z")
 _LONGEST_NAME = 80
 _MARKS_BESIDE = 16
-"""Marks that are looked through for the character beside a line break."""
+"""Maximum number of marks that are searched for the character next to a line break."""
 
 ELEMENTS = frozenset(
     [
@@ -190,13 +191,13 @@ _VOID = frozenset(["img", "br", "source", "wbr", "hr", "input"])
 
 
 def url_ref(url: str) -> Data:
-    """A reference as the source wrote it; which page or file it is, a later step finds out."""
+    """Return a reference as written in the source; a later step resolves it to a page or file."""
     return {"kind": "url", "url": url}
 
 
 def attributes(text: str) -> dict[str, str]:
-    """``a="1" b='2' c`` as a dict; an attribute without a value is ""; the first of two counts. Addresses that act
-    by themselves are left out."""
+    """Parse ``a="1" b='2' c`` as a dict; an attribute without a value is ""; the first of two counts. URLs that
+    run scripts are left out."""
     found: dict[str, str] = {}
     for name, double, single, bare in ATTRIBUTE.findall(text):
         found.setdefault(name, html.unescape(double or single or bare))
@@ -210,7 +211,7 @@ _ADDRESSES = frozenset(["href", "src", "srcset"])
 
 
 def length(value: str) -> Any:
-    """``"375"`` is 375 pixels, ``"50%"`` a Length of percent; None if it is no length."""
+    """Parse ``"375"`` as 375 pixels and ``"50%"`` as a Length in percent; None for anything else."""
     match = re.fullmatch(r"\s*(\d{1,7}(?:\.\d{1,20})?)\s*(px|%|[a-z]{1,4})?\s*", value)
     if match is None:
         return None
@@ -221,7 +222,7 @@ def length(value: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def emoji_code(name: str) -> str | None:
-    """The code points of a short name, hyphenated hexadecimal, or None for no emoji."""
+    """Return the code points of a short name in hyphenated hexadecimal, or None if it is not an emoji."""
     from rich.emoji import Emoji, NoEmoji
 
     try:
@@ -232,14 +233,14 @@ def emoji_code(name: str) -> str | None:
 
 
 class _Builder:
-    """Walks one paragraph's tokens. ``stack`` holds the output lists of the links being built, ``counts`` how
-    often each of ``marks`` is open."""
+    """Builder of one paragraph's nodes from its tokens. ``stack`` holds the output lists of the open links,
+    ``counts`` how often each of ``marks`` is open."""
 
     def __init__(self, footnote: Footnote | None) -> None:
         self._out: Inlines = []
         self._leaf: Leaf | None = None
         self._parts: list[str] = []
-        """The pieces of the text of the last leaf: a paragraph of signs has a million of them."""
+        """Pieces of the last leaf's text: a paragraph of punctuation can have a million of them."""
         self.stack: list[tuple[Inlines, Inline]] = []
         self.marks: list[Mark] = []
         self.counts: list[int] = []
@@ -303,7 +304,7 @@ class _Builder:
 
 
 def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inlines:
-    """The nodes of one run of inline tokens. ``footnote`` gives the blocks a label is defined with."""
+    """Return the nodes of one run of inline tokens. ``footnote`` returns the blocks that define a label."""
     build = _Builder(footnote)
     ends = _pairs(tokens) if any(token.type == "html_inline" for token in tokens) else {}
     index, count = 0, len(tokens)
@@ -347,7 +348,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
 
 
 def _said_at(tokens: Sequence[Token], at: int, step: int) -> str:
-    """The character beside a line break, whatever marks begin or end there."""
+    """Return the character next to a line break, whatever marks start or end there."""
     for _ in range(_MARKS_BESIDE):
         if not 0 <= at < len(tokens):
             break
@@ -361,8 +362,8 @@ def _said_at(tokens: Sequence[Token], at: int, step: int) -> str:
 
 
 def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
-    """The last token of the text at ``index`` with the emoji names that go on behind it as ``:a\\_b:``; exporters
-    of the format escape the underscore."""
+    """Return the last token of the text at ``index`` with the emoji names that continue after it as
+    ``:a\\_b:``; exporters of the format escape the underscore."""
     last = index
     while begun := _EMOJI_BEGUN.search(tokens[last].content):
         name, at = begun[1], last
@@ -379,14 +380,14 @@ def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
 
 
 def plain_inlines(text: str) -> Inlines:
-    """The nodes of text that holds no sign any inline rule starts with: at most URLs and emoji."""
+    """Return the nodes of text without any character that starts an inline rule: at most URLs and emoji."""
     build = _Builder(None)
     _plain(build, text)
     return build.out
 
 
 def plain(nodes: Sequence[Text | Inline]) -> str:
-    """What the nodes say, without their marks."""
+    """Return the text of the nodes, without their marks."""
     said: list[str] = []
     stack: list[Any] = list(reversed(nodes))
     while stack:
@@ -432,7 +433,7 @@ def _emojis(build: _Builder, text: str) -> None:
 
 
 def _trim_url(url: str) -> str:
-    """The address without the signs behind it that end a sentence, or a parenthesis that it did not begin."""
+    """Return the URL without trailing punctuation and without a closing parenthesis that it did not open."""
     end, unopened = len(url), url.count(")") - url.count("(")
     while end:
         if url[end - 1] == ")" and unopened > 0:
@@ -491,7 +492,8 @@ def _image(token: Token) -> Inline:
 
 
 def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
-    """For each opening HTML tag the index of its end, and the other way round, on one level of Markdown."""
+    """Return, for each opening HTML tag, the index of its end tag, and the reverse, on one level of
+    Markdown."""
     pairs: dict[int, int] = {}
     opened: dict[tuple[str, int], list[int]] = {}
     for index, token in enumerate(tokens):
@@ -513,7 +515,7 @@ def _html(
     ends: dict[int, int],
     closing: dict[int, Callable[[], object]],
 ) -> int:
-    """Handle the HTML tag at ``index``; the index of the last token used."""
+    """Handle the HTML tag at ``index``; return the index of the last token used."""
     token = tokens[index]
     if index in closing:
         closing.pop(index)()
@@ -584,7 +586,7 @@ def _said(tokens: Sequence[Token]) -> str:
 def _element(
     name: str, attrs: dict[str, str], content: Callable[[], Sequence[Token]], build: _Builder
 ) -> Inline | None:
-    """The node of an element whose end is known, or None: a mark, or nothing of ours."""
+    """Return the node of an element whose end is known, or None for a mark or an unsupported element."""
     classes = attrs.get("class", "").split()
     icon = next((c[3:] for c in classes if c.startswith("fa-") and len(c) > 3), None)
     if name == "i" and icon:
@@ -643,7 +645,7 @@ def _button(name: str, attrs: dict[str, str], classes: list[str], inner: Sequenc
 
 
 def _media(attrs: dict[str, str], inner: Sequence[Token]) -> Inline | None:
-    """A link to a film or a sound that stands within a text, with all that its element says."""
+    """Return a link to a video or audio file within text, with all attributes of its element."""
     inside = (
         attributes(found[3])
         for token in inner
@@ -670,7 +672,7 @@ def _picture(inner: Sequence[Token]) -> Inline | None:
 
 
 def inline_image(attrs: dict[str, str]) -> Inline:
-    """The node of an ``<img>`` within text."""
+    """Return the node of an ``<img>`` within text."""
     data: Data = {"ref": url_ref(attrs["src"])}
     if "alt" in attrs and attrs["alt"]:
         data["alt"] = attrs["alt"]

@@ -1,7 +1,7 @@
-"""The JSON form of documents, as the API's JSONDocument describes it: both directions.
+"""Convert documents to and from JSON, as the API's JSONDocument describes it.
 
-``to_json`` never fails. ``from_json`` takes what a client sent: it checks everything against ``schema.py`` and
-raises ``DocumentError`` naming the place, such as ``document.nodes[3].data.style: expected one of ...``.
+``to_json`` never fails. ``from_json`` accepts input from clients: it checks everything against ``schema.py``
+and raises ``DocumentError`` naming the place, such as ``document.nodes[3].data.style: expected one of ...``.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mar
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96
-"""Nested nodes, fragments included; ``read`` makes no deeper ones."""
+"""Nesting depth of nodes, including fragments; ``read`` never exceeds it."""
 MAX_TEXT = 20_000_000
-"""Characters of all texts of one document."""
+"""Maximum number of characters of all texts of one document."""
 
 
 class DocumentError(ValueError):
-    """A document that is not one. The message starts with the path of what is wrong."""
+    """An invalid document. The message starts with the path of the invalid part."""
 
 
 def to_json(document: Document) -> Data:
-    """The document as the API shows it. Nodes without keys get them (see ``keys.assign_keys``)."""
+    """Return the document as the API shows it. Nodes without keys get them (see ``keys.assign_keys``)."""
     assign_keys(document)
     ids = place_ids(document)
     return {
@@ -40,7 +40,8 @@ def to_json(document: Document) -> Data:
 
 
 def nodes_to_json(nodes: Iterable[Any]) -> list[Data]:
-    """Some nodes with keys as their document shows them, but for the ids of places, which depend on all of it."""
+    """Return some nodes with keys as their document shows them, without the ids of link targets, which depend
+    on the whole document."""
     return [_show(node, {}) for node in nodes]
 
 
@@ -106,23 +107,23 @@ def _show_mark(mark: Mark) -> Data:
 
 
 def from_json(value: Any) -> Document:
-    """The document of a decoded JSON value, checked; ``isVoid``, ``meta.id`` and members nobody knows are
-    ignored, unknown block and inline types are refused."""
+    """Return the document of a decoded JSON value, checked; ``isVoid``, ``meta.id``, and unknown members are
+    ignored, unknown block and inline types are rejected."""
     found = _Reader().object(value, "document", "document")
     return nodes_from_json(found.get("nodes"), "document.nodes")
 
 
 def nodes_from_json(value: Any, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
-    """The same of a list of blocks, of which errors speak as ``path``; of the one type ``allowed``, or of any; ``depth``
-    is how deep in a document they are to be."""
+    """Return the document of a list of blocks, which errors call ``path``; of the one type ``allowed``, or of
+    any; ``depth`` is their future depth in a document."""
     reader = _Reader()
     try:
         nodes = reader.array(value, path)
         return Document(
             [reader.block(node, f"{path}[{at}]", depth, allowed) for at, node in enumerate(nodes)]
         )
-    except RecursionError as error:  # only when the caller itself is nearly out of stack
-        raise DocumentError(f"{path}: nested too deep") from error
+    except RecursionError as error:  # only if the caller has almost used up the stack
+        raise DocumentError(f"{path}: nested too deeply") from error
 
 
 class _Reader:
@@ -142,7 +143,7 @@ class _Reader:
             raise DocumentError(f"{path}: expected an array, got {_name(value)}")
         self.count += len(value)
         if self.count > MAX_NODES:
-            raise DocumentError(f"{path}: more than {MAX_NODES} nodes")
+            raise DocumentError(f"{path}: can have at most {MAX_NODES} nodes")
         return value
 
     def text(self, value: Any, path: str) -> str:
@@ -150,12 +151,12 @@ class _Reader:
             raise DocumentError(f"{path}: expected a string, got {_name(value)}")
         self.size += len(value)
         if self.size > MAX_TEXT:
-            raise DocumentError(f"{path}: more than {MAX_TEXT} characters")
+            raise DocumentError(f"{path}: can have at most {MAX_TEXT} characters")
         return clean(value)
 
     def deep(self, path: str, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise DocumentError(f"{path[:200]}: nested deeper than {MAX_DEPTH}")
+            raise DocumentError(f"{path[:200]}: can be nested at most {MAX_DEPTH} levels deep")
 
     def block(self, value: Any, path: str, depth: int, allowed: str) -> Block:
         self.deep(path, depth)
@@ -185,7 +186,8 @@ class _Reader:
         ]
 
     def inlines(self, nodes: list[Any], path: str, depth: int) -> list[Any]:
-        """Text and inline nodes, neighbouring texts as one and empty leaves left out, as ``read`` makes them."""
+        """Return text and inline nodes, adjacent texts joined and empty leaves left out, as ``read`` makes
+        them."""
         found: list[Any] = []
         for at, node in enumerate(nodes):
             here = f"{path}[{at}]"
@@ -249,8 +251,8 @@ class _Reader:
         return node
 
     def with_plain_action(self, value: Data, path: str) -> Data:
-        """A button with the words of its action as fields of their own, as nodes have them: keys are derived from the
-        fields of nodes, and must not change."""
+        """Return a button with its action's texts as fields of its own, as in nodes: keys are derived from the
+        fields of nodes and must not change."""
         data = value.get("data")
         action = data.get("action") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(action, dict):
@@ -315,7 +317,7 @@ class _Reader:
             return value
         if field.kind == "int":
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
-                raise DocumentError(f"{path}: expected a whole number below 1000000000")
+                raise DocumentError(f"{path}: expected a whole number below 1,000,000,000")
             return value
         if field.kind == "number":
             return self.number(value, path)
@@ -339,7 +341,7 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise DocumentError(f"{path}: expected a number, got {_name(value)}")
         if not math.isfinite(value) or not 0 <= value < 10**9:
-            raise DocumentError(f"{path}: expected a number from 0 to below 1000000000")
+            raise DocumentError(f"{path}: expected a number of at least 0 and below 1,000,000,000")
         return int(value) if float(value).is_integer() else value
 
     def ref(self, value: Any, path: str) -> Data:
@@ -355,11 +357,13 @@ class _Reader:
             if value.get(name) is not None:
                 found[name] = self.text(value[name], f"{path}.{name}")
         if kind == "url" and not safe_url(found["url"]):
-            raise DocumentError(f"{path}.url: this kind of URL is not allowed")
+            raise DocumentError(
+                f"{path}.url: this kind of URL is not allowed; use http, https, mailto, tel, or a relative URL"
+            )
         return found
 
     def plain(self, value: Any, path: str, depth: int) -> Any:
-        """Any JSON value, its texts cleaned."""
+        """Return any JSON value with its texts cleaned."""
         if isinstance(value, str):
             return self.text(value, path)
         if value is None or isinstance(value, (bool, int)):
@@ -369,11 +373,11 @@ class _Reader:
                 raise DocumentError(f"{path}: expected a finite number")
             return value
         if depth > 16:
-            raise DocumentError(f"{path[:200]}: nested too deep")
+            raise DocumentError(f"{path[:200]}: nested too deeply")
         if isinstance(value, dict):
             self.count += len(value)
             if self.count > MAX_NODES:
-                raise DocumentError(f"{path}: more than {MAX_NODES} nodes")
+                raise DocumentError(f"{path}: can have at most {MAX_NODES} nodes")
             return {
                 self.text(name, path): self.plain(item, f"{path}.{name}", depth + 1)
                 for name, item in value.items()
@@ -384,7 +388,7 @@ class _Reader:
 
 
 def check_block(block: Block, path: str) -> None:
-    """What the fields of a type demand of each other. Raises DocumentError."""
+    """Check the requirements that a type has across its fields. Raises DocumentError."""
     if block.type == "table":
         _check_table(block, path)
     elif block.type == "expandable":
@@ -492,7 +496,9 @@ _UNCLEAN = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """The text without what no Markdown can hold: NUL and lone surrogates are U+FFFD, line breaks ``\\n``."""
+    """Return the text without characters that Markdown can't contain: NUL and lone surrogates become U+FFFD,
+    line breaks ``\
+    ``."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNCLEAN.sub("\ufffd", text) if _UNCLEAN.search(text) else text

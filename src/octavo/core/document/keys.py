@@ -1,4 +1,5 @@
-"""Node keys: what comments hang on. Deterministic for what is read, carried over when a document is edited."""
+"""Assign node keys, which comments refer to: deterministic when reading, carried over when a document is
+edited."""
 
 from __future__ import annotations
 
@@ -60,9 +61,9 @@ _NAMED_BY = {
         unknown source end kind
     """.strip().splitlines()
 }
-"""The fields of ``data`` that are part of a node's key, by type: those of the schema when keys were fixed. Never add to
-this table. Comments, suggestions, and references hang on keys, so a field that the reader learns later must not change
-the key of a node that was there before."""
+"""Fields of ``data`` that are part of a node's key, by type: those of the schema when keys were fixed. Never
+add to this table. Comments, suggestions, and references depend on keys, so a field that the reader learns later
+must not change the key of an existing node."""
 _NO_FIELDS: frozenset[str] = frozenset(["attributes"])
 _TABLE_PARTS: dict[str, frozenset[str]] = {
     "view": frozenset(
@@ -72,13 +73,15 @@ _TABLE_PARTS: dict[str, frozenset[str]] = {
     "definition": frozenset("id title type textAlignment multiple options max".split()),
     "records": frozenset(["orderIndex", "values"]),
 }
-"""The same for what is in the data of a table: of its view, of each column, and of each row."""
+"""The same for the data of a table: its view, each column, and each row."""
 _ALIGN_MAX = 2_000
-"""Runs of changed blocks longer than this are aligned in order, not by likeness."""
+"""Runs of changed blocks longer than this are aligned in order rather than by similarity."""
 
 
 def assign_keys(document: Document) -> Document:
-    """Give every block and fragment that has no key one made of its content, in place: the same text always
+    """Give every block and fragment without a key one derived from its content, in place: the same text always
+    yields the same keys, even if a later reader finds more in it. Equal nodes are distinguished by their order;
+    no two nodes share a key.
     yields the same keys, whatever else a later reader finds in it. Equal nodes are told apart by their order; no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Any] = []
@@ -96,24 +99,24 @@ def assign_keys(document: Document) -> Document:
 
 
 class Digests:
-    """Hashes of the nodes of documents (12 characters), each computed once: of all that a node says, and of the part of
-    it that makes its key."""
+    """Hashes of document nodes (12 characters), each computed once: of a node's whole content, and of the part
+    of it that determines its key."""
 
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Where they differ from the digests."""
+        """Names that differ from the digests."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)
 
     def of(self, node: Any) -> str:
-        """The digest of all that a node says."""
+        """Return the digest of a node's whole content."""
         return self._known[id(node)]
 
     def name_of(self, node: Any) -> str:
-        """The digest that a node's key is made of. It does not depend on fields that the reader learned after keys were
-        fixed."""
+        """Return the digest that a node's key is made of. It does not depend on fields that the reader learned
+        after keys were fixed."""
         return self._names.get(id(node)) or self._known[id(node)]
 
     def _hash(self, node: Any) -> tuple[str, str]:
@@ -165,7 +168,7 @@ def _marked(mark: Mark) -> str:
 
 
 def _known_data(node: Block | Inline) -> Data:
-    """The part of a node's data that makes its key."""
+    """Return the part of a node's data that determines its key."""
     fields = _NAMED_BY.get(node.type, _NO_FIELDS)
     data = {name: value for name, value in node.data.items() if name in fields}
     if node.type == "table":
@@ -190,11 +193,11 @@ def _name_of(field: tuple[str, Any]) -> str:
 
 
 def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | None = None) -> Document:
-    """Give the nodes of ``new`` the keys of the nodes of ``old`` they are or were edited from, in place; what is
-    really new gets a key no node of either has. Keys that ``new`` brings along and ``old`` knows stay.
+    """Give the nodes of ``new`` the keys of the nodes of ``old`` that they are or were edited from, in place; a
+    truly new node gets a key that no node of either has. Keys in ``new`` that ``old`` also has stay.
 
-    ``is_taken``: where both are parts of a page, whether the rest of it has a key. Keys that ``new`` brings along and
-    nothing has stay then, too."""
+    ``is_taken``: if both are parts of a page, whether the rest of it has a key. Keys in ``new`` that nothing
+    has stay then, too."""
     assign_keys(old)
     digests = Digests(old, new)
     known = {node.key for node in keyed_nodes(old)}
@@ -210,7 +213,7 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
     def has(key: str) -> bool:
         return key in known or key in claimed or (is_taken is not None and is_taken(key))
 
-    # Where nothing brings a key along, what is in a node is paired with what is in that of the same content alone.
+    # If no key is given, the contents of a node are paired only with those of a node with equal content.
     none_given = not claimed
     pairs: list[tuple[list[Any], list[Any]]] = [(list(old.nodes), list(new.nodes))]
     while pairs:
@@ -233,12 +236,12 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
 
 
 def keyed_nodes(document: Document) -> list[Block | Fragment]:
-    """The nodes that have keys, in reading order."""
+    """Return the nodes that have keys, in reading order."""
     return keyed_in(document.nodes)
 
 
 def keyed_in(nodes: Sequence[Any]) -> list[Any]:
-    """The nodes with keys among these and below them, in reading order."""
+    """Return the nodes with keys among these and inside them, in reading order."""
     found: list[Any] = []
     stack: list[Any] = list(reversed(nodes))
     while stack:
@@ -255,7 +258,7 @@ def keyed_in(nodes: Sequence[Any]) -> list[Any]:
 
 
 def inner_nodes(node: Any) -> list[Any]:
-    """The keyed nodes right below, through inline nodes."""
+    """Return the keyed nodes directly inside a node, through inline nodes."""
     found: list[Any] = []
     stack = list(reversed(children(node)))
     while stack:
@@ -268,7 +271,8 @@ def inner_nodes(node: Any) -> list[Any]:
 
 
 def _align(before: list[Any], after: list[Any], digests: Digests, claimed: set[str]) -> list[tuple[Any, Any]]:
-    """Pairs of siblings that are the same node: by key, by content, then by place and likeness in between."""
+    """Return pairs of siblings that are the same node: by key, by content, then by position and similarity in
+    between."""
     pairs: list[tuple[Any, Any]] = []
     by_key = {node.key: node for node in before}
     paired = {node.key: node for node in after if node.key is not None and node.key in by_key}
@@ -299,19 +303,19 @@ def _align(before: list[Any], after: list[Any], digests: Digests, claimed: set[s
             else:
                 rest.append(node)
         changed.append((olds, rest))
-    # What says the same elsewhere goes first: a node that is only like it must not have its key, too.
+    # Equal nodes elsewhere are paired first, so that a merely similar node does not take their key.
     for olds, rest in changed:
         pairs.extend(_alike([node for node in olds if id(node) not in used], rest, used))
     return pairs
 
 
 def _same(before: list[Any], after: list[Any], digests: Digests) -> list[tuple[int, int]]:
-    """The places of nodes that say the same, in order on both sides."""
+    """Return the index pairs of equal nodes, in order on both sides."""
     return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
 
 def _alike(olds: list[Any], news: list[Any], used: set[int]) -> list[tuple[Any, Any]]:
-    """Within one changed run: each new node takes the next old one of its type, if their texts share words."""
+    """Pair each new node of one changed run with the next old one of its type if their texts share words."""
     pairs: list[tuple[Any, Any]] = []
     at = 0
     for node in news[:_ALIGN_MAX]:
@@ -334,7 +338,7 @@ def _alike(olds: list[Any], news: list[Any], used: set[int]) -> list[tuple[Any, 
 
 
 def _kind(node: Any) -> str:
-    # A table's cells are named by where they are, and stay the same cells when rows come in above them.
+    # Table cells are named by position, and stay the same cells when rows are inserted above them.
     kind = (node.type or node.fragment) if isinstance(node, Fragment) else node.type
     return "heading" if str(kind).startswith("heading-") else str(kind)
 
@@ -353,9 +357,9 @@ def _words(node: Any) -> set[str]:
 
 
 def carry_sources(old: Document, new: Document) -> Document:
-    """Give blocks of ``new`` that say what a block of ``old`` says its source, and the gaps of ``old`` where they still
-    belong, in place: what came as JSON and was not edited is then written as it was. Definitions that stood
-    between blocks are all kept. Both have their keys (``carry_keys``)."""
+    """Give blocks of ``new`` that equal a block of ``old`` its source, and the gaps of ``old`` where they still
+    belong, in place: unedited content that came as JSON is then written as it was. All definitions between
+    blocks are kept. Both have their keys (``carry_keys``)."""
     digests = Digests(old, new)
     by_key = {node.key: at for at, node in enumerate(old.nodes)}
     by_digest: dict[str, Block] = {}
@@ -371,7 +375,7 @@ def carry_sources(old: Document, new: Document) -> Document:
         same = same or by_digest.get(digests.of(node))
         if same is not None:
             node.source = same.source
-        # A gap belongs between the two blocks it stood between.
+        # A gap belongs between the two blocks that it separated.
         if a is not None and before == a - 1:
             gaps[b] = old.gaps[a]
             kept.add(a)

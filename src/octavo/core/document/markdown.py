@@ -1,8 +1,8 @@
-"""The Markdown parser: markdown-it's rules, dispatched by the character they start with, plus our own.
+"""Define the Markdown parser: markdown-it's rules, dispatched by the character they start with, plus our own.
 
-Own block rules: ``{% tag %}`` lines, ``<details>`` and ``<div>`` lines, ``$$`` blocks, footnote definitions, and
-definitions inside containers. Tag and element lines are tokens of their own and their content is parsed where it
-is, so nesting costs no recursion; ``reader.py`` pairs them. Own inline rules: ``$$x$$`` and footnotes.
+Our block rules: ``{% tag %}`` lines, ``<details>`` and ``<div>`` lines, ``$$`` blocks, footnote definitions,
+and definitions inside containers. Tag and element lines are tokens of their own and their content is parsed in
+place, so nesting costs no recursion; ``reader.py`` pairs them. Our inline rules: ``$$x$$`` and footnotes.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from .flanking import Flanking, without_dicts
 from .nodes import MAX_NODES
 
 MAX_ADDED_CELLS = 20_000
-"""Cells that the tables of a page may leave out at the ends of their rows: a row that leaves out more ends its table."""
+"""Number of cells that the rows of a page's tables can omit; a row that would omit more ends its table."""
 MAX_LEVEL = 40
-"""Lists and quotes deeper than this (a list counts two) are kept as plain text."""
+"""Lists and quotes nested more deeply than this (a list counts as two) are kept as plain text."""
 
 TAG = re.compile(
     r"""\{%-?[ \t]*(?P<name>@?[A-Za-z][\w/.:-]*+)"""
@@ -64,7 +64,7 @@ INLINE_ELEMENTS = frozenset(
     """a b strong em i code br button sub sup kbd mark del s strike img picture source span u small font big abbr cite
     q ins samp var tt wbr nobr label time""".split()
 )
-"""Elements of HTML that are within a paragraph. A line that is one of their tags begins none but a paragraph."""
+"""HTML elements that belong to a paragraph. A line that is one of their tags starts only a paragraph."""
 _FOOTNOTE = re.compile(r"\[\^([^][\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
@@ -72,22 +72,23 @@ _HOLDING = {
     name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE)
     for name in ("table", "figure", "ul", "ol", "dl", "blockquote", "p")
 }
-"""Elements that go on behind blank lines, up to their end: Markdown may be in them there."""
+"""Elements that continue after blank lines, up to their end, and can contain Markdown."""
 MEDIA = ("video", "audio")
 _MEDIA = re.compile(
     r"<(?P<name>video|audio)\b[^<>]*>[^<>]*(?:<source\b[^<>]*>[^<>]*)*</(?P=name)>[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A film or a sound that stands alone on its lines."""
+"""A video or audio element that is alone on its lines."""
 _RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
-"""What blank lines and tags do not end."""
+"""HTML that blank lines and tags do not end."""
 _DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
 _DELIMITER = re.compile(r":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")
 
 
 def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """``{% name attributes %}`` alone on its line; ``{% @integration/block attributes %}`` on as many as it takes."""
+    """Parse ``{% name attributes %}`` alone on its line, or ``{% @integration/block attributes %}`` on any
+    number of lines."""
     start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
     if not state.src.startswith("{%", start) or state.is_code_block(line):
         return False
@@ -104,13 +105,14 @@ def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         if token.tag in BODY_TAGS:
             state.env["body"] = (token.tag, line + 1)
         elif token.tag[3:] in BODY_TAGS and state.env.get("body", ("", 0))[0] == token.tag[3:]:
-            # Now, while the lines are seen as their container shows them.
+            # Do it now, while the lines are seen relative to their container.
             token.markup = state.getLines(state.env.pop("body")[1], line, state.blkIndent, False).strip()
     return True
 
 
 def _long_tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """A block of an integration whose attributes hold whole diagrams: any lines up to one that ends in ``%}``."""
+    """Parse an integration's block whose attributes contain whole diagrams: any lines up to one that ends in
+    ``%}``."""
     start = state.bMarks[line] + state.tShift[line]
     match = _LONG_TAG.match(state.src, start, state.eMarks[line])
     if match is None:
@@ -135,7 +137,8 @@ def _long_tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """A line that is only ``<details ...>``, ``<div ...>`` or their end, or ``<summary>...</summary>``."""
+    """Parse a line that is only ``<details ...>``, ``<div ...>``, their end tag, or
+    ``<summary>...</summary>``."""
     start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
     if start >= stop or state.src[start] != "<" or state.is_code_block(line):
         return False
@@ -159,8 +162,8 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
-    """The line behind a ``<div>`` whose content is all HTML and holds no blank line; -1 where it is not so, for then
-    Markdown may be in it. The lines of one run are looked at once for all the elements that begin in it."""
+    """Return the line after a ``<div>`` whose content is only HTML without blank lines; -1 otherwise, because
+    it can then contain Markdown. The lines of one run are examined once for all elements that start in it."""
     found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
 
     def place(n: int) -> tuple[int, int, int]:
@@ -182,12 +185,12 @@ def _end_of_html(state: StateBlock, line: int, end: int) -> int:
             found[opened.pop()[0]] = n + 1
     for element, _ in opened:
         found[element] = -1
-    # The line itself may be of another container, or close what it opens.
+    # The line itself may belong to another container, or close what it opens.
     return found.setdefault(place(line), -1)
 
 
 def _deeper(state: StateBlock, start: int, stop: int) -> int:
-    """How many more elements this part of a line opens than it closes."""
+    """Return how many more elements this part of a line opens than it closes."""
     return sum(-1 if found[1] else 1 for found in _DIV.finditer(state.src, start, stop))
 
 
@@ -210,7 +213,7 @@ def _summary(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Lines between two lines of ``$$``, or one line ``$$ formula $$``."""
+    """Parse lines between two lines of ``$$``, or one line ``$$ formula $$``."""
     start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
     if not state.src.startswith("$$", start) or state.is_code_block(line):
         return False
@@ -234,7 +237,7 @@ def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _find_line(state: StateBlock, line: int, end: int, text: str) -> int:
-    """The first line that is just ``text``; a search that failed is remembered, so a page costs one."""
+    """Return the first line equal to ``text``; a failed search is remembered, so a page costs only one."""
     failed = state.env.setdefault("not_after", {})
     if failed.get(text, end + 1) <= line:
         return -1
@@ -249,7 +252,7 @@ def _find_line(state: StateBlock, line: int, end: int, text: str) -> int:
 
 
 def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """``[^label]: text`` and the indented lines that follow."""
+    """Parse ``[^label]: text`` and the indented lines after it."""
     start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
     if not state.src.startswith("[^", start) or state.is_code_block(line):
         return False
@@ -281,12 +284,12 @@ def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def label_of(written: str) -> str:
-    """What a footnote is called: case does not count, as with links."""
+    """Return the normalized label of a footnote: case is ignored, as with links."""
     return written.casefold()
 
 
 def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """A link definition; inside a container it leaves a token, for there no gap keeps it."""
+    """Parse a link definition; inside a container it leaves a token, because no gap keeps it there."""
     if not reference(state, line, end, silent):
         return False
     if not silent:
@@ -297,7 +300,8 @@ def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """HTML blocks; an element that holds others runs to its end, and a ``{%`` line ends what a blank line would."""
+    """Parse HTML blocks; an element that contains others runs to its end, and a ``{%`` line ends a block like a
+    blank line."""
     start = state.bMarks[line] + state.tShift[line]
     name = _NAME.match(state.src, start)
     if name is not None and name[1].lower() in INLINE_ELEMENTS:
@@ -343,9 +347,9 @@ def _media(state: StateBlock, line: int, end: int) -> bool:
 
 
 def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int) -> tuple[int, int, bool]:
-    """Where the HTML that begins at ``first`` stops, looked at from ``line`` on: at a blank line, before a tag, or before
-    the end of an element that was opened before it. With how many elements are open by then, and whether it may go on
-    behind that line."""
+    """Return where the HTML that starts at ``first`` stops, examined from ``line`` on: at a blank line, before
+    a tag, or before the end of an element opened before it; also how many elements are open by then, and
+    whether it can continue after that line."""
     for n in range(line, end):
         at = state.bMarks[n] + state.tShift[n]
         if state.isEmpty(n) or state.sCount[n] < state.blkIndent:
@@ -359,8 +363,8 @@ def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int
 
 
 def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
-    """The line behind the end of the element that begins at ``line``; -1 where there is none. All that begin behind it in
-    the same container are found with it and remembered."""
+    """Return the line after the end of the element that starts at ``line``; -1 if there is none. All that start
+    after it in the same container are found with it and remembered."""
     known: dict[Any, tuple[int, int, dict[int, int]]] = state.env.setdefault("ends_of_elements", {})
     place = name, state.level, state.blkIndent, end
     since, until, ends = known.get(place, (0, 0, {}))
@@ -381,9 +385,9 @@ def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """A table, as one token: its cells are in ``meta``. Rows that are shorter than the head get cells without text; a
-    page may be given so many of them, then what would be a row or a table is text: or a few characters would make any
-    number of cells."""
+    """Parse a table as one token: its cells are in ``meta``. Rows shorter than the header get empty cells; a
+    page can get only so many of them, and further rows and tables are text, or a few characters could create
+    any number of cells."""
     added = state.env.get("cells_added", 0)
     if line + 2 > end or added > MAX_ADDED_CELLS:
         return False
@@ -422,7 +426,8 @@ def _line_of(state: StateBlock, line: int) -> str:
 
 
 def _sides_of(state: StateBlock, line: int) -> list[str]:
-    """The sides to which the columns are aligned ("" where not said); none if this is no line under a head."""
+    """Return the alignments of the columns ("" for the default); none if this is not the line under a
+    header."""
     if state.sCount[line] < state.blkIndent or state.is_code_block(line):
         return []
     text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
@@ -448,7 +453,7 @@ def _cells_of(text: str) -> list[str]:
 
 
 def _interrupts(state: StateBlock, line: int, end: int) -> bool:
-    """Whether the line, which would continue a paragraph, starts a block of another kind instead."""
+    """Return whether the line, instead of continuing a paragraph, starts a block of another kind."""
     start = state.bMarks[line] + state.tShift[line]
     if start >= state.eMarks[line]:
         return True
@@ -462,7 +467,7 @@ def _interrupts(state: StateBlock, line: int, end: int) -> bool:
 
 
 def paragraph(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """A paragraph, or a heading underlined with = or -, found in one pass over its lines."""
+    """Parse a paragraph, or a heading underlined with = or -, in one pass over its lines."""
     src, after, end = state.src, line + 1, state.lineMax
     parent, state.parentType = state.parentType, "paragraph"
     level = 0
@@ -509,7 +514,7 @@ _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, defini
 
 
 def _chain(rules: dict[str, tuple[Any, ...]]) -> Callable[[StateBlock, int, int, bool], bool]:
-    """One rule for all of these, which asks those alone that begin with the first character of the line."""
+    """Return one rule for all of these that tries only those matching the first character of the line."""
 
     def rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         start = state.bMarks[line] + state.tShift[line]
@@ -537,7 +542,8 @@ _RULES: list[tuple[str, Any, list[str]]] = [
     ("interrupt_list", _interrupt_list, ["list"]),
     ("interrupt_definition", _interrupt_definition, ["reference"]),
 ]
-"""The library's own rules ask for the others by these names; which rules begin a block ``Blocks.tokenize`` knows."""
+"""The library's own rules refer to the others by these names; ``Blocks.tokenize`` knows which rules start a
+block."""
 
 
 _LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])
@@ -546,7 +552,7 @@ _LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])
 class _State(StateBlock):
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         token = super().push(ttype, tag, nesting)
-        # The library adds to what lists and their items say of themselves.
+        # The library extends the attributes of lists and their items.
         return token if ttype in _LISTS else without_dicts(token)
 
 
@@ -604,7 +610,7 @@ class Blocks(ParserBlock):
 
 
 def inline_math(state: StateInline, silent: bool) -> bool:
-    """``$$formula$$`` within a paragraph."""
+    """Parse ``$$formula$$`` within a paragraph."""
     pos = state.pos
     if not state.src.startswith("$$", pos) or state.html_terminator_last("$$") < pos + 3:
         return False
@@ -621,7 +627,7 @@ _REFERENCE = re.compile(r"\[\^([^][\s]+)\]")
 
 
 def footnote_ref(state: StateInline, silent: bool) -> bool:
-    """``[^label]`` where the page defines the label."""
+    """Parse ``[^label]`` if the page defines the label."""
     if not state.src.startswith("[^", state.pos):
         return False
     match = _REFERENCE.match(state.src, state.pos, state.posMax)
@@ -704,13 +710,14 @@ class Inlines(ParserInline):
         cache[pos] = state.pos
 
 
-# What the URL standard leaves out before it looks for a scheme.
+# Characters that the URL standard removes before it looks for a scheme.
 _UNREAD = re.compile(r"[\t\n\r]")
 _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Whether a link may point there: no script, data or local file, however a browser would come to read one."""
+    """Return whether a link can lead there: no script, data, or local file, however a browser would read the
+    URL."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 
@@ -720,7 +727,7 @@ def _make() -> MarkdownIt:
     md.inline.ruler2.enableOnly(["balance_pairs", "strikethrough", "emphasis", "fragments_join"])
     md.validateLink = safe_url  # type: ignore[method-assign]
     md.normalizeLink = md.normalizeLinkText = lambda url: url  # type: ignore[method-assign, assignment]
-    # The library lists its rules when they are first used, and another thread would see half of the list.
+    # The library lists its rules on first use, and another thread could see an incomplete list.
     for ruler in (md.block.ruler, md.inline.ruler, md.inline.ruler2):
         ruler.getRules("")
     return md
@@ -730,8 +737,9 @@ PARSER = _make()
 
 
 def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
-    """Block tokens of normalized Markdown (``\\n`` only); inline content is still text in them. ``env`` carries
-    link definitions and footnotes between the parts of one page."""
+    """Return the block tokens of normalized Markdown (``\
+    `` only); inline content is still text in them. ``env`` carries link definitions and footnotes between the
+    parts of one page."""
     tokens: list[Token] = []
     PARSER.block.parse(text, PARSER, env, tokens)
     return tokens
@@ -742,8 +750,8 @@ def parse_inline(text: str, env: dict[str, Any]) -> list[Token]:
 
 
 def pair(tokens: list[Token]) -> dict[int, int]:
-    """For each tag or element line with a partner in the same container the partner's index, both ways. An end
-    belongs to the nearest open one of its name; what was opened in between stands alone."""
+    """Return, for each tag or element line with a partner in the same container, the partner's index, both
+    ways. An end belongs to the nearest open one of its name; tags opened in between are unpaired."""
     pairs: dict[int, int] = {}
     containers: list[list[tuple[str, int]]] = [[]]
     counts: list[dict[str, int]] = [{}]

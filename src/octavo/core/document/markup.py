@@ -1,7 +1,7 @@
-"""Blocks written as HTML: figures, tables, rich code, aligned paragraphs, headings, lists.
+"""Read blocks written as HTML: figures, tables, rich code, aligned paragraphs, headings, lists.
 
-A small tolerant parser, iterative and depth-capped; it never executes, fetches or fails. HTML it has no node for
-makes ``blocks`` answer None and the caller keeps the source.
+A small tolerant parser, iterative and limited in depth; it never executes, fetches, or fails. For HTML without
+a corresponding node, ``blocks`` returns None and the caller keeps the source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PIECE = re.compile(
 WRAPPERS = frozenset(
     """div center section article aside header footer main nav address hgroup dl dt dd figcaption""".split()
 )
-"""Elements that only hold blocks; what is in them is shown, their tags never are."""
+"""Elements that only contain blocks; their content is shown, their tags never are."""
 _VOID = frozenset(
     ["area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
@@ -74,8 +74,9 @@ _MATH = re.compile(r"\$\$([^$]+)\$\$")
 
 
 class Element(Struct):
-    """``start`` and ``end`` are its place in the parsed text, tags included; ``opening`` the first tag. Among its
-    kids are texts, still escaped, or in a cell of a pipe table the tokens that its Markdown was read into."""
+    """An HTML element. ``start`` and ``end`` are its offsets in the parsed text, tags included; ``opening`` is
+    the start tag. Its children include texts, still escaped, or in a cell of a pipe table the tokens of its
+    Markdown."""
 
     name: str
     attrs: dict[str, str]
@@ -87,11 +88,11 @@ class Element(Struct):
 
 Kids = list[Element | str | Token | Block]
 Part = Callable[[str], list[Block]]
-"""Reads Markdown that stands within HTML."""
+"""Reader of Markdown inside HTML."""
 
 
 def parse(text: str) -> Kids:
-    """The elements and texts (still escaped) of a piece of HTML; comments stay text."""
+    """Return the elements and texts (still escaped) of a piece of HTML; comments stay text."""
     root = Element("", {}, "", [])
     stack = [root]
     _feed(stack, text)
@@ -119,7 +120,7 @@ def _feed(stack: list[Element], text: str) -> None:
 
 
 def _parse_with_markdown(text: str, part: Part) -> Kids:
-    """The same where Markdown stands in the HTML: a blank line ends the HTML, and a line of HTML the Markdown."""
+    """Parse HTML that contains Markdown: a blank line ends the HTML, and a line of HTML ends the Markdown."""
     rows = text.split("\n")
     tokens = parse_blocks(text, {"in_html": True})
     pairs = pair(tokens)
@@ -136,7 +137,7 @@ def _parse_with_markdown(text: str, part: Part) -> Kids:
             continue
         first, last = token.map
         is_html = token.type == "html_block" or (token.type == "element" if index not in pairs else False)
-        # Deeply indented tags are HTML of people who indent it, and no listing.
+        # Deeply indented tags are indented HTML rather than a code block.
         if is_html or (token.type == "code_block" and token.content.lstrip().startswith("<")):
             end_markdown(first)
             _feed(stack, "\n".join(rows[first:last]) + "\n")
@@ -169,14 +170,16 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
 def blocks(text: str, footnote: Footnote | None, part: Part | None) -> list[Block] | None:
-    """The blocks of a piece of HTML, or None when something in it has no node. ``part`` reads the Markdown in it."""
+    """Return the blocks of a piece of HTML, or None when part of it has no node. ``part`` reads the Markdown in
+    it."""
     if part is None or _BLANK_LINE.search(text) is None:
         return _blocks(parse(text), footnote)
     return _blocks(_parse_with_markdown(text, part), footnote)
 
 
 def cell_blocks(tokens: Sequence[Token], footnote: Footnote | None) -> list[Block]:
-    """The blocks of a cell of a pipe table: Markdown that can say blocks by tags alone (``<p>``, ``<ul>``, ...)."""
+    """Return the blocks of a pipe table's cell: Markdown in which only tags (``<p>``, ``<ul>``, ...) make
+    blocks."""
     root = Element("", {}, "", [])
     stack = [root]
     marks: list[Token] = []
@@ -190,7 +193,7 @@ def cell_blocks(tokens: Sequence[Token], footnote: Footnote | None) -> list[Bloc
         if match is None or name not in _CELL_BLOCKS or any(mark.tag == "a" for mark in marks):
             stack[-1].kids.append(token)
             continue
-        # A mark that is open here goes on in the next block.
+        # A mark that is open here continues in the next block.
         stack[-1].kids += [Token(mark.type, mark.tag, -1) for mark in reversed(marks)]
         if match["close"]:
             _close(stack, name, 0)
@@ -202,7 +205,7 @@ def cell_blocks(tokens: Sequence[Token], footnote: Footnote | None) -> list[Bloc
 
 
 def inline_html(kids: Kids, footnote: Footnote | None) -> list[Text | Inline]:
-    """The inline nodes of HTML content: entities resolved, runs of white space one space."""
+    """Return the inline nodes of HTML content: entities resolved, whitespace collapsed."""
     tokens: list[Token] = []
     stack: Kids = list(reversed(kids))
     while stack:
@@ -231,7 +234,7 @@ def inline_html(kids: Kids, footnote: Footnote | None) -> list[Text | Inline]:
     if tokens and tokens[-1].type in _TEXTS:
         tokens[-1].content = tokens[-1].content.rstrip(" ")
     for token in tokens:
-        if token.info == _ESCAPED:  # only now: an escaped space at an edge counts
+        if token.info == _ESCAPED:  # only now, because an escaped space at an edge counts
             token.content = html.unescape(token.content)
     return inlines(tokens, footnote)
 
@@ -272,7 +275,7 @@ def _blocks(kids: Kids, footnote: Footnote | None) -> list[Block] | None:
 
 
 def words_of(block: Block) -> str:
-    """What a block says, in one line."""
+    """Return the text of a block in one line."""
     texts = (node for node in walk(block) if isinstance(node, Text))
     return " ".join(" ".join("".join(leaf.text for leaf in text.leaves) for text in texts).split())
 
@@ -284,7 +287,8 @@ def _says(kid: Element | str | Token | Block) -> bool:
 
 
 def _drawing(image: Data) -> Block | None:
-    """The drawing that an image is by its class, with all that its element says; None for every other image."""
+    """Return the drawing that an image's class makes it, with all attributes of its element; None for any other
+    image."""
     data = dict(image)
     rest = dict(data.pop("attributes", {}))
     classes = rest.pop("class", "").split()
@@ -300,7 +304,7 @@ def _drawing(image: Data) -> Block | None:
 
 
 def paragraph(nodes: Sequence[Text | Inline], **data: str) -> Block:
-    """A paragraph; the images block where images stand alone in it; the drawing that one of them is."""
+    """Return a paragraph; an images block if it has only images; a drawing if one of them is one."""
     shown = [node for node in nodes if not isinstance(node, Text) or not _is_blank(node)]
     if not shown or not all(
         isinstance(node, Inline) and node.type == "inline-image" and "size" not in node.data for node in shown
@@ -333,7 +337,7 @@ def _block(el: Element, footnote: Footnote | None) -> list[Block] | None:
 
 
 def _align(el: Element) -> tuple[Data, Data]:
-    """The alignment of an element, and its other attributes."""
+    """Return the alignment of an element and its other attributes."""
     rest = dict(el.attrs)
     side = _SIDES.get(rest.get("align", ""))
     if side:
@@ -405,7 +409,7 @@ def _rule(el: Element, footnote: Footnote | None) -> list[Block] | None:
 
 
 def _image(kids: Kids) -> Block | None:
-    """The image block of ``<img>`` or ``<picture>``, wrapped in a link or not at all."""
+    """Return the image block of ``<img>`` or ``<picture>``, whether or not it is wrapped in a link."""
     dark = img = None
     stack = list(reversed(kids))
     while stack:
@@ -442,7 +446,7 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
     if image is None or len(content) != 1:
         return _wrapper(el, footnote)
     says = caption is not None and any(_says(kid) for kid in caption.kids)
-    # A drawing has no caption: one that has is an image of its class.
+    # Drawings have no caption: one with a caption is an image of its class.
     if not says and (drawing := _drawing(image.data)):
         return [drawing]
     if caption is not None:
@@ -457,7 +461,7 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
 
 
 def _image_of_markdown(content: Kids) -> Block | None:
-    """The image that Markdown alone shows."""
+    """Return the image of content that is a single Markdown image."""
     images = content[0] if len(content) == 1 else None
     if not isinstance(images, Block) or images.type != "images" or images.data or len(images.nodes) != 1:
         return None
@@ -480,8 +484,8 @@ def _images_data(images: Block, attrs: dict[str, str]) -> None:
 
 
 def unwrap(name: str, attrs: dict[str, str], inner: list[Block]) -> list[Block] | None:
-    """The blocks of a ``<div>`` or ``<center>`` around ``inner``, with what it says about them said by themselves;
-    None where it says what they cannot."""
+    """Return the blocks of a ``<div>`` or ``<center>`` around ``inner``, with its attributes applied to them;
+    None if they can't have these attributes."""
     if name == "center":
         attrs = {"align": "center"} | attrs
     if inner and all(block.type == "images" and not block.data for block in inner):
@@ -523,7 +527,7 @@ UNWRAPPED = ("div", "center")
 
 
 def _preformatted(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """``<pre>`` with ``<code>`` or without, ``<strong>`` for highlighted lines; white space counts."""
+    """Read ``<pre>`` with or without ``<code>``; ``<strong>`` marks highlighted lines; whitespace counts."""
     kids = [kid for kid in el.kids if _says(kid)]
     inside = kids[0] if len(kids) == 1 and isinstance(kids[0], Element) and kids[0].name == "code" else el
     pre, code = el.attrs, inside.attrs if inside is not el else {}
@@ -594,7 +598,7 @@ def _add_leaf(line: Block, leaf: Leaf) -> None:
 
 
 def _highlight(line: Block) -> None:
-    """A line that is bold throughout is a highlighted line."""
+    """Turn a line that is bold throughout into a highlighted line."""
     leaves = [leaf for node in line.nodes if isinstance(node, Text) for leaf in node.leaves]
     if not leaves or not all(any(mark.type == "bold" for mark in leaf.marks) for leaf in leaves):
         return
@@ -624,7 +628,7 @@ _TRUE = frozenset(["true", "1", "yes", "x", "✓", "✅"])
 
 
 def _find(el: Element, *names: str) -> list[Element]:
-    """Rows, cells and the like: the elements of those names, not looking into cells."""
+    """Return rows, cells, and the like: the elements with these names, without looking into cells."""
     found: list[Element] = []
     stack: Kids = list(reversed(el.kids))
     while stack:
@@ -702,7 +706,7 @@ def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
             if column["type"] == "text":
                 values[column["id"]] = text_cell(cells, column["id"], number, [Block("paragraph")])
         data["records"][f"r{number}"] = {"orderIndex": order_index(number), "values": values}
-    # Merged cells: what they hold is in the first of them.
+    # The content of merged cells is in the first of them.
     for (y, x), merged in spans.items():
         place = f"r{y + (header is None)}" if y or header is None else ""
         rest |= {f"{name}-{place}c{x + 1}": str(n) for name, n in zip(SPANS, merged, strict=True) if n > 1}
@@ -720,8 +724,8 @@ Places = dict[tuple[int, int], tuple[int, int]]
 
 
 def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | None:
-    """The rows with an empty cell wherever another one reaches to, and which cells reach how far; None where they
-    reach too far."""
+    """Return the rows with an empty cell wherever another one extends to, and which cells extend how far; None
+    if they extend too far."""
     merged: Places = {}
     covered: set[tuple[int, int]] = set()
     placed: list[dict[int, Element]] = []
@@ -745,7 +749,7 @@ def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | N
 
 
 def _percent_table(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Widths in percent have no place in a grid: they stay attributes of the table."""
+    """Keep widths in percent, which a grid does not support, as attributes of the table."""
     widths = {}
     for n, cell in enumerate(_find(_find(el, "tr")[0], "td", "th"), 1):
         if cell.attrs.get("width", "").endswith("%"):
@@ -775,7 +779,7 @@ def _with_cells(columns: list[Data], header: list[Element] | None) -> list[tuple
 
 
 def order_index(number: int) -> str:
-    """A text that sorts like the number."""
+    """Return a text that sorts like the number."""
     return f"{number:06d}"
 
 
@@ -873,14 +877,15 @@ def _number(said: str) -> int | float | None:
 
 
 def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block]) -> str:
-    """Put a cell's blocks into the fragments of a table and answer the fragment's name, which is the cell's value."""
+    """Put a cell's blocks into the fragments of a table and return the fragment's name, which is the cell's
+    value."""
     name = f"r{number}{column}"
     cells.append(Fragment(name, nodes, "cell"))
     return name
 
 
 def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """A film or a sound: a block that plays it where it is on the web, else the file."""
+    """Read a video or audio file: a block that plays it if it is on the web, else the file."""
     source = media_source(el.attrs, el.kids)
     if source is None:
         return None
@@ -892,7 +897,7 @@ def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
 
 
 def media_source(attrs: dict[str, str], kids: Kids) -> str | None:
-    """What a ``<video>`` or ``<audio>`` plays."""
+    """Return the source of a ``<video>`` or ``<audio>``."""
     inside = (kid.attrs.get("src") for kid in kids if isinstance(kid, Element) and kid.name == "source")
     return attrs.get("src") or next((source for source in inside if source), None)
 

@@ -1,5 +1,5 @@
-"""Where the nodes of a text are, said without anything that a reader finds in it: in which block, by the exact text of
-that block, and on which way down from there. It finds nodes again when a later reader gives them other keys."""
+"""Locate nodes without relying on anything that a reader finds in the text: by their block, by the exact text
+of that block, and by the path down from there. Finds nodes again when a later reader gives them other keys."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .nodes import Document
 
 
 def whereabouts(document: Document) -> dict[str, str]:
-    """Of a document as it was read, the place of each node by its key."""
+    """Return the position of each node by its key, for a document as it was read."""
     return {node.key: place for place, node in _placed(document) if node.key is not None}
 
 
 def restore_keys(document: Document, places: Mapping[str, str], kept: Collection[str]) -> None:
-    """Give nodes that are at these places their keys again, in place. ``places``: by key. A key that is there stays where
-    it is, and so does one of ``kept``."""
+    """Restore the keys of nodes at these positions, in place. ``places``: by key. Keys that the document
+    already has stay where they are, and so do those of ``kept``."""
     there = {node.key for node in keyed_nodes(document)}
     lost = {place: key for key, place in places.items() if key not in there}
     if not lost:

@@ -1,10 +1,10 @@
-"""The document tree: what Markdown and JSON are read into and written from.
+"""The document tree that Markdown and JSON are read into and written from.
 
 The shapes follow the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
-``data``, ``nodes``, ``fragments``), so the JSON form is a plain walk. What a type may carry is declared in
-``schema.py``; this module only says what a node *is*. Documents are trees, so their nodes need no garbage
-collector (``gc=False``): never tie one into a cycle. The tags let msgspec hand a document as it is to another
-process.
+``data``, ``nodes``, ``fragments``), so the JSON form is a plain walk. ``schema.py`` declares the fields of a
+type; this module only defines the nodes themselves. Documents are trees, so their nodes need no garbage
+collector (``gc=False``): never link one into a cycle. The tags let msgspec send a document to another process
+as it is.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from msgspec import Struct, field
 Data = dict[str, Any]
 
 MAX_NODES = 100_000
-"""Nodes and leaves of a document; several times as many as the largest pages that people write. What is computed of a
-document, and each step of it that no other thread may interrupt, has its bound in this one."""
+"""Maximum number of nodes and leaves of a document, several times that of the largest pages that people write.
+It also bounds everything computed from a document, and each step that no other thread can interrupt."""
 
 
 PARTS = "blocks, cells and pieces of text"
-"""What people are told that a page has so many of."""
+"""What messages say that a page has too many of."""
 
 
 class Mark(Struct, frozen=True, gc=False):
-    """bold, italic, code, keyboard, strikethrough, superscript, subscript, or color (with data)."""
+    """A mark on text: bold, italic, code, keyboard, strikethrough, superscript, subscript, or color (with
+    data)."""
 
     type: str
     data: Data | None = None
 
 
-# Most nodes have none: one empty list for all of them, which the type keeps from being changed.
+# Most nodes have none: they share one empty list, which the type keeps from being changed.
 NO_MARKS: Sequence[Mark] = []
 NO_FRAGMENTS: Sequence[Fragment] = []
 
@@ -48,7 +49,7 @@ class Text(Struct, gc=False, tag_field="object", tag="text"):
 
 
 class Inline(Struct, gc=False, tag_field="object", tag="inline"):
-    """link, emoji, icon, expression, inline-math, inline-image, annotation, mention, button."""
+    """An inline node: link, emoji, icon, expression, inline-math, inline-image, annotation, mention, button."""
 
     type: str
     data: Data = {}
@@ -58,7 +59,7 @@ class Inline(Struct, gc=False, tag_field="object", tag="inline"):
 
 
 class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
-    """A part of a void block that holds blocks of its own: a table cell, a caption, the body of an expandable."""
+    """A part of a void block with blocks of its own: a table cell, a caption, the body of an expandable."""
 
     fragment: str
     nodes: list[Block]
@@ -67,8 +68,8 @@ class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
 
 
 class Block(Struct, gc=False, tag_field="object", tag="block"):
-    """One block. ``source`` is its exact slice of the Markdown it was read from, ``None`` once it was edited
-    or when it came as JSON; only top-level blocks carry it."""
+    """A block. ``source`` is its exact slice of the Markdown it was read from, ``None`` after an edit or if it
+    came as JSON; only top-level blocks have it."""
 
     type: str
     data: Data = {}
@@ -79,10 +80,10 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
 
 
 class Document(Struct):
-    """``gaps[i]`` is the exact text (blank lines, link definitions) before block ``i``; the last one follows
-    the last block. With every block untouched, gaps and sources joined are the Markdown that was read. ``failed``:
-    the lines, from 0, of blocks that could not be read and are there as text. ``whole``: all of it was read; otherwise
-    the last block is the source of what is beyond ``MAX_NODES``.
+    """A document. ``gaps[i]`` is the exact text (blank lines, link definitions) before block ``i``; the last
+    one follows the last block. If no block was edited, gaps and sources joined are the Markdown that was read.
+    ``failed``: the lines, from 0, of blocks that could not be read and are kept as text. ``whole``: all of it
+    was read; otherwise the last block is the source beyond ``MAX_NODES``.
     """
 
     nodes: list[Block]
@@ -95,13 +96,13 @@ Node = Document | Block | Inline | Text | Fragment
 
 
 def is_plain(node: Block | Inline) -> bool:
-    """Whether one text is all that is below a node, as in most paragraphs and lines of listings: there are no other
-    nodes to look for."""
+    """Return whether a node contains only one text, like most paragraphs and lines of code, so that there are
+    no other nodes to look for."""
     return len(node.nodes) == 1 and type(node.nodes[0]) is Text and not node.fragments
 
 
 def children(node: Node) -> list[Any]:
-    """The node's children in reading order, its fragments after its nodes."""
+    """Return the node's children in reading order, its fragments after its nodes."""
     if isinstance(node, Text):
         return []
     if isinstance(node, (Document, Fragment)):
@@ -110,7 +111,7 @@ def children(node: Node) -> list[Any]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it, depth first, without recursion (documents may be deep)."""
+    """Yield the node and its descendants, depth first, without recursion (documents can be deep)."""
     stack: list[Node] = [node]
     while stack:
         here = stack.pop()
@@ -120,7 +121,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def walk_blocks(document: Document) -> Iterator[Block]:
-    """All blocks, depth first."""
+    """Yield all blocks, depth first."""
     stack: list[Any] = list(reversed(document.nodes))
     while stack:
         node = stack.pop()
@@ -132,5 +133,5 @@ def walk_blocks(document: Document) -> Iterator[Block]:
 
 
 def plain_text(node: Node) -> str:
-    """The text leaves below a node, joined as they stand."""
+    """Return the joined text leaves inside a node."""
     return "".join(leaf.text for n in walk(node) if isinstance(n, Text) for leaf in n.leaves)

@@ -1,4 +1,5 @@
-"""A page file: front matter, ``# Title``, body. Reading its head, and changing it without touching other bytes."""
+"""Read the head of a page file (front matter, ``# Title``, body), and change it without touching other
+bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from .reader import read, read_blocks
 from .writer import write_inlines
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Characters; more is a problem and no metadata."""
+"""Maximum number of characters; longer front matter is a problem and gives no metadata."""
 
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
@@ -29,7 +30,7 @@ H1 = (
     r"(?P<open><h1(?:[ \t][^<>\r\n]{0,500})?>)(?P<html>(?:[^<>\r\n]|</?(?:a|b|strong|i|em|code|span|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
     r"{1,500})(?P<close></h1>)[ \t]*"
 )
-"""A title as a heading in HTML: words alone, so that no image goes with it."""
+"""A title as an HTML heading, with text only, so that no image is lost."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
     r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z)"
@@ -43,7 +44,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 class Problem(Struct, frozen=True):
-    """Something in the head that cannot be used; ``line`` counts from 1 in the file."""
+    """An unusable part of the head; ``line`` counts from 1 in the file."""
 
     line: int
     reason: str
@@ -51,8 +52,8 @@ class Problem(Struct, frozen=True):
 
 
 class PageHead(PageFields, kw_only=True, frozen=True, omit_defaults=True):
-    """What a page file says about its page. ``extra`` are front-matter keys without a meaning here; with a
-    problem in the YAML as a whole only the title is known."""
+    """Page fields from a page file. ``extra`` holds the unknown front-matter keys; if the YAML as a whole is
+    invalid, only the title is known."""
 
     title: str | None = None
     extra: dict[str, Any] = {}
@@ -65,15 +66,15 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """What begins like a front matter and is none, because it does not begin the file or is not ended; up to the first
-    blank line."""
+    """Return text that looks like front matter but is not, because it is not at the start of the file or has no
+    end; up to the first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
 
 
 def front_of(source: str) -> str:
-    """The front matter of a page file with its ``---`` lines. A file that begins with a rule has none: what is between
-    that and the next is no map of keys and values."""
+    """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has
+    none: the text up to the next divider is not a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -93,8 +94,8 @@ def _holds_keys(front: re.Match[str]) -> bool:
 
 
 def split_page(source: str) -> tuple[str, str, str]:
-    """Front matter with its ``---`` lines, the title heading with the blank lines before it, and the body; each
-    may be empty, and joined they are the source."""
+    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines before
+    it, and the body; each can be empty, and joined they are the source."""
     at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):
@@ -104,7 +105,7 @@ def split_page(source: str) -> tuple[str, str, str]:
 
 
 def below_title(heading: str, body: str, before: str) -> str:
-    """Give the body with the line breaks that part it from the title heading.
+    """Return the body with the line breaks that separate it from the title heading.
 
     A blank line, unless text follows the title directly in ``before``, the body until now."""
     if not heading or not body.strip() or body.startswith(("\n", "\r")):
@@ -117,7 +118,7 @@ def below_title(heading: str, body: str, before: str) -> str:
 
 
 def read_head(source: str) -> PageHead:
-    """The head of a page file. Never raises: what cannot be read is in ``problems``."""
+    """Return the head of a page file. Never raises: unreadable parts are listed in ``problems``."""
     front, heading, _ = split_page(source)
     values, problems = front_matter(front)
     unread = front if problems else _seeming_front(source) if not front else ""
@@ -125,7 +126,9 @@ def read_head(source: str) -> PageHead:
     title, fields = head.take("title", str), {name: head.read(field) for name, field in FRONT_FIELDS.items()}
     if unread and has_guard_key(unread):
         fields["condition"] = NEVER
-        problems.append(Problem(1, "if: this front matter cannot be read, so nobody sees the page", "if"))
+        problems.append(
+            Problem(1, "if: this front matter can't be read, so nobody can see the page; fix its YAML", "if")
+        )
     heading_title = _title(heading)
     return PageHead(
         title=title if heading_title is None else heading_title, extra=values, problems=problems, **fields
@@ -133,13 +136,13 @@ def read_head(source: str) -> PageHead:
 
 
 def unread_conditions(source: str) -> list[Problem]:
-    """What of a page file was meant as a condition and is none: nobody sees what it is meant for."""
+    """Return the misspelled or misplaced conditions of a page file, which hide their content from everyone."""
     front, heading, body = split_page(source)
     found = [one for one in read_head(source).problems if one.key is not None and _is_condition(one.key)]
     if may_hold_guards(body):
         before = (front + heading).count("\n")
         found += [
-            Problem(before + line, f"{guard} is no condition here; nobody sees what it is meant for")
+            Problem(before + line, f"{guard} is not a valid condition, so nobody can see this content")
             for line, guard in find_unread(read(body))
         ]
     return found
@@ -150,13 +153,13 @@ def _is_condition(key: str) -> bool:
 
 
 def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
-    """The keys of a front matter (its ``---`` lines included) and why it cannot be read, if so."""
+    """Return the keys of a front matter (including its ``---`` lines), and why it can't be read, if so."""
     match = _FRONT.match(front)
     if match is None or not match["yaml"].strip():
         return {}, []
     text = match["yaml"].replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > MAX_FRONT_MATTER:
-        return {}, [Problem(1, f"front matter is longer than {MAX_FRONT_MATTER} characters")]
+        return {}, [Problem(1, f"the front matter is longer than {MAX_FRONT_MATTER} characters")]
     try:
         values = read_yaml(text).value
     except YamlError as error:
@@ -164,12 +167,12 @@ def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
     if values is None:
         return {}, []
     if not isinstance(values, dict):
-        return {}, [Problem(2, "expected keys and values")]
+        return {}, [Problem(2, "the front matter must consist of keys and values")]
     return values, []
 
 
 def _title(heading: str) -> str | None:
-    """The text of the title heading, its markup and fixed anchor left out."""
+    """Return the text of the title heading, without its markup and fixed anchor."""
     if not heading:
         return None
     blocks = read_blocks(heading)
@@ -200,13 +203,13 @@ def _is_expression(text: str) -> bool:
 
 
 class _Head:
-    """Takes each known key out of the front matter, checking its type."""
+    """Reader that takes each known key out of the front matter and checks its type."""
 
     def __init__(self, values: dict[str, Any], problems: list[Problem], front: str) -> None:
         self.values, self.problems, self.front = values, problems, front
 
     def read(self, field: Field) -> Any:
-        """Return the value of a field, taking its keys."""
+        """Return the value of a field and take its keys."""
         key = field.keys[0]
         match field.type:
             case "text" | "long text":
@@ -230,14 +233,14 @@ class _Head:
         text: str | None = self.take(key, str)
         if text is None or max_length is None or len(text) <= max_length:
             return text
-        self.problem(key, f"{key}: longer than {max_length} characters; shown without the rest")
+        self.problem(key, f"{key}: must have at most {max_length} characters; the rest is cut off")
         return text[:max_length]
 
     def condition(self) -> str | None:
-        """Whatever was meant as one and is none is kept from everybody."""
+        """Return the condition; an invalid one hides the page from everyone."""
         for key in [key for key in self.values if is_like_if(str(key))]:
             self.values.pop(key)
-            self.problem(key, f"{key}: it is written `if`; until then nobody sees the page")
+            self.problem(key, f"{key}: must be named `if`; nobody can see the page until you rename it")
             self.values["if"] = NEVER
         if "if" not in self.values:
             return None
@@ -246,14 +249,14 @@ class _Head:
             return str(given).lower()
         text = str(given) if isinstance(given, (str, int, float)) else ""
         if sum(name == "if" for name, _, _ in _entries(self.front)) > 1:
-            self.problem("if", "if: expected one condition; until then nobody sees the page")
+            self.problem("if", "if: must be a single condition; nobody can see the page until you fix it")
             return NEVER
         if not text.strip() or not _is_expression(text):
-            self.problem("if", "if: expected an expression; until then nobody sees the page")
+            self.problem("if", "if: must be a valid expression; nobody can see the page until you fix it")
         return text if isinstance(given, str) and text.strip() else NEVER
 
     def flag(self, key: str) -> bool:
-        """What is meant to keep a page from being found, and is not understood, does."""
+        """Return a flag that hides a page; an unclear value counts as true."""
         before = len(self.problems)
         return bool(self.take(key, bool)) or len(self.problems) > before
 
@@ -313,7 +316,7 @@ class _Head:
 
 
 def front_keys(page: PageFields, name: str) -> dict[str, Any]:
-    """Return the front-matter keys that say a field of a page, with None for those that say nothing."""
+    """Return the front-matter keys for a field of a page, with None for keys to remove."""
     field, value = FRONT_FIELDS[name], getattr(page, name)
     if field.type == "cover":
         return dict.fromkeys(field.keys) if value is None else _cover_keys(value)
@@ -342,7 +345,7 @@ def _layout_value(layout: Layout) -> dict[str, Any]:
 
 
 def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
-    """The top-level keys of a front matter: name, line (from 1), and where in the text the entry is."""
+    """Return the top-level keys of a front matter: name, line (from 1), and the offsets of the entry."""
     match = _FRONT.match(front)
     if match is None:
         return []
@@ -360,8 +363,8 @@ def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
 
 
 def with_head(source: str, changes: Mapping[str, Any]) -> str:
-    """The page file with some front-matter keys (and ``title``, which is the heading) set, or removed when None.
-    Every byte of what is not named in ``changes`` stays."""
+    """Return the page file with some front-matter keys (and ``title``, which is the heading) set, or removed
+    when None. All other bytes stay."""
     front, heading, body = split_page(source)
     rest = dict(changes)
     if "title" in rest:
@@ -414,7 +417,7 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
         added = "".join(_entry(key, value, ending) for key, value in changes.items() if value is not None)
         return f"---{ending}{added}---{ending}{ending}" if added else ""
     match = _FRONT.match(front)
-    # A key that was meant as `if` goes with what is said of that.
+    # A misspelled `if` is replaced together with the condition.
     entries = [
         ("if" if "if" in changes and is_like_if(name) else name, line, span)
         for name, line, span in _entries(front)
@@ -448,13 +451,14 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
     )
     if match is None or problems or is_right:
         return changed
-    # The lines of a changed key held more than it: an anchor that others repeat, or a key of an unusual form.
+    # The lines of a changed key contained more than it: an anchor that others repeat, or a key of an unusual
+    # form.
     written = "".join(_entry(key, value, ending) for key, value in expected.items())
     return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 
 
 def _entry(key: str, value: Any, ending: str) -> str:
-    """One key as YAML; long text in the folded style that the format's own files use."""
+    """Return one key as YAML; long text in the folded style that GitBook's files use."""
     if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
         text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))
         try:

@@ -1,4 +1,4 @@
-"""What drawing documents has in common, whatever it draws: values from outside read with care, and small texts."""
+"""Helpers shared by all renderers of documents: careful access to outside values, and short texts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ COLORS = {name: name.strip("$") for name in
 
 
 _SIGNS_OF_EMOJI = {"So", "Sk", "Sm", "Mn", "Me", "Cf"}
-"""General categories of Unicode that emoji are made of, but for ``_OTHER_SIGNS``."""
+"""Unicode general categories of which emoji consist, except for ``_OTHER_SIGNS``."""
 _OTHER_SIGNS = "#*0123456789ℹ〰‼⁉"
 
 
 def emoji(code: object) -> str:
-    """The characters of an emoji, given as such or as code points (``1f1e9-1f1ea``); empty for anything else.
+    """Return the characters of an emoji, given as such or as code points (``1f1e9-1f1ea``); empty for anything
+    else.
 
     >>> emoji("2705"), emoji("✅")
     ('✅', '✅')
@@ -42,7 +43,7 @@ def emoji(code: object) -> str:
 
 
 def text_of(data: Data, field: str) -> str | None:
-    """A text field, or None: documents from outside may hold anything anywhere."""
+    """Return a text field, or None: documents from outside can contain anything anywhere."""
     value = data.get(field)
     return value if isinstance(value, str) else None
 
@@ -80,7 +81,7 @@ def date_text(text: str) -> str:
 
 
 def only_paragraph(nodes: Sequence[Any]) -> list[Any]:
-    """The nodes, a lone plain paragraph among them giving its own content instead."""
+    """Return the nodes, with a lone plain paragraph replaced by its content."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
         return list(nodes)
@@ -88,7 +89,7 @@ def only_paragraph(nodes: Sequence[Any]) -> list[Any]:
 
 
 def line_text(line: Block) -> str:
-    """A listing line's text as the highlighter sees it: expressions are outside of it."""
+    """Return a code line's text as the highlighter sees it, without expressions."""
     parts: list[str] = []
     for node in line.nodes:
         if isinstance(node, Text):
@@ -117,9 +118,9 @@ def without_comments(html: str) -> str:
 
 
 def inert_text(block: Block) -> str:
-    """What a block without a node of its own shows of its source: nothing of tags that only hold other blocks, or
-    that were never closed; text and other HTML as they were written, but for comments, and for text that was nested
-    too deep to be read and may hold conditions."""
+    """Return the visible source of a block without a node of its own: without tags that only contain other
+    blocks or were never closed; with text and other HTML as written, except comments and text that was nested
+    too deeply to be read and may contain conditions."""
     source = without_comments(text_of(block.data, "source") or "")
     if block.data.get("kind") == "text" and "{%" in source:
         return ""
@@ -129,7 +130,7 @@ def inert_text(block: Block) -> str:
 
 
 def value_text(value: object) -> str:
-    """The value of an expression as a reader sees it."""
+    """Return the value of an expression as a reader sees it."""
     if value is None or isinstance(value, (dict, list, tuple, set)):
         return ""
     if isinstance(value, bool):
@@ -140,8 +141,8 @@ def value_text(value: object) -> str:
 def merged_cells(
     block: Block, names: Sequence[str], records: Sequence[Data]
 ) -> tuple[Places, set[tuple[int, int]]]:
-    """By place (record, column) how many columns and rows a cell of a table is wide and high, as far as the cells that it
-    reaches to are empty; and the places of these. The head is the record -1."""
+    """Return how many columns and rows each cell of a table spans, by position (record, column), as far as the
+    covered cells are empty; and the positions of these. The header is record -1."""
     given = block.data.get("attributes")
     if not isinstance(given, dict) or not any(name.startswith(SPANS) for name in given):
         return {}, set()

@@ -1,7 +1,8 @@
-"""Documents as Markdown that any program reads: what only our format writes becomes what a reader sees of it.
+"""Convert documents to Markdown that any program reads: our own syntax becomes its visible result.
 
-A hint is a quote, tabs and expandable parts follow one another below their titles, cards are a list. What only pleases
-the eye goes: icons, colours, columns. What no other Markdown says better stays as it is written.
+A hint becomes a quote, tabs and expandable sections follow one another under their titles, cards become a list.
+Decoration is dropped: icons, colors, columns. Content without an equivalent in standard Markdown stays as
+written.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _BOLD = Mark("bold")
 
 
 def portable(document: Document, titles: Mapping[str, str]) -> Document:
-    """The document, in place. Its references are whole addresses already, as far as they lead somewhere; ``titles`` are
-    of what is at them."""
+    """Convert the document in place. Its working references are absolute URLs already; ``titles`` are those of
+    their targets."""
     change = _Change(titles)
     replace_nodes(document, change.node)
     for top in document.nodes:
@@ -32,7 +33,7 @@ def portable(document: Document, titles: Mapping[str, str]) -> Document:
 
 
 def _without_colour(text: Text) -> bool:
-    """Takes the colours off; whether there were any."""
+    """Remove the colors; return whether there were any."""
     coloured = False
     for leaf in text.leaves:
         if any(mark.type == "color" for mark in leaf.marks):
@@ -50,7 +51,7 @@ def _bold(words: str) -> Block:
 
 
 def _address(node: Block | Inline) -> str | None:
-    """Where a node's reference leads; None where it leads nowhere."""
+    """Return the URL of a node's reference; None if it is broken."""
     ref = node.data.get("ref")
     url = ref.get("url") if isinstance(ref, dict) and ref.get("kind") == "url" else None
     return url if isinstance(url, str) and url.startswith(_WHOLE) else None
@@ -66,7 +67,7 @@ def _as_link(url: str, words: str) -> Inline:
 
 
 def _bare(node: Block, *names: str) -> list[Any] | None:
-    """The block without fields that other Markdown has no place for; None where it has none of them."""
+    """Return the block without fields that standard Markdown can't express; None if it has none of them."""
     data = {name: value for name, value in node.data.items() if name not in names}
     if data == node.data:
         return None
@@ -98,7 +99,7 @@ class _Change:
         self._titles = titles
 
     def node(self, node: Block | Inline) -> list[Any] | None:
-        """What comes in the place of a node; None: it stays."""
+        """Return the replacement of a node; None: it stays."""
         return self._inline(node) if isinstance(node, Inline) else self._block(node)
 
     def _inline(self, node: Inline) -> list[Any] | None:
@@ -164,7 +165,7 @@ class _Change:
         return None
 
     def _named(self, node: Block) -> list[Any]:
-        """A link in the place of what is shown in a frame, or can be loaded."""
+        """Return a link in place of an embedded or downloadable file."""
         url = _address(node) if node.type == "file" else str(node.data.get("url"))
         caption = _inside(node.fragments, "caption")
         link = [Block("paragraph", {}, [_as_link(url, self._titles.get(url) or url)])] if url else []
@@ -179,7 +180,7 @@ class _Change:
         return [Block("paragraph", {}, [shown]), *caption]
 
     def _cards(self, table: Block) -> list[Any]:
-        """The cards of a table as a list, each with its texts and where it leads."""
+        """Return the cards of a table as a list, each with its texts and its link."""
         view, definition = table.data.get("view", {}), table.data.get("definition", {})
         cells = {one.fragment: list(one.nodes) for one in table.fragments}
         target = view.get("targetDefinition")

@@ -1,4 +1,4 @@
-"""Markdown to nodes. ``read`` takes any text, never fails, and keeps every byte: see ``Document``."""
+"""Read Markdown into nodes. ``read`` takes any text, never fails, and keeps every byte: see ``Document``."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from .markdown import TAG, TEXT_ENDS, pair, parse_blocks, parse_inline, safe_url
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Node, Text, walk
 
 MAX_TAGS = 16
-"""Tags and elements nested deeper than this (within one list or quote) are not paired any more."""
+"""Tags and elements nested more deeply than this (within one list or quote) are no longer paired."""
 
 _OPENS_VALUE = re.compile(r"""(?:^|(?<=["'])[ \t\n]++)(?P<name>[A-Za-z_][\w-]*+)=(?P<quote>["'])""")
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
-"""A footnote is read again wherever it is named: so many characters of footnotes a page may make, and so many for each
-of its own; a footnote named beyond that is empty."""
+"""A footnote is read again at every reference: this is the maximum number of characters of footnotes on a page,
+plus a multiple of each character of its own; references beyond that are empty."""
 
 _SIGNS = "\\`~*_[!<&$"
-"""What may begin or end something within a paragraph."""
+"""Characters that can start or end something within a paragraph."""
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FENCE = re.compile(r"[ \t>]*(?:[*+-][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})")
@@ -49,7 +49,7 @@ _DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
 
 
 class Lines(Struct):
-    """Normalized Markdown and where each of its lines is in the source (line end excluded)."""
+    """Normalized Markdown and the place of each of its lines in the source (line end excluded)."""
 
     text: str
     begins: array[int]
@@ -57,8 +57,8 @@ class Lines(Struct):
 
 
 def lines_of(source: str) -> Lines:
-    """The lines the parser is to see: CR and CRLF are LF, NUL is U+FFFD, no byte order mark; a tag with more on
-    its line gets a line of its own."""
+    """Return the lines for the parser: CR and CRLF become LF, NUL becomes U+FFFD, a byte order mark is dropped;
+    a tag with other text on its line gets a line of its own."""
     at = 1 if source.startswith("\ufeff") else 0
     texts: list[str] = []
     begins, ends = array("Q"), array("Q")
@@ -105,7 +105,7 @@ def _split_lines(
 
 
 def _cuts(text: str) -> list[int]:
-    """Where a line is to be cut so that each tag at its start, and its end tag, stand alone."""
+    """Return where to cut a line so that each tag at its start, and its end tag, are on their own lines."""
     cuts: list[int] = []
     start = len(text) - len(text.lstrip(" \t"))
     if text.startswith("{%", start):
@@ -145,20 +145,20 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _end_of_any(text: str, names: list[str], at: int) -> int:
-    """Where the first end tag of one of these names begins; -1 if there is none."""
+    """Return where the first end tag with one of these names starts; -1 if there is none."""
     return next((match.start() for match in _END_TAG.finditer(text, at) if match[1] in names), -1)
 
 
 _MAX_PARTS = 6
-"""Markdown in HTML in Markdown and so on is read so deep; what is deeper is HTML alone."""
+"""Depth to which Markdown in HTML in Markdown (and so on) is read; anything deeper is HTML only."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
-"""The first line of a quote that is an alert of GitHub."""
+"""The first line of a quote that is a GitHub alert."""
 _ALERTS = {"NOTE": "info", "TIP": "success", "IMPORTANT": "info", "WARNING": "warning", "CAUTION": "danger"}
 
 
 class _Frame(Struct):
-    """A block being filled: what closes it, and its children. ``alert``: the mark that a quote begins with."""
+    """A block being filled: its closing tag and its children. ``alert``: the marker at the start of a quote."""
 
     kind: str
     line: int
@@ -169,7 +169,7 @@ class _Frame(Struct):
 
 
 class _Nested(Struct):
-    """A block in others: the lines that it was read from, and the lists and quotes around it."""
+    """A nested block: the lines it was read from, and the lists and quotes around it."""
 
     block: Block
     start: int
@@ -178,19 +178,20 @@ class _Nested(Struct):
 
 
 class _TooMany(Exception):
-    """The text has more nodes than a document."""
+    """Raised when the text has more nodes than a document can have."""
 
 
 def _size(node: Node) -> int:
-    """What a node counts for, as whoever sends it back has it counted: a text by its leaves and their marks."""
+    """Return the number that a node counts for, as when a client sends it back: a text counts its leaves and
+    their marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 
 class _Reader:
-    """Builds the nodes of one page from its block tokens. ``whole``: what ``run`` gave is all of it."""
+    """Builder of one page's nodes from its block tokens. ``whole``: ``run`` returned all of it."""
 
     def __init__(self, lines: Lines, outer: _Reader | None = None) -> None:
-        """``outer``: whose page the lines stand in, within HTML."""
+        """Create a reader of lines; ``outer``: the reader of the page whose HTML contains them."""
         self.whole = True
         self.outer = outer
         self.depth: int = outer.depth + 1 if outer else 0
@@ -208,13 +209,13 @@ class _Reader:
         self.env["footnotes"] = self.notes if outer is None else {**outer.env["footnotes"], **self.notes}
         self.pairs = pair(self.tokens)
         self.stack = [_Frame("root", 0, _READ, -1, [])]
-        # The first line of each block of the page, and the one behind its last.
+        # The first line of each block of the page, and the line after its last one.
         self.starts, self.ends = array("Q"), array("Q")
         self.tags = 0
         self.nested: list[_Nested] | None = None
 
     def footnote(self, label: str) -> list[Block] | None:
-        """The blocks a footnote is defined with, None where it is not; markers inside it stay text."""
+        """Return the blocks that define a footnote, None if it is undefined; markers inside it stay text."""
         content = self.notes.get(label)
         if content is None:
             return self.outer.footnote(label) if self.outer is not None else None
@@ -226,7 +227,7 @@ class _Reader:
         return blocks
 
     def part(self, markdown: str) -> list[Block]:
-        """The blocks of Markdown that stands within HTML of the page. Raises _TooMany."""
+        """Return the blocks of Markdown inside HTML of the page. Raises _TooMany."""
         inner = _Reader(lines_of(markdown), self)
         blocks = inner.run()
         self.left = inner.left
@@ -235,7 +236,7 @@ class _Reader:
         return blocks
 
     def take(self, count: int) -> None:
-        """Counts nodes and leaves before they are made. Raises _TooMany."""
+        """Count nodes and leaves before they are made. Raises _TooMany."""
         self.left -= count
         if self.left < 0:
             raise _TooMany
@@ -245,12 +246,12 @@ class _Reader:
             made = plain_inlines(text)
         else:
             made = inlines(self.parsed(text), self.footnote)
-        # Addresses and emoji are nodes without any sign.
+        # URLs and emoji are nodes without any markup.
         self.take(2 * len(made))
         return made
 
     def parsed(self, text: str) -> list[Token]:
-        # A sign that turns out to be text costs as much as one that does not.
+        # Markup that turns out to be text costs as much as markup that does not.
         signs = sum(map(text.count, _SIGNS)) // 2
         if signs > self.left:
             raise _TooMany
@@ -278,7 +279,10 @@ class _Reader:
         tokens, index, line = self.tokens, 0, 0
         try:
             while index < len(tokens):
-                token, tokens[index] = tokens[index], _READ  # They are larger than what is made of them.
+                token, tokens[index] = (
+                    tokens[index],
+                    _READ,
+                )  # Tokens are larger than the nodes made from them.
                 line = (token.map or (line, 0))[0]
                 try:
                     index = _TOKENS[token.type](self, token, index) or index
@@ -290,8 +294,8 @@ class _Reader:
         return self.stack[0].children
 
     def end_at(self, line: int) -> None:
-        """Ends the document with the source from this line on, which begins a block of the page: what is open in it
-        would otherwise be read without its end, a condition for example."""
+        """End the document with the source from this line on, which starts a block of the page: an open part of
+        it, such as a condition, would otherwise be read without its end."""
         del self.stack[1:]
         self.whole = False
         self.left = 1
@@ -303,7 +307,7 @@ class _Reader:
         raise _TooMany
 
     def failed(self, token: Token, index: int, error: Exception) -> int:
-        """Puts the source of a block that cannot be read in its place; the last index used."""
+        """Replace a block that can't be read with its source; return the last index used."""
         start, end = token.map or (0, 0)
         self.failures.add(error)
         self.failed_lines.append(start)
@@ -312,7 +316,7 @@ class _Reader:
         is_open = token.type == "heading_open" and not token.content
         return index + 2 if is_open else index
 
-    # Each method below takes the token and its index, and answers the last index used if it used more.
+    # Each method below takes the token and its index, and returns the last index used if it used more.
 
     def paragraph(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
@@ -364,7 +368,7 @@ class _Reader:
     def source(self, token: Token, index: int) -> None:
         start, end = token.map or (0, 0)
         if self.stack[-1].kind == "root" and token.type != "too_deep":
-            return  # definitions between top-level blocks live in the gaps
+            return  # definitions between top-level blocks are in the gaps
         if token.type == "footnote":
             data = {"source": token.markup, "kind": "definition"}
         else:
@@ -446,7 +450,7 @@ class _Reader:
             self.add(Block("blockquote", {}, list(frame.children)), *where)
 
     def tag(self, token: Token, index: int) -> None:
-        """A tag or element line: opens a frame, closes one, or stands for itself."""
+        """Read a tag or element line: it opens a frame, closes one, or is a block by itself."""
         start, end = token.map or (0, 0)
         other = self.pairs.get(index)
         closing = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
@@ -480,7 +484,7 @@ class _Reader:
         return _unknown(token)
 
     def finish(self, frame: _Frame, end: Token) -> Block:
-        """The block of a tag or element whose end was found."""
+        """Return the block of a tag or element whose end was found."""
         inner = frame.children
         try:
             block = self.made_of(frame.token, inner, end.markup)
@@ -497,7 +501,7 @@ class _Reader:
         return Block("unknown", data, list(inner))
 
     def made_of(self, token: Token, inner: list[Block], body: str) -> Block | None:
-        """The block of a tag or element around ``inner``; None for one that has no meaning here."""
+        """Return the block of a tag or element around ``inner``; None if it has no meaning here."""
         name = token.tag
         if token.type == "element":
             if name == "details":
@@ -531,8 +535,8 @@ class _Reader:
 
 
 def read(markdown: str) -> Document:
-    """The document of a page's body (see ``page.split_page``). Works for every text; ``writer.write`` gives
-    exactly that text back."""
+    """Return the document of a page's body (see ``page.split_page``). Works for every text; ``writer.write``
+    returns exactly that text."""
     try:
         return _read(markdown)
     except DEFECTS as error:
@@ -544,7 +548,7 @@ def _read(markdown: str) -> Document:
     lines = lines_of(markdown)
     nodes: list[Block] = []
     gaps: list[str] = []
-    known: dict[str, str] = {}  # Most gaps are one blank line, held once for all of them.
+    known: dict[str, str] = {}  # Most gaps are one blank line, stored only once.
     at = 0
     reader = _Reader(lines)
     for block, start, end in zip(reader.run(), reader.starts, reader.ends, strict=True):
@@ -564,8 +568,8 @@ def _read(markdown: str) -> Document:
 
 
 def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
-    """Tags that need an end and have none, and ends without a beginning: the line (from 0) and the tag's name, with a
-    slash before it for an end."""
+    """Return tags that lack their end, and ends without a start tag: the line (from 0) and the tag's name, with
+    a slash before it for an end."""
     counts: dict[str, int] = {}
     for end, slash, name in _ANY_TAG.findall(markdown):
         if name in _PAIRED:
@@ -594,13 +598,13 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
 
 
 def may_be_cut(markdown: str) -> bool:
-    """Whether a text is so long that ``read`` may not give all of it as nodes."""
+    """Return whether a text is so long that ``read`` may not return all of it as nodes."""
     return 3 * len(markdown) > MAX_NODES
 
 
 def open_ends(markdown: str) -> tuple[set[str], set[str]]:
-    """The names of tags and elements in a piece of Markdown that open and are not closed in it, and of those that
-    close what is not opened in it."""
+    """Return the names of tags and elements in a piece of Markdown that are opened but not closed in it, and of
+    those closed but not opened in it."""
     opened: set[str] = set()
     closed: set[str] = set()
     if "{%" in markdown or "<" in markdown:
@@ -615,7 +619,7 @@ def open_ends(markdown: str) -> tuple[set[str], set[str]]:
 
 
 def read_blocks(markdown: str) -> list[Block]:
-    """The blocks of a piece of Markdown, without sources. Works for every text."""
+    """Return the blocks of a piece of Markdown, without sources. Works for every text."""
     try:
         reader = _Reader(lines_of(markdown))
         blocks = reader.run()
@@ -627,8 +631,8 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """The blocks that stand in lists, quotes, tags and elements of a text, each with the lines that it was read from as
-    they would stand at the top of a page."""
+    """Return the blocks inside lists, quotes, tags, and elements of a text, each with the lines it was read
+    from as they would be at the top level of a page."""
     try:
         lines = lines_of(markdown)
         reader = _Reader(lines)
@@ -648,9 +652,10 @@ _BOX = re.compile(r"\[[ xX]\][ \t]+")
 
 
 def _alone(texts: list[str], nested: _Nested) -> str:
-    """The lines of a block without the signs and the indentation of what it stands in."""
+    """Return the lines of a block without the markers and the indentation of its containers."""
     signs: list[tuple[int, int]] = []
-    """Of each list and quote around it the line that it begins at, and how far an item is indented (0: a quote)."""
+    """For each list and quote around it, the line where it starts, and the indentation of an item (0: a
+    quote)."""
 
     def without(number: int) -> str:
         line = texts[number]
@@ -673,18 +678,18 @@ def _alone(texts: list[str], nested: _Nested) -> str:
 
 
 def read_inlines(markdown: str) -> Inlines:
-    """The nodes of one paragraph's text."""
+    """Return the nodes of one paragraph's text."""
     return inlines(parse_inline(markdown, {}))
 
 
 def code_lines(content: str) -> list[Block | Inline | Text]:
-    """The code-line blocks of a code block's text; its last line break is not a line."""
+    """Return the code-line blocks of a code block's text; its last line break does not add a line."""
     content = content.removesuffix("\n")
     return [Block("code-line", {}, [Text([Leaf(line)])] if line else []) for line in content.split("\n")]
 
 
 def _fixed_anchor(nodes: Inlines, data: Data) -> Inlines:
-    """Take ``<a href="#id" id="id"></a>`` at the end of a heading off it, into ``data``."""
+    """Move ``<a href="#id" id="id"></a>`` from the end of a heading into ``data``."""
     if len(nodes) < 2 or not all(isinstance(n, Inline) and n.type == "unknown" for n in nodes[-2:]):
         return nodes
     opening = nodes[-2].data["source"]  # type: ignore[union-attr]
@@ -715,7 +720,7 @@ def _html(content: str, footnote: Footnote, part: markup.Part | None) -> Block:
 
 
 def _together(made: list[Block]) -> Block:
-    """Several blocks as one, for what is in one piece of source."""
+    """Return several blocks as one, for content from one piece of source."""
     return made[0] if len(made) == 1 else Block("unknown", {"source": "", "kind": "html"}, list(made))
 
 
@@ -731,8 +736,8 @@ def _unknown(token: Token) -> Block:
 
 
 def _data(token: Token, **fields: str) -> Data:
-    """The token's attributes as data: ``fields`` maps a known attribute to text, bool or length; the rest are
-    ``attributes``."""
+    """Return the token's attributes as data: ``fields`` maps a known attribute to text, bool, or length; the
+    rest are ``attributes``."""
     data: Data = {}
     rest: Data = {}
     for name, value in attributes(token.info).items():
@@ -760,7 +765,7 @@ def _hint(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block
 
 
 def _of(parent: str, child: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
-    """A block that holds only ``child`` blocks; anything else in it gets one around it."""
+    """Return a maker of a block that contains only ``child`` blocks; anything else in it is wrapped in one."""
 
     def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
         block = Block(parent, _data(token, **_FIELDS.get(parent, {})))
@@ -831,7 +836,7 @@ def _prompt(reader: _Reader, token: Token, inner: list[Block], body: str) -> Blo
 
 
 API_NAMES = {"baseUrl": "host", "httpCode": "status"}
-"""Two generations of tags say the same by these names; the second of each pair is the field."""
+"""Two generations of tags use these names for the same thing; the second of each pair is the field."""
 _API_FIELDS = {
     "api-method": {"method": "text", "host": "text", "path": "text", "summary": "text"},
     "api-part": dict.fromkeys(("name", "in", "type", "status", "description"), "text") | {"required": "bool"},
@@ -854,7 +859,7 @@ def _api(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
 
 
 def _caption(block: Block, inner: list[Block], attributes_caption: str | None = None) -> Block | None:
-    """Give the block the caption inside its tags."""
+    """Return the block with the caption inside its tags."""
     if len(inner) == 1 and inner[0].type == "paragraph":
         block.fragments = [Fragment("caption", list(inner), "caption")]
     elif inner:
@@ -872,7 +877,7 @@ def _embed(reader: _Reader, token: Token, inner: list[Block], body: str) -> Bloc
 
 
 def _address(written: str) -> str:
-    """An address in a tag without the escapes of Markdown, which some writers of the format put there."""
+    """Return the URL of a tag without Markdown escapes, which some exporters of the format add."""
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written)
 
 
@@ -901,7 +906,7 @@ def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -
 
 
 def default_label(url: str) -> str:
-    """What a content reference is labelled with when nobody said otherwise: the last part of its path."""
+    """Return the label of a content reference without one: the last part of its path."""
     return url.rstrip("/").rsplit("/", 1)[-1] or url
 
 
@@ -955,7 +960,8 @@ def _openapi(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block | 
 
 
 def _long_attributes(text: str) -> dict[str, str]:
-    """Attributes whose values may hold quotes: a quote ends a value only where the next attribute or nothing follows."""
+    """Parse attributes whose values can contain quotes: a quote ends a value only before the next attribute or
+    the end."""
     found: dict[str, str] = {}
     name, quote, start = "", "", 0
     for match in _OPENS_VALUE.finditer(text):

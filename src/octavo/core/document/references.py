@@ -1,4 +1,4 @@
-"""Every reference a document makes, and changing them."""
+"""Find and change every reference in a document."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .nodes import Block, Data, Document, Fragment, Inline, Text, is_plain
 
 
 class Reference(Struct, frozen=True):
-    """``ref`` is the ContentRef dict; ``key`` and ``type`` are of the block it is in (the key is None before
-    ``keys.assign_keys``) and of the node that makes it; ``path`` leads there, such as
+    """A reference. ``ref`` is the ContentRef dict; ``key`` and ``type`` are those of its block (the key is None
+    before ``keys.assign_keys``) and of the node that contains it; ``path`` leads there, such as
     ``nodes[3].nodes[0].data.ref``."""
 
     ref: Data
@@ -27,11 +27,12 @@ Change = Callable[[Reference], Data | None]
 _USER = re.compile(r"[A-Za-z0-9]{20}")
 
 TYPES_OF_FILES = frozenset({"image", "inline-image", "drawing", "file"})
-"""The nodes whose reference is to a file, and never to a page."""
+"""Nodes whose reference is to a file, never to a page."""
 
 
 def shows_file(reference: Reference) -> bool:
-    """Whether it is to a file that is shown where it is, also in a cell of a column of files."""
+    """Return whether a reference is to a file that is shown in place, including in a cell of a column of
+    files."""
     in_cell = (
         reference.type == "table" and reference.path.endswith("]") and reference.ref.get("kind") != "user"
     )
@@ -39,22 +40,23 @@ def shows_file(reference: Reference) -> bool:
 
 
 def references(document: Document) -> list[Reference]:
-    """All of them in reading order: links, images, files, includes, embeds, OpenAPI, cards, mentions, buttons,
-    people in tables."""
+    """Return all references in reading order: links, images, files, includes, embeds, OpenAPI, cards, mentions,
+    buttons, people in tables."""
     found: list[Reference] = []
     _visit(document, found.append)
     return found
 
 
 def rewrite(document: Document, change: Change) -> Document:
-    """Replace, in place, each reference ``change`` answers another one for. Top-level blocks in which one was
-    replaced lose their source, so only they are written anew."""
+    """Replace, in place, each reference for which ``change`` returns another one. Top-level blocks with a
+    replaced reference lose their source, so only they are rewritten."""
     _visit(document, change)
     return document
 
 
 _Trail = tuple[Any, str, int]
-"""Where a node is: the trail of what it is in (None for the document), the list there, and its place in that."""
+"""Position of a node: the trail of its containers (None for the document), its list there, and its index in
+that."""
 
 
 def _path(trail: _Trail | None) -> str:
@@ -128,7 +130,7 @@ def _in_table(table: Block | Inline, path: str, key: str | None, change: Change)
                     changed = True
             elif kind == "users" and isinstance(value, list):
                 for at, user in enumerate(value):
-                    # What was written in place of an id is a name and leads nowhere.
+                    # Text written in place of an id is a name and leads nowhere.
                     if isinstance(user, str) and _USER.fullmatch(user):
                         ref = {"kind": "user", "user": user}
                         new = change(Reference(ref, table.type, key, f"{here}[{at}]"))

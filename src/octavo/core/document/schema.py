@@ -1,10 +1,10 @@
-"""What each node type may carry: the one table that reading, JSON, references and rendering agree on.
+"""Fields of each node type: the one table for reading, JSON, references, and rendering.
 
-``data`` is a dict of the fields named here; a field marked * is required, every other may be absent. Kinds of
+``data`` is a dict of the fields listed here; a field marked * is required, every other is optional. Kinds of
 values: text, bool, number, int, ref (a ContentRef dict; as read from Markdown always
 ``{"kind": "url", "url": "<as written>"}``, except ``openapi``), length (number of pixels or
 ``{"unit": "%", "value": 50}``), texts (list of text), object (any JSON object), a|b (one of).
-``attributes`` is on every type: attributes of a tag or element that have no field of their own, as
+``attributes`` is on every type: attributes of a tag or element without a field of their own, as
 ``{"name": "value"}``; the JSON form carries it, and every field marked m, in ``meta`` instead of ``data``.
 
 ================== ===================================================== ==========================================
@@ -66,15 +66,16 @@ button             label*, kind*, icon, ref, action, query               void; n
 unknown (own)      source*, kind                                         void
 ================== ===================================================== ==========================================
 
-Types marked own are not in the public description. Heading ``level`` is only there when the Markdown level is
-not the usual one of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a ``\\n`` in a text leaf.
+Types marked own are not in the public description. Heading ``level`` is set only when the Markdown level is not
+the default of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a ``\
+`` in a text leaf.
 
-The block ``unknown`` keeps what has no node: ``source`` is the Markdown before its children (an unknown tag, a
-whole piece of HTML, a nested link definition, text nested too deep), ``end`` what follows them (the end tag),
-``kind`` says what it is (tag, html, comment, definition, text). A renderer shows the children and of ``source``
-what ``parts.inert_text`` gives: for kind html and text its words as inert text, never tags that only hold blocks. The inline ``unknown`` is an HTML tag
-without meaning here or a comment; a renderer shows nothing for it. An element HTML does not know (``<host>``)
-is plain text already.
+The block ``unknown`` keeps content without a node: ``source`` is the Markdown before its children (an unknown
+tag, a whole piece of HTML, a nested link definition, text nested too deeply), ``end`` the Markdown after them
+(the end tag), ``kind`` its kind (tag, html, comment, definition, text). A renderer shows the children and, of
+``source``, the result of ``parts.inert_text``: for html and text its words as inert text, never tags that only
+contain blocks. The inline ``unknown`` is an HTML tag without meaning here or a comment; a renderer shows
+nothing for it. An element that HTML does not define (``<host>``) is plain text already.
 
 Tables: ``view`` is ``{"type": "grid", "columns": [id], "columnWidths": {id: px}, "hideHeader": bool}`` or
 ``{"type": "cards", "cardSize": "medium|large", "columns": [id], "targetDefinition", "coverDefinition",
@@ -113,7 +114,8 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """One entry of ``data``. ``choices`` non-empty: one of these texts. ``meta``: in ``meta`` on the wire."""
+    """One field of ``data``. ``choices``, if not empty: the allowed texts. ``meta``: in ``meta`` on the
+    wire."""
 
     kind: Kind
     required: bool = False
@@ -122,8 +124,8 @@ class DataField(Struct, frozen=True):
 
 
 class NodeType(Struct, frozen=True):
-    """``children`` is "blocks", "inlines", the one child type that may be there, or None for a void node.
-    ``fragments`` says whether it may have fragments; ``public`` whether the API's description knows it."""
+    """A node type. ``children`` is "blocks", "inlines", the one allowed child type, or None for a void node.
+    ``fragments``: whether it can have fragments; ``public``: whether the API description includes it."""
 
     type: str
     data: dict[str, DataField]
@@ -133,7 +135,7 @@ class NodeType(Struct, frozen=True):
 
     @property
     def void(self) -> bool:
-        """What the API calls isVoid: content, if any, is in fragments."""
+        """Value of the API's isVoid: any content is in fragments."""
         return self.children is None
 
 
@@ -234,7 +236,7 @@ INLINES: dict[str, NodeType] = {entry.type: entry for entry in _INLINES}
 MARKS = ("bold", "italic", "code", "keyboard", "strikethrough", "color", "superscript", "subscript")
 NESTED_ONLY = frozenset(
     ["list-item", "code-line", "image", "tabs-item", "stepper-step", "column", "update"]
-)  # these are only where a parent names them
+)  # allowed only where a parent names them
 COLUMN_TYPES = ("text", "number", "checkbox", "files", "users", "rating", "select", "content-ref", "image")
 REF_FIELDS: dict[str, tuple[str, ...]] = {
     "url": ("url",),

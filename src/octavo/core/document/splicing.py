@@ -1,9 +1,8 @@
-"""An edit of a block carried over into the source of the block, so that what it does not touch keeps its bytes.
+"""Carry an edit of a block over into the block's source, so that untouched parts keep their bytes.
 
-The block as it was and as it is to be are both drafted in the canonical style. What differs between the drafts is the
-edit; where the draft of the old one stands in the source is found by aligning their words and signs, and there the
-edit is made. What comes out counts only if it is read as what the canonical style would have been read as, so that a
-wrong guess costs time and nothing else.
+The block before and after the edit is drafted in the canonical style. The difference between the drafts is the
+edit; aligning the words and punctuation of the old draft with the source shows where to apply it. The result
+counts only if it reads the same as the canonical style would, so a wrong guess costs nothing but time.
 """
 
 from __future__ import annotations
@@ -22,16 +21,17 @@ from .reader import read, read_nested
 from .writer import Notes, Styled, write_block
 
 MAX_SOURCE = 100_000
-"""Characters of a block; an edit of a longer one has it written anew."""
+"""Maximum number of characters of a block; an edit of a longer one rewrites it."""
 _READ_MAX, _READ_SHARE = 200_000, 4
-"""Characters that are read to find where an edit goes, and how many times the source may be read if that is more."""
+"""Characters that can be read to find where an edit goes, and how often the source can be read if that is
+more."""
 
 _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
 
 class Splicing:
-    """The blocks of a document that are not as they were read. ``was``: by key what blocks of it were edited from, with
-    their sources; ``gone``: what was there besides and may be in other blocks now; ``definitions``: what is defined
+    """The edited blocks of a document. ``was``: the blocks they were edited from, by key, with their sources;
+    ``gone``: other blocks that existed and may be inside other blocks now; ``definitions``: the definitions
     between the blocks of the page."""
 
     def __init__(self, was: Mapping[str, Block], gone: Sequence[Block], definitions: str) -> None:
@@ -42,7 +42,7 @@ class Splicing:
         return self._was.get(block.key or "")
 
     def text(self, block: Block) -> str | None:
-        """The source of a block with the edit in it; None where it is to be written anew."""
+        """Return the source of a block with the edit applied; None if it has to be rewritten."""
         was = self.was(block)
         if was is not None and (was.source is None or len(was.source) > MAX_SOURCE):
             return None
@@ -65,7 +65,8 @@ class Splicing:
                 break
             found = self._read(text)
             if found not in wanted and canonical is None:
-                # What the canonical style cannot say is not wanted, either. Footnotes are not part of what it says.
+                # Details that the canonical style can't express don't count. Footnotes are not part of a
+                # block's content.
                 canonical = "" if _has_notes(block) else self._read(write_block(block, Notes())) or ""
                 wanted.add(canonical)
             if found in wanted:
@@ -89,12 +90,13 @@ class Splicing:
         yield from self._styled(block, kept, source)
 
     def _styled(self, block: Block, kept: Mapping[int, str], source: str = "") -> Iterator[str]:
-        """The block as it would be written in the style of a source, with what it holds of others."""
+        """Yield the block as written in the style of a source, with the kept parts of other blocks."""
         if source or kept:
             yield write_block(block, Styled(source, kept))
 
     def _sources(self) -> dict[str, str]:
-        """The sources of blocks that may be in others now, by what they say, and of those in them."""
+        """Return the sources of blocks that may be inside others now, by their content, and of the blocks
+        inside them."""
         if self._known is None:
             self._known = {}
             olds = [old for old in (*self._was.values(), *self._gone) if len(old.source or "") <= MAX_SOURCE]
@@ -119,8 +121,8 @@ class Splicing:
         return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
-        """What a text says, read as one block of the page; None where it is not one. Blank lines with white space in them
-        may end it, which are read so only where something follows."""
+        """Return the content of a text read as one block of the page; None if it is not one. The text can end
+        with blank lines with whitespace, which are read as such only before other text."""
         found = read(self._before(text) + text).nodes
         return (
             _digest(found) if len(found) == 1 and (found[0].source or "").rstrip() == text.rstrip() else None
@@ -128,12 +130,12 @@ class Splicing:
 
 
 def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, str]:
-    """Of what is in a block the nodes with known sources, by ``id``."""
+    """Return the nodes inside a block with known sources, by ``id``."""
     return {id(node): known[digests.of(node)] for node in _blocks_in(top) if digests.of(node) in known}
 
 
 def _only_says_more(was: Block, now: Block, digests: Digests) -> bool:
-    """Whether all blocks in one are where they were, though some say something else."""
+    """Return whether all blocks inside one are where they were, even if the content of some changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     said = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(
@@ -155,7 +157,7 @@ def _digest(nodes: Sequence[Block]) -> str:
 
 
 class _Tokens(Struct):
-    """Words, runs of white space and signs of a text, and where each begins; one more for its end."""
+    """Words, runs of whitespace, and punctuation marks of a text, and their offsets; one more for its end."""
 
     said: list[str]
     starts: list[int]
@@ -175,14 +177,14 @@ def _tokens(text: str) -> _Tokens:
 
 
 def _likeness(token: str) -> str:
-    """What tokens that can stand for each other have in common."""
+    """Return the common class of tokens that can replace each other."""
     if token.isspace():
         return " "
     return token.replace("_", "*")
 
 
 class _Hunk(Struct):
-    """What differs: tokens of the draft of the old block, and those that the draft of the new one has instead."""
+    """A difference: tokens of the old block's draft, and those that replace them in the new one's."""
 
     low: int
     high: int
@@ -191,7 +193,7 @@ class _Hunk(Struct):
 
 
 def spliced(source: str, before: str, after: str) -> Iterator[str]:
-    """Ways in which what differs between two drafts may be made in the source that the first one is a draft of."""
+    """Yield the ways to apply the difference between two drafts to the source of the first one."""
     if before == after:
         yield source
         return
@@ -200,7 +202,7 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
     ending = "\r\n" if "\r\n" in source else "\n"
     seen: set[str] = set()
     known: dict[Any, dict[int, int]] = {}
-    # Least first: what changes by itself, however it is found.
+    # Smallest first: the bare change, however it is located.
     for (left, right), find in product(((0, 0), (0, 1), (1, 0), (1, 1)), (_places, _places_by_words)):
         places = known.get(find)
         if places is None:
@@ -224,12 +226,12 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
 
 
 def _places(then: _Tokens, here: _Tokens) -> dict[int, int]:
-    """Where the tokens of a draft stand in the source."""
+    """Return the places of a draft's tokens in the source."""
     return dict(align([_likeness(t) for t in then.said], [_likeness(t) for t in here.said]))
 
 
 def _places_by_words(then: _Tokens, here: _Tokens) -> dict[int, int]:
-    """The same for text in which few words are there only once: by words with the word before them, then what is
+    """Return the same for text with few unique words: by words together with the previous word, then the tokens
     between these."""
     olds, news = _pairs_of_words(then), _pairs_of_words(here)
     words = [
@@ -265,8 +267,8 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
 
 
 def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
-    """The hunks with what is around them, on the same line, up to and with the next signs that are others in the
-    source: a link by reference whose words are its label is one with its address when its words change."""
+    """Return the hunks widened on their line up to and including the next punctuation that differs in the
+    source: a reference link whose text is its label becomes a link with a URL when its text changes."""
     found: list[_Hunk] = []
 
     def is_other(at: int) -> bool:
@@ -302,7 +304,7 @@ def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: in
 
 
 def _made(source: str, edits: list[tuple[list[int], list[int], str]], first: int, last: int) -> str | None:
-    """The source with these edits, each at its first or last place; None where they are not one behind another."""
+    """Return the source with these edits, each at its first or last place; None if they are not in order."""
     out: list[str] = []
     at = 0
     for starts, ends, text in edits:
@@ -315,7 +317,7 @@ def _made(source: str, edits: list[tuple[list[int], list[int], str]], first: int
 
 
 def _starts(here: _Tokens, then: _Tokens, places: dict[int, int], low: int, high: int) -> list[int]:
-    """Where in the source what is from ``low`` to ``high`` in the draft may begin."""
+    """Return where in the source the range from ``low`` to ``high`` of the draft can start."""
     found = []
     if low < high and low in places:
         found.append(here.starts[places[low]])

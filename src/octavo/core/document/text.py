@@ -1,4 +1,4 @@
-"""What a document says: plain text, its outline, its sections for search."""
+"""Extract text from a document: plain text, its outline, its sections for search."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Heading(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A part of a page: its heading (None before the first one) and the text under it, as far as it stands under
-    the same ``conditions``. What a page calls other pages is no text of its own: not everybody sees them. ``names``:
-    identifiers of what it describes, which readers search for but do not see."""
+    """A part of a page: its heading (None before the first one) and the text under it that has the same
+    ``conditions``. Titles of linked pages are not part of the text, because not everyone can see them.
+    ``names``: identifiers of the documented objects, which readers search for but do not see."""
 
     id: str | None
     title: str
@@ -35,7 +35,7 @@ class Section(Struct, frozen=True):
 
 
 def outline(document: Document) -> list[Heading]:
-    """The headings in reading order, those inside tabs, steps and the like included."""
+    """Return the headings in reading order, including those inside tabs, steps, and the like."""
     nodes = list(flow(document))
     ids = ids_in_flow(nodes)
     return [
@@ -46,7 +46,7 @@ def outline(document: Document) -> list[Heading]:
 
 
 def to_text(document: Document) -> str:
-    """The document as plain text, one block a line."""
+    """Return the document as plain text, one block per line."""
     lines = [_line(node) for node, _ in flow(document) if isinstance(node, Block)]
     return "\n".join(line for line in lines if line)
 
@@ -65,9 +65,9 @@ class _Part:
 
 
 def sections(document: Document) -> list[Section]:
-    """The document cut at its headings, for search: each with the text down to the next heading, and of one section
-    apart what is under different conditions. Behind a conditional block the text belongs to the heading before
-    it, for who does not see the block reads on there."""
+    """Split the document at its headings for search: each section has the text down to the next heading, and
+    text with different conditions is a section of its own. After a conditional block, text belongs to the
+    heading before it, where visitors who do not see the block continue to read."""
     nodes = list(flow(document))
     ids = ids_in_flow(nodes)
     parts = [_Part(None, "", ())]
@@ -94,7 +94,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+(?:['\u2019-]\
 
 
 def word_count(document: Document) -> int:
-    """Words of the text; a CJK character counts as one."""
+    """Return the number of words; a CJK character counts as one."""
     return sum(1 for _ in _WORD.finditer(to_text(document)))
 
 
@@ -112,7 +112,8 @@ _SAID = {
 
 
 def _line(node: Block, *, mentions: bool = True) -> str:
-    """The text the block itself says, without the blocks below it. ``mentions``: with what it calls other pages."""
+    """Return the text of the block itself, without nested blocks. ``mentions``: include the labels of
+    mentions."""
     if node.type == "content-ref" and not mentions:
         return ""
     if node.type in ("paragraph", "code-line") or _is_heading(node):
@@ -120,7 +121,7 @@ def _line(node: Block, *, mentions: bool = True) -> str:
         return text if node.type == "code-line" else " ".join(text.split())
     if node.type == "table":
         if node.data.get("view", {}).get("type") == "cards":
-            return ""  # cards show what is in the columns, not what those are called
+            return ""  # cards show the values of columns without the column titles
         return " ".join(
             column["title"] for column in node.data.get("definition", {}).values() if column["title"]
         )

@@ -1,9 +1,9 @@
-"""Document nodes as typst code that calls the functions of ``sites/printing/octavo.typ``.
+"""Render document nodes as Typst code that calls the functions of ``sites/printing/octavo.typ``.
 
-Nothing of a document is ever typst markup: text, addresses and names are in string literals, which know two
-special characters, and everything else is written here. So no content can run code, read files or import
-packages, whatever it holds. Pieces lie on one stack, so the depth of a document costs no recursion; what is
-nested deeper than typst lays out is written without its containers.
+No part of a document is ever Typst markup: text, URLs, and names are in string literals, which have only two
+special characters, and everything else is written here. So content can't run code, read files, or import
+packages. Pieces are on one stack, so the depth of a document costs no recursion; nodes nested more deeply than
+Typst can lay out are written without their containers.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from .urls import safe_url
 
 
 class TypstTarget(Struct, frozen=True, kw_only=True):
-    """What a reference leads to: ``page`` of the same print (with ``anchor`` a place in it; ``page`` alone may
-    be None for a place of the same page), or the address ``url``. Neither: it shows as text."""
+    """Target of a reference: ``page`` of the same print (with ``anchor`` a place in it; ``page`` alone can be
+    None for a place on the same page), or the URL ``url``. Neither: it is shown as text."""
 
     page: str | None = None
     anchor: str | None = None
@@ -53,8 +53,8 @@ class TypstTarget(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """A file to show or name. ``path`` is where the compiler finds it, None when it is not an image that can
-    be printed; ``width`` and ``height`` in pixels, ``size`` in bytes, where known."""
+    """A file to show or name. ``path`` is where the compiler finds it, None if it is not a printable image;
+    ``width`` and ``height`` in pixels, ``size`` in bytes, if known."""
 
     path: str | None = None
     name: str = ""
@@ -64,7 +64,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 
 class Labels(Struct, frozen=True, kw_only=True):
-    """The words a print shows that nobody wrote."""
+    """Texts in a print that its author did not write."""
 
     info: str = "Note"
     success: str = "Success"
@@ -74,10 +74,11 @@ class Labels(Struct, frozen=True, kw_only=True):
 
 
 class Printing(Struct, frozen=True, kw_only=True):
-    """What printing one page needs to know: pure callables over what was fetched before.
+    """Everything that printing one page needs to know: pure callables over data that was fetched before.
 
-    ``page`` names the page; ``link`` and ``file`` resolve a ContentRef, ``icon`` is the path of an icon's image,
-    ``highlight`` the coloured tokens of a listing, ``shown`` a text with what no font has replaced.
+    ``page`` identifies the page; ``link`` and ``file`` resolve a ContentRef, ``icon`` returns the path of an
+    icon's image, ``highlight`` the colored tokens of a listing, ``shown`` a text with characters that no font
+    has replaced.
     """
 
     page: str = ""
@@ -91,15 +92,15 @@ class Printing(Struct, frozen=True, kw_only=True):
 
 
 class Printed(Struct, frozen=True):
-    """Typst code of a document. ``anchors``: from the names of places in the page (``place_of``) to the labels that
-    are there."""
+    """Typst code of a document. ``anchors``: from the names of link targets on the page (``place_of``) to the
+    labels that exist."""
 
     code: str
     anchors: dict[str, str]
 
 
 class Code(str):
-    """Typst code: written as it stands. A plain ``str`` is text and becomes a literal."""
+    """Typst code, written as it is. A plain ``str`` is text and becomes a literal."""
 
     __slots__ = ()
 
@@ -126,7 +127,7 @@ _HUES = {"k": "hl-word", "s": "hl-text", "c": "hl-note", "m": "hl-number", "nf":
 
 
 def literal(text: str) -> Code:
-    """A typst string literal of exactly this text; control characters, which no font draws, are left out.
+    """Return a Typst string literal of this text; control characters, which no font draws, are left out.
 
     >>> literal('a "b" #c')
     '"a \\\\"b\\\\" #c"'
@@ -140,7 +141,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _open_up(text: str) -> str:
-    """The text with places where a line may break inside words too long for one."""
+    """Return the text with optional line breaks inside words that are too long for a line."""
     if not _LONG.search(text):
         return text
 
@@ -151,18 +152,18 @@ def _open_up(text: str) -> str:
 
 
 def _loosened(text: str) -> str:
-    """A listing's text, whose words may break anywhere when they are too long for a line."""
+    """Return the text of a listing, whose words can break anywhere when they are too long for a line."""
     return _LONG.sub(lambda match: _EVERY.sub("\\1\u200b", match[0]), text).replace("\t", "    ")
 
 
 def _call(name: str, *arguments: str, **named: str | None) -> list[Piece]:
-    """A call whose arguments are all code."""
+    """Return a call whose arguments are all code."""
     given = [*arguments, *(f"{key}: {value}" for key, value in named.items() if value is not None)]
     return [Code(f"{name}({', '.join(given)});\n")]
 
 
 def _with(name: str, inside: Pieces, *arguments: str) -> list[Piece]:
-    """A call that takes content as its last argument."""
+    """Return a call that takes content as its last argument."""
     before = "".join(f"{argument}, " for argument in arguments)
     return [Code(f"{name}({before}{{[];"), *inside, Code("});\n")]
 
@@ -177,17 +178,19 @@ def _array(items: Iterable[str]) -> Code:
 
 
 def to_typst(document: Document, printing: Printing | None = None) -> Printed:
-    """The body of a page, as its reader sees it, as typst code for a file that imports ``octavo.typ``."""
+    """Return the body of a page, as its reader sees it, as Typst code for a file that imports
+    ``octavo.typ``."""
     mark_places(document)
     printer = _Printer(printing or Printing())
     printer.run(document.nodes)
     printer.failures.tell()
-    # All that is not in a literal is ASCII, and what `shown` puts there has no quote or backslash.
+    # Everything outside literals is ASCII, and the output of `shown` contains no quote or backslash.
     return Printed(printer.printing.shown("".join(printer.out)), printer.anchors)
 
 
 def plain_typst(text: str) -> str:
-    """Plain text as typst code, one paragraph a line: what is printed of a page that cannot be set."""
+    """Return plain text as Typst code, one paragraph per line: the fallback for a page that can't be
+    typeset."""
     lines = (line.strip() for line in text.splitlines())
     return "".join(f"p({{[];{literal(_open_up(line))}}});\n" for line in lines if line)
 
@@ -235,7 +238,7 @@ class _Printer:
                 else:
                     piece()
             except DEFECTS as error:
-                # Of what cannot be printed there is its text.
+                # Fall back to the text of a node that can't be printed.
                 self.failures.add(error)
                 if isinstance(piece, Block):
                     stack += reversed(_with("p", [plain_text(piece)]))
@@ -243,7 +246,7 @@ class _Printer:
                     stack.append(plain_text(piece))
 
     def _nest(self, open_: str, inside: Pieces, close: str = "});\n") -> list[Piece]:
-        """A container; beyond the depth that typst lays out, what is in it alone."""
+        """Return a container, or only its content beyond the depth that Typst can lay out."""
         if self._depth >= _DEEPEST:
             return list(inside)
 
@@ -278,7 +281,7 @@ class _Printer:
             page = place_of(target.page or self.printing.page)
             return _with("go", inside, literal(place), literal(page))
         url = safe_url(target.url)
-        # Only what works on paper: a relative address leads nowhere from a PDF.
+        # Only links that work on paper: a relative URL leads nowhere from a PDF.
         if url and _scheme(url) in ("http", "https", "mailto", "tel"):
             return _with("away", inside, literal(escape_address(url)))
         return list(inside)
@@ -310,7 +313,7 @@ class _Printer:
 
     def heading(self, block: Block) -> Pieces:
         if self._in_cell:
-            # Cells may be links as a whole, and a link that holds the place it leads to has no place.
+            # Cells can be links as a whole, and a link that contains its own target has no place.
             return _with("p", _with("strong", block.nodes))
         level = _HEADINGS[block.type]
         given = block.data.get("level")
@@ -320,7 +323,7 @@ class _Printer:
         label = f"{self.printing.page}.{self._headings}"
         self.anchors[place_of(self.printing.page, text_of(block.data, "id"))] = label
         align = _ALIGNED.get(text_of(block.data, "align") or "")
-        # Words alone: a heading is in the bookmarks of the file as well.
+        # Text only, because a heading is in the bookmarks of the file as well.
         inside = [n for n in block.nodes if not (isinstance(n, Inline) and n.type == "annotation")]
         made = _with("hd", inside, str(level), str(self.printing.level + level), literal(label))
         return _with("al", made, literal(align)) if align else made
@@ -389,7 +392,7 @@ class _Printer:
         return [*out, Code(");\n")]
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """One line: the tokens of the highlighter laid over the text nodes, cut where either ends."""
+        """Render one line: the highlighter's tokens merged with the text nodes, cut where either ends."""
         tokens = Tokens(row)
         out: list[Piece] = []
 
@@ -468,7 +471,7 @@ class _Printer:
         return self._card(target, target.title or label or url or "", target.description or "")
 
     def reusable_content(self, block: Block) -> Pieces:
-        """The blocks of what is included are in the node that includes it."""
+        """Render included content, which is in the node that includes it."""
         return block.nodes
 
     # Blocks of blocks.
@@ -592,7 +595,7 @@ class _Printer:
             ]
         given = object_of(view, "columnWidths")
         widths = [number_of(given.get(name), 4000) for name, _ in shown]
-        # Widths on screen are shares of the line on paper; columns without one take what their text needs.
+        # Widths on screen become shares of the line on paper; columns without a width fit their text.
         shares = [f"{w}fr" if w else "auto" for w in widths] if all(widths) else ["auto"] * len(shown)
         aligns = [
             literal(
@@ -715,7 +718,7 @@ class _Printer:
             if isinstance(told, dict):
                 ref = told["ref"] if isinstance(told.get("ref"), dict) else told
                 image = self._picture({"ref": ref, "alt": told.get("alt")})
-            # A link may not be in a link: the whole card leads on where its lines have none.
+            # Links can't be nested: the whole card is a link if its lines contain none.
             holds_link = any(isinstance(n, Inline) and n.type in ("link", "mention", "button")
                              for p in lines if isinstance(p, (Block, Inline)) for n in walk(p))  # fmt: skip
             body: list[Piece] = [*image, *lines]
@@ -752,7 +755,7 @@ class _Printer:
 
     def _note(self, node: Inline) -> list[Piece]:
         body = next((f for f in node.fragments if f.nodes), None)
-        # Notes do not nest on paper.
+        # Notes can't be nested on paper.
         return _with("note", self._note_body(body)) if body is not None and not self._in_note else []
 
     def _note_body(self, body: Fragment) -> list[Piece]:
@@ -783,7 +786,7 @@ class _Printer:
 
 
 def place_of(page: str, anchor: str | None = None) -> str:
-    """The name of a page, or of a place in it, among the labels of a print."""
+    """Return the label in a print of a page or of a place on it."""
     return f"{page}#{quote(anchor, errors='replace')}" if anchor else page
 
 
@@ -797,13 +800,13 @@ def _host(url: str) -> str:
 
 
 def _share(width: object) -> int | None:
-    """The share of a column, in percent."""
+    """Return the width of a column, in percent."""
     known = isinstance(width, dict) and width.get("unit") == "%"
     return number_of(width["value"], 100) or None if known and "value" in width else None  # type: ignore[index,operator]
 
 
 def _length(value: object) -> str | None:
-    """A length as typst has it: pixels as a number, shares of the line as a ratio."""
+    """Return a length for Typst: pixels as a number, shares of the line as a ratio."""
     if isinstance(value, dict):
         number = number_of(value.get("value"))
         if not number:
@@ -814,7 +817,7 @@ def _length(value: object) -> str | None:
 
 
 def _leaf(leaf: Leaf) -> str:
-    """Text in its marks, the first one outermost; line breaks in it stay."""
+    """Return text wrapped in its marks, the first one outermost; line breaks in it stay."""
     in_code = any(mark.type == "code" for mark in leaf.marks)
     lines = _SPACES.sub(" ", leaf.text).split("\n")
     inside = "linebreak();".join(
@@ -845,7 +848,7 @@ def _colored(mark: Mark, inside: str) -> str:
     return inside
 
 
-# Formulas: MathML, as the pages of sites have it, in typst's mathematics.
+# Formulas: MathML, as on the pages of sites, converted to Typst math.
 
 _LAID = {"msub": ("b",), "msup": ("t",), "msubsup": ("b", "t"), "munder": ("b",), "mover": ("t",),
          "munderover": ("b", "t")}  # fmt: skip
@@ -892,7 +895,7 @@ def _math_code(element: Any) -> str:
     if len(inside) > 1 and _fence(element[0], _OPEN) and _fence(element[-1], _CLOSE):
         return f"math.lr({_row(inside)})"
     for n in range(len(inside) - 2):
-        # A matrix is between its fences.
+        # A matrix is enclosed in its delimiters.
         if element[n + 1].tag == "mtable" and _fence(element[n], _OPEN) and _fence(element[n + 2], _CLOSE):
             inside[n], inside[n + 2] = f"math.lr({_row(inside[n : n + 3])})", "[]"
             inside[n + 1] = "[]"

@@ -1,4 +1,4 @@
-"""Which URLs may be in a page, and which pages of other hosts may be shown inside one."""
+"""Decide which URLs a page can contain, and which pages of other hosts it can embed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ufeff]")
 
 
 def safe_url(url: object) -> str | None:
-    """``url`` as it may be in an ``href`` or ``src``: http, https, mailto, tel, relative or ``#``.
+    """Return ``url`` if it is allowed in an ``href`` or ``src``: http, https, mailto, tel, relative, or ``#``.
 
-    Everything else is ``None``. Whatever precedes the first colon of the first path segment counts as a scheme,
-    so ``java\\nscript:``, ``JaVaScRiPt:`` and schemes nobody has thought of yet are refused alike. So is what cannot
-    be taken apart: whoever is given a URL may do that.
+    Everything else gives ``None``. The text before the first colon of the first path segment counts as a
+    scheme, so ``java\
+    script:``, ``JaVaScRiPt:``, and unknown schemes are all rejected. So are URLs that can't be parsed, because
+    callers may parse them.
 
     >>> safe_url(" https://example.com/a?b=c "), safe_url("../a:b"), safe_url("javascript:alert(1)")
     ('https://example.com/a?b=c', '../a:b', None)
@@ -37,7 +38,7 @@ def safe_url(url: object) -> str | None:
 
 
 class Player(Struct, frozen=True):
-    """A page of another host that may be shown in a frame. ``ratio`` is a class: video, audio or page."""
+    """An embeddable page of another host. ``ratio`` is a class: video, audio, or page."""
 
     provider: str
     src: str
@@ -58,7 +59,7 @@ def _youtube(parts: list[str], query: dict[str, list[str]]) -> str | None:
 
 
 def player(url: str) -> Player | None:
-    """The player of an allowed provider for the address of something there, or ``None``.
+    """Return the player of an allowed provider for a URL of its content, or ``None``.
 
     >>> player("https://youtu.be/dQw4w9WgXcQ").src
     'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ'

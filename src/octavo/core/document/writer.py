@@ -1,8 +1,9 @@
-"""Nodes to Markdown in the canonical style, as new blocks are written (``writing.py``: what becomes of the others).
+"""Write nodes as Markdown in the canonical style of new blocks (``writing.py`` handles the others).
 
-Canonical: ``*`` bullets, ``_x_`` (``*x*`` beside letters) and ``**x**``, ``\\`` for a hard break, ``***`` dividers, padded pipe tables, HTML
-where Markdown has no form. A paragraph is read back and compared; if the plain way to write it would read
-differently (delimiters next to letters, text that looks like markup), it is written with every sign escaped.
+Canonical: ``*`` bullets, ``_x_`` (``*x*`` beside letters) and ``**x**``, ``\\`` for a hard break, ``***``
+dividers, padded pipe tables, HTML where Markdown has no form. A paragraph is read back and compared; if the
+plain form would read differently (delimiters next to letters, text that looks like markup), it is written with
+all punctuation escaped.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _HTML_MARKS = {
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
 _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
-"""``_`` means nothing between two letters, which is where emphasis mostly is in CJK text."""
+"""``_`` has no meaning between two letters, which is where emphasis usually is in CJK text."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
@@ -46,7 +47,7 @@ _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-))
 
 
 def marker_of(block: Block, text: str) -> str:
-    """The sign a list puts before its items; another list right after it must use another one."""
+    """Return the marker of a list's items; another list right after it must use another one."""
     if not block.type.startswith("list-"):
         return ""
     match = re.match(r"\s*\d*(\S)", text)
@@ -54,8 +55,8 @@ def marker_of(block: Block, text: str) -> str:
 
 
 class Notes:
-    """The footnotes that written annotations need. A definition in a gap stays while an untouched block refers to
-    it; those only edited blocks refer to, and that say something else now, are written anew at the end of the page."""
+    """Footnotes that written annotations need. A definition in a gap stays while an untouched block refers to
+    it; changed ones that only edited blocks refer to are rewritten at the end of the page."""
 
     is_styled = is_draft = is_strict = is_loose = False
     bullet, behind, point = "*", " ", "."
@@ -86,11 +87,11 @@ class Notes:
         self.taken.update(self.known.keys() - self.moved)
 
     def _says(self, name: str, body: str) -> bool:
-        """Whether a footnote with this text is defined by this name."""
+        """Return whether a footnote with this text has this name."""
         return name in self.known and write_blocks(read_blocks(self.known[name]), Notes()) == body
 
     def label(self, fragment: Fragment) -> str:
-        """Keep the fragment's blocks as a footnote; the label to refer to it with."""
+        """Keep the fragment's blocks as a footnote, and return the label for references to it."""
         body = write_blocks(fragment.nodes, self)
         name = label_of(re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment)) or "1"
         if name in self.taken and self._says(name, body):
@@ -102,7 +103,7 @@ class Notes:
         return name
 
     def without(self, gap: str) -> str:
-        """The gap without the definitions that moved."""
+        """Return the gap without the definitions that moved."""
         if not self.moved or "[^" not in gap:
             return gap
         lines = _LINES.findall(gap)
@@ -115,16 +116,17 @@ class Notes:
         return "".join(lines)
 
     def text(self) -> str:
-        """The definitions to put at the end of the page."""
+        """Return the definitions to put at the end of the page."""
         return "\n\n".join(
             f"[^{name}]: " + re.sub(r"\n(?=[^\n])", "\n    ", body) for name, body in self.fresh.items()
         )
 
 
 class Styled(Notes):
-    """Has blocks written in the style of a source, with footnotes by the labels that they have. ``source``: where the
-    style is taken from; ``kept``: by ``id`` the nodes that are written with these texts. ``is_draft``: to see what an
-    edit changes, so that tables have no padding and words are not read back; ``is_strict``: with all signs escaped."""
+    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: where the
+    style is taken from; ``kept``: texts of nodes by ``id``, written as they are. ``is_draft``: to see what an
+    edit changes, without table padding and without reading text back; ``is_strict``: with all punctuation
+    escaped."""
 
     def __init__(
         self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False
@@ -148,7 +150,7 @@ _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 
 
 def _is_loose(source: str) -> bool:
-    """Whether blank lines are between items of a list in a source."""
+    """Return whether there are blank lines between the items of a list in a source."""
     in_list = is_behind_blank = False
     for line in source.splitlines():
         if not line.strip(" \t>"):
@@ -169,7 +171,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def _definitions(gap: str) -> list[Token]:
-    """The footnotes that are defined between two blocks, as they are read."""
+    """Return the footnotes that are defined between two blocks, as they are read."""
     if "[^" not in gap:
         return []
     text = gap.replace("\r\n", "\n").replace("\r", "\n")
@@ -177,13 +179,13 @@ def _definitions(gap: str) -> list[Token]:
 
 
 def labels_in(source: str) -> set[str]:
-    """The labels of the footnotes that a source refers to."""
+    """Return the labels of the footnotes that a source refers to."""
     return {label_of(first or second) for first, second in _LABEL.findall(source)}
 
 
 def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
-    """What stands between two blocks, with another text of a footnote where it is defined there. ``change``: from the
-    text as it is (None: it stays)."""
+    """Return the gap between two blocks with a footnote defined there changed. ``change``: from its current
+    text to the new one (None: it stays)."""
     note = next((note for note in _definitions(gap) if note.info == label and note.map is not None), None)
     said = change(note.content) if note is not None else None
     if note is None or said is None or note.map is None:
@@ -204,7 +206,7 @@ def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -
 
 
 def write_blocks(nodes: Sequence[Any], notes: Notes | None = None) -> str:
-    """Blocks in canonical style, a blank line between each two."""
+    """Write blocks in canonical style, separated by blank lines."""
     return "\n\n".join(_written(nodes, notes or Notes()))
 
 
@@ -216,8 +218,8 @@ def _written(nodes: Sequence[Any], notes: Notes) -> list[str]:
 
 
 def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> str:
-    """One block in canonical style, without line breaks around it. ``avoid``: the item sign of the list right
-    before it."""
+    """Write one block in canonical style, without line breaks around it. ``avoid``: the item marker of the list
+    right before it."""
     notes = notes or Notes()
     if (kept := notes.kept.get(id(block))) is not None:
         return kept
@@ -230,7 +232,7 @@ def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> st
 
 
 def write_inlines(nodes: Sequence[Any], notes: Notes | None = None, table: bool = False) -> str:
-    """The content of a paragraph. ``table``: within a cell of a pipe table."""
+    """Write the content of a paragraph. ``table``: within a cell of a pipe table."""
     notes = notes or Notes()
     if notes.is_draft:
         return _Inline(notes, strict=notes.is_strict, table=table).write(nodes)
@@ -246,7 +248,7 @@ def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
     if next(signs, None) is None and not table:
         return True
     if next(islice(signs, MAX_NODES, None), None) is not None:
-        # Whoever reads so many signs shows them as they are written.
+        # A text with so much punctuation shows it as written.
         return False
     if table:
         text = re.sub(r"\\\|", "|", text)
@@ -258,7 +260,7 @@ _ODD = re.compile(r"[^\w\s.,;()'\"/-]|_|://|www\.")
 
 
 def comparable(nodes: Sequence[Any]) -> Any:
-    """The nodes as plain values without keys, marks in one order."""
+    """Return the nodes as plain values without keys, with marks in one order."""
     found: list[Any] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -294,7 +296,7 @@ class _Inline:
         if edge.isspace():
             end = "<br>" if edge == "\n" else f"&#x{ord(edge):x};"
             text = text[:-1].removesuffix("\\" if edge == "\n" else "") + end
-        # A formula that begins a line could be a block of its own.
+        # A formula at the start of a line could be a block of its own.
         return text if self.table else _LINE_START.sub(_escape_start, text.replace("\\\n$$", "<br>$$"))
 
     def join(self, nodes: Sequence[Any]) -> str:
@@ -307,7 +309,7 @@ class _Inline:
         return "".join(out)
 
     def leaves(self, leaves: Sequence[Leaf], out: list[str]) -> None:
-        """Open and close marks so that a mark two neighbours share is written once."""
+        """Open and close marks so that a mark shared by two adjacent leaves is written once."""
         opened: list[tuple[Mark, int]] = []
         for leaf in leaves:
             if not leaf.text:
@@ -404,7 +406,7 @@ class _Inline:
         return f'<code class="expression">{self.escaped(str(node.data["expression"]))}</code>'
 
     def escaped(self, text: str) -> str:
-        """Text inside an HTML element within Markdown."""
+        """Return text inside an HTML element within Markdown."""
         text = _PUNCTUATION.sub(r"\\\1", text)
         return re.sub(r"[\t\n\r]|^ | $|(?<= ) ", lambda m: f"&#x{ord(m[0]):x};", text)
 
@@ -471,7 +473,8 @@ def _escape_start(match: re.Match[str]) -> str:
 
 
 def _url(ref: Data) -> str:
-    """What a reference is written as: a URL as it is, anything else as ``kind:id`` (resolve it first)."""
+    """Return the written form of a reference: a URL as it is, anything else as ``kind:id`` (resolve it
+    first)."""
     if ref.get("kind") == "url":
         return str(ref["url"])
     return f"{ref['kind']}:{next(str(value) for key, value in ref.items() if key != 'kind')}"
@@ -494,13 +497,13 @@ def _quoted(value: str) -> str:
 
 
 def _attrs(attrs: Data) -> str:
-    """Attributes of an HTML tag, one space before each."""
+    """Return the attributes of an HTML tag, one space before each."""
     return "".join(f' {name}="{_quoted(str(value))}"' for name, value in attrs.items())
 
 
 @cache
 def _emoji_names() -> dict[str, str]:
-    """Code points to the short name that is read as them."""
+    """Return the short names of emoji by code points."""
     from rich._emoji_codes import EMOJI
 
     names: dict[str, str] = {}
@@ -511,7 +514,7 @@ def _emoji_names() -> dict[str, str]:
 
 
 def image_attributes(data: Data) -> Data:
-    """The attributes of an ``<img>`` for an image's data."""
+    """Return the attributes of an ``<img>`` for an image's data."""
     attrs: Data = {"src": _url(data["ref"]), "alt": data.get("alt", "")}
     for side in ("width", "height"):
         if side in data:
@@ -530,7 +533,7 @@ def _number(value: float) -> str:
 
 
 def picture(data: Data, attrs: Data) -> str:
-    """``<img>``, with a ``<picture>`` around it when there is a dark variant."""
+    """Return ``<img>``, with a ``<picture>`` around it if there is a dark variant."""
     img = f"<img{_attrs(attrs)}>"
     if "refDark" not in data:
         return img
@@ -542,7 +545,8 @@ def picture(data: Data, attrs: Data) -> str:
 
 
 def _tag(name: str, data: Data, /, **names: str) -> str:
-    """An opening ``{% tag %}``: the fields of ``data`` that ``names`` lists (attribute=field), then attributes."""
+    """Return an opening ``{% tag %}``: the fields of ``data`` that ``names`` lists (attribute=field), then
+    attributes."""
     parts = [name]
     for attr, field in names.items():
         if field in data:
@@ -584,7 +588,7 @@ def _heading(block: Block, notes: Notes) -> str:
     text = write_inlines(block.nodes, notes).replace("\\\n", "<br>").replace("\n", " ")
     text = re.sub(r"(^|[ \t])(#+)$", r"\1\\\2", text)
     if text.endswith("}") and (named := HEADING_ID.search(text)):
-        # What looks like an id is of the words.
+        # Text that looks like an id is part of the heading.
         text = f"{text[: named.start()]}\\{text[named.start() :]}"
     if anchor:
         text += f' <a href="#{_quoted(anchor)}" id="{_quoted(anchor)}"></a>'
@@ -612,16 +616,16 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
             marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
         body = _item(item, notes, loose)
         if not body and "checked" not in item.data:  # type: ignore[union-attr]
-            # The box of a task is one only with a blank behind it.
+            # A task's box counts only with a space after it.
             marker = marker.rstrip()
         lines.append(marker + _indent(body, indent))
-        # In the style of a source only the items that need blank lines have them.
+        # In the style of a source, only the items that need blank lines have them.
         ends.append("\n\n" if loose and (notes.is_loose or not notes.is_styled or _loose(item)) else "\n")
     return "".join(line + end for line, end in zip(lines, ends, strict=True)).rstrip("\n")
 
 
 def _loose(item: Any) -> bool:
-    """Whether the item needs blank lines: it is more than a paragraph with lists below."""
+    """Return whether the item needs blank lines: it is more than a paragraph with nested lists."""
     return any(
         child.type not in ("list-ordered", "list-unordered", "list-tasks") or not index
         for index, child in enumerate(item.nodes)
@@ -649,7 +653,7 @@ def _quote(block: Block, notes: Notes) -> str:
 
 
 def _wrap(name: str, /, **names: str) -> Callable[[Block, Notes], str]:
-    """A writer for ``{% name %}`` around blocks."""
+    """Return a writer for ``{% name %}`` around blocks."""
 
     def write_tag(block: Block, notes: Notes) -> str:
         body = write_blocks(block.nodes, notes)
@@ -659,7 +663,7 @@ def _wrap(name: str, /, **names: str) -> Callable[[Block, Notes], str]:
 
 
 def _parts(name: str, part: str, fields: dict[str, str], **names: str) -> Callable[[Block, Notes], str]:
-    """A writer for a tag whose content is tags of one kind."""
+    """Return a writer for a tag whose content is tags of one kind."""
     write_part = _wrap(part, **fields)
 
     def write_tag(block: Block, notes: Notes) -> str:
@@ -839,7 +843,7 @@ def _unknown(block: Block, notes: Notes) -> str:
 
 
 def write_html(nodes: Sequence[Any], notes: Notes, code: bool = False) -> str:
-    """Inline nodes as HTML on one line, for places Markdown does not reach. ``code``: white space counts."""
+    """Write inline nodes as HTML on one line, where Markdown is not read. ``code``: whitespace counts."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -871,7 +875,7 @@ def write_html(nodes: Sequence[Any], notes: Notes, code: bool = False) -> str:
 
 
 def _html_text(text: str) -> str:
-    """Text inside HTML whose spaces all count."""
+    """Return text for HTML in which all spaces count."""
     text = html.escape(text, quote=False).replace("$$", "&#x24;&#x24;")
     return re.sub(r"[\t\r]|^ | $|(?<= ) |(?<=\n) | (?=\n)", lambda m: f"&#x{ord(m[0]):x};", text)
 
@@ -1087,7 +1091,7 @@ def _cell_blocks(nodes: Sequence[Any], notes: Notes) -> str:
 
 
 def html_block(block: Block, notes: Notes) -> str:
-    """A block as HTML on one line, for table cells."""
+    """Write a block as HTML on one line, for table cells."""
     data = block.data
     if block.type == "paragraph":
         attrs = {"align": _SIDE[data["align"]]} if "align" in data else {}
@@ -1128,7 +1132,7 @@ def html_block(block: Block, notes: Notes) -> str:
 
 _ALERT_OF = {"success": "TIP", "warning": "WARNING", "danger": "CAUTION"}
 _MARKDOWN_LINE = "\0"
-"""The end of a line of Markdown within HTML, whose own lines end as references."""
+"""The end of a line of Markdown within HTML; line breaks of the HTML itself are character references."""
 
 
 _WRITERS: dict[str, Callable[[Block, Notes], str]] = {

@@ -1,5 +1,5 @@
-"""A document to its Markdown: an untouched block as it was read, an edited one with the edit carried over into its
-source (``splicing.py``), a new one in the canonical style (``writer.py``)."""
+"""Write a document as Markdown: an untouched block as it was read, an edited one with the edit carried over
+into its source (``splicing.py``), a new one in the canonical style (``writer.py``)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ _BLANK = "\ufeff \t\r\n"
 
 
 def write(document: Document, was: Mapping[str, Block] | None = None) -> str:
-    """The Markdown of a document; exactly what was read where nothing changed. ``was``: see ``write_parts``."""
+    """Write a document as Markdown, exactly as it was read if nothing changed. ``was``: see ``write_parts``."""
     return "".join(write_parts(document, was=was))
 
 
 def rewritten(document: Document, change: Callable[[Reference], Data | None]) -> str:
-    """The Markdown of a document as it was read, with other references (see ``rewrite``), which are put into it too."""
+    """Write a document as it was read with other references (see ``rewrite``), which are changed in the
+    document, too."""
     assign_keys(document)
     was = {block.key or "": block for block in _copy(document.nodes)}
     return write(rewrite(document, change), was)
@@ -40,12 +41,13 @@ def write_parts(
     gone: Sequence[Block] = (),
     ends_with_crlf: bool | None = None,
 ) -> list[str]:
-    """The Markdown of a document in parts: before each block what stands there, then the block, and what follows the
-    last. ``seams``: places of blocks that were not read right behind the one that is before them now. ``get``: where
-    the nodes of the document may say no more than their types and sources, a block with all that is in it. ``was``: by
-    key what blocks were edited from, with their sources; ``definitions``: what these may refer to, where the gaps do
-    not hold all of it; ``gone``: blocks that were there besides, and may be in others now. ``ends_with_crlf``: whether all
-    lines of the text that it was read from end so (None: found out from the blocks)."""
+    """Write a document in parts: the text before each block, then the block, and the text after the last one.
+    ``seams``: indexes of blocks that did not directly follow the block now before them. ``get``: if the nodes
+    of the document contain only their types and sources, returns a block with all its contents. ``was``: the
+    blocks that blocks were edited from, by key, with their sources; ``definitions``: definitions that these may
+    refer to, if the gaps do not contain all; ``gone``: other blocks that existed and may be inside others now.
+    ``ends_with_crlf``: whether all lines of the original text end with CRLF (None: determined from the
+    blocks)."""
     nodes = document.nodes
     gaps = _with_notes(document, was) if was else document.gaps
     document = Document(nodes, gaps)
@@ -89,7 +91,7 @@ def write_parts(
     if notes.fresh:
         out[-1] = out[-1].rstrip("\r\n") + "\n\n" + notes.text() + "\n"
     if _ends_lines_with_crlf(document, was or {}) if ends_with_crlf is None else ends_with_crlf:
-        # What was read has no other line ends, so nothing of it changes.
+        # The original has no other line ends, so nothing in it changes.
         out = [_LINE_END.sub("\r\n", part) for part in out]
     return out
 
@@ -98,7 +100,7 @@ _LINE_END = re.compile(r"\r?\n")
 
 
 def _ends_lines_with_crlf(document: Document, was: Mapping[str, Block]) -> bool:
-    """Whether every line of what was read ends as on Windows. What is beside a new block may be new as well."""
+    """Return whether every line of the original ends with CRLF. Text next to a new block may be new as well."""
     nodes, gaps = document.nodes, document.gaps
     sources = [block.source or "" for block in (*nodes, *was.values())]
     if not any("\r\n" in text for text in (*gaps, *sources)):
@@ -115,13 +117,13 @@ _BARE_END = re.compile(r"(?<!\r)\n")
 
 
 def is_all_crlf(text: str) -> bool:
-    """Whether every line of a text ends as on Windows."""
+    """Return whether every line of a text ends with CRLF."""
     return "\r\n" in text and _BARE_END.search(text) is None
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
-    """The gaps of a document with what was changed in the footnotes that are defined in them, where that changes them
-    for no block that is as it was."""
+    """Return the gaps of a document with the edits of the footnotes defined in them, where that changes no
+    untouched block."""
     changed: dict[str, tuple[Fragment, Fragment]] = {}
     others: set[str] = set()
     for block in document.nodes:
@@ -154,7 +156,7 @@ def _notes_of(block: Block) -> list[Fragment]:
 
 
 def _edited(old: Fragment, new: Fragment, text: str) -> str | None:
-    """The text of a footnote with an edit in it; None where it does not say what the old one said."""
+    """Return the text of a footnote with an edit applied; None if it differs from the old footnote."""
     before, after = assign_keys(read(text)), Document(_copy(new.nodes))
     digests = Digests(before, Document(old.nodes))
     if [digests.of(node) for node in before.nodes] != [digests.of(node) for node in old.nodes]:
@@ -173,19 +175,20 @@ def _canonical(block: Block, notes: Notes, previous: Block | None, before: str) 
 
 
 def _are_two(before: str, gap: str, after: str) -> bool:
-    """Whether two blocks with this between them are read as these two, but for blank lines that end the second."""
+    """Return whether two blocks with this text between them are read as these two, except for blank lines that
+    end the second."""
     found = [block.source or "" for block in read("\n" + before + gap + after).nodes]
     return len(found) == 2 and found[0] == before and found[1].rstrip() == after.rstrip()
 
 
 def _stay_two(pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()) -> bool:
-    """Whether two blocks are still read as two of these kinds, with these ``between`` them."""
+    """Return whether two blocks are still read as two of these kinds, with ``between`` between them."""
     found = [block.type for block in read_blocks("\n" + before + gap + after)]
     return found == [pair[0].type, *between, pair[1].type]
 
 
 def _apart(gap: str) -> str:
-    """The gap, with the blank line two blocks need between them."""
+    """Return the gap with the blank line that two blocks need between them."""
     breaks = gap.replace("\r\n", "\n").replace("\r", "\n").count("\n")
     if gap.strip():
         return "\n\n" + gap.strip("\r\n") + "\n\n"

@@ -39,7 +39,7 @@ _SPREAD = re.compile(r"\bIN :(\w+)")
 log = logging.getLogger("octavo.db")
 
 TURN_SECONDS = 10.0
-"""Seconds that a write waits for its turn before the caller is told to try again."""
+"""Seconds that a write waits for its turn before it fails and the caller has to try again."""
 _LEAST_TURN_SECONDS = 1.0
 """The same for a request that has already waited that long for a thread: others would wait behind it."""
 
@@ -111,16 +111,16 @@ def was_full_lately() -> bool:
 
 
 def taking_turns(name: str, size: int) -> Shares:
-    """Return the places that the threads of a process share to read or write a database. A quarter is
-    reserved for organizations that hold none. Nobody is refused because many wait: the number of threads is
-    limited."""
+    """Return the slots that the threads of a process share to read or write a database. A quarter is reserved
+    for organizations that hold none. No number of waiting threads leads to a refusal, because the number of
+    threads is limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
     return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
 
 
 def no_turn() -> OutOfReach:
-    """Return the error for callers when others write all the time."""
+    """Return the error for callers when other writes leave no turn."""
     return OutOfReach(
         "Too many changes are being written right now. Nothing was changed; try again in a moment."
     )
@@ -283,8 +283,8 @@ class Database:
         raise NotImplementedError
 
     def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """Start a read that may be answered with rows of earlier reads, as long as nobody commits, or by a
-        replica; still one snapshot.
+        """Start a read that may be answered with rows of earlier reads, until the next commit, or by a replica;
+        still one snapshot.
 
         For callers that can start again: raises NotKept when it needs rows of another snapshot than those it
         has returned. Not ``begins``: also when it would have to query another process at all.
@@ -299,7 +299,7 @@ class Database:
         raise NotImplementedError
 
     def generation(self) -> int | None:
-        """Return a number that grows whenever anybody commits; None when it can't be known right now.
+        """Return a number that grows with every commit; None when it can't be known right now.
 
         All threads see the same numbers. Inside an open read it is the number its snapshot started with, so
         values computed there may be cached under it.

@@ -1,8 +1,8 @@
 """Runner of SQL migrations, forward only and ordered by time.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records what a
-database has. These are refused: a file that was changed afterwards, one that is older than what the database
-already has, and a database that is newer than the program.
+A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records which ones a
+database has. Octavo refuses a file that was changed afterwards, a migration older than the latest one in the
+database, and a database that is newer than Octavo.
 
 A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` beside it. Its line ``--
 replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them

@@ -65,7 +65,7 @@ def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
             raise ValueError("not the key of a row")
         return key
     except (binascii.Error, msgspec.MsgspecError, ValueError, TypeError):
-        raise BadRequest("page: must be a page identifier from `next.page` of an earlier answer") from None
+        raise BadRequest("page: must be a page identifier from `next.page` of an earlier response") from None
 
 
 class Slice(Struct, Generic[T], frozen=True):
@@ -104,7 +104,7 @@ def list_page(
     count: int | None = None,
     **given: Any,
 ) -> Slice[T]:
-    """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
+    """Return one page of the rows of ``source``, SQL from `FROM` to the end of its `WHERE`.
 
     ``columns``: what is selected; ``make`` makes an item of such a row. ``by``: columns that together are
     unique and never NULL, as in ``a.created_at, a.id``, with the ``key_types`` of their values; all of them

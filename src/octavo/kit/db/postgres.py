@@ -130,7 +130,7 @@ _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _QUIET_SECONDS = 1
 _CHANNEL = "octavo_changed"
 _DAMAGED = "damaged"
-"""What the process says to the others that finds the database damaged."""
+"""Notice that tells the other processes that the database is damaged."""
 _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
 """Notifies others of a change, with the number of its transaction."""
@@ -294,7 +294,7 @@ class PostgresDatabase(Database):
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
-        """Until when the generation counts as known; 0 when nobody listens."""
+        """Time until which the generation counts as known; 0 when there is no listener."""
         self._ear = -1
         """Socket of the listening thread."""
         self._lost_at: float | None = None
@@ -347,7 +347,7 @@ class PostgresDatabase(Database):
         return self._damaged
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
-        """What callers are told of an error that is not the statement's."""
+        """Return the error for callers when the failure is not the statement's."""
         if not isinstance(error, DAMAGE):
             return out_of_reach(error)
         if not self._damaged:
@@ -550,7 +550,7 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _disown(self) -> None:
-        """Treat our transaction like someone else's: nobody knows whether it has committed, or will."""
+        """Treat our transaction like someone else's: it is unknown whether it has committed, or will."""
         self._name = token_hex(8)
         self._changed()
 
@@ -628,7 +628,7 @@ class PostgresDatabase(Database):
                 # Without a limit: a migration in another process may take long.
                 tx.run("SET LOCAL statement_timeout = 0")
                 tx.value(Live("SELECT pg_advisory_xact_lock(:key)"), key=_MIGRATION)
-                # With a limit: a transaction that waits for a table blocks everybody who wants it afterwards.
+                # With a limit: a transaction that waits for a table blocks all later users of it.
                 tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
                 yield tx
         except OutOfReach as error:

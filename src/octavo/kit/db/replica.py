@@ -1,4 +1,4 @@
-"""Streaming replica that answers reads as long as nobody can tell the difference.
+"""Streaming replica that answers reads as long as the results are the same as the server's.
 
 A read may start at a replica if its snapshot has every transaction that this process knows to have committed: its
 own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows promises the same, so
@@ -178,7 +178,7 @@ class Replica:
 
     @staticmethod
     def _begin(connection: Connection, place: ServerPlace) -> str | None:
-        """Return the snapshot of a started transaction; None if its numbers would say nothing."""
+        """Return the snapshot of a started transaction; None if its numbers can't be compared."""
         connection.patience = _ANSWER_SECONDS
         if connection.place is None:
             connection.place = place_of_replica(connection)

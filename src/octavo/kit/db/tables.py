@@ -83,16 +83,16 @@ class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
     ``of_space``: SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list
-    of spaces. ``of_organization``: SQL condition of rows that belong to the organization ``:org``, if those
-    are not just the rows of its spaces. ``derived``: its rows are made from others, and rebuilt instead of
-    backed up. ``stays``: why rows are not exported with an organization; empty: they are. ``columns``:
-    references without a foreign key in the schema. ``membership``: the column with the person whose rows are
-    deleted when they leave the organization. ``values``: all values a column may have besides NULL. ``json``:
-    columns of JSON, and the type it decodes to. ``long``: columns of text of any length. ``secrets``: columns
-    with hashes of secrets. ``counts``: columns, of any table, that count rows of this one. ``many``: a space
-    may have so many rows that they are deleted in batches before it is purged. ``check``: raises BadRequest
-    or Conflict, with a message that begins with the column, for a row of an archive that could not be created
-    here over the API, because of this server's URLs or data.
+    of spaces. ``of_organization``: SQL condition of rows that belong to the organization ``:org``, if those are
+    not just the rows of its spaces. ``derived``: its rows are made from others, and rebuilt instead of backed
+    up. ``stays``: why rows are not exported with an organization; empty: they are. ``columns``: references
+    without a foreign key in the schema. ``membership``: the column with the person whose rows are deleted when
+    they leave the organization. ``values``: all values a column can have besides NULL. ``json``: columns of
+    JSON, and the type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes
+    of secrets. ``counts``: columns, of any table, that count rows of this one. ``many``: a space can have so
+    many rows that they are deleted in batches before it is purged. ``check``: raises BadRequest or Conflict,
+    with a message that starts with the column, for a row of an archive that could not be created here over the
+    API, because of this server's URLs or data.
     """
 
     name: str

@@ -137,7 +137,8 @@ class Exchange:
     # --- the response -----------------------------------------------------------------------------------
 
     async def send(self, status: int, headers: Headers, body: bytes, close: bool = False) -> None:
-        """Send a whole response. ``close``: end the connection after it, whatever the client goes on to send."""
+        """Send a whole response. ``close``: end the connection after it, even if the client continues to
+        send."""
         await self._start(status, headers, close)
         await self._send({"type": "http.response.body", "body": body})
         if close and self._more:

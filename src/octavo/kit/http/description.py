@@ -75,7 +75,7 @@ class Meanings(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True, omit_defaults=True):
-    """Real call of an operation: the request, and the successful answer."""
+    """Real call of an operation: the request and the successful response."""
 
     request: Any = None
     answer: Any = None
@@ -92,7 +92,7 @@ def _types(operation: Operation) -> list[Any]:
 
 
 def _options(returns: Any) -> list[Any]:
-    """Return the alternatives of an answer one by one: they need no tag, since nobody decodes them here."""
+    """Return the alternatives of a response one by one: they need no tag, because they are not decoded here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 

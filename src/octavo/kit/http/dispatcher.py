@@ -188,7 +188,7 @@ class Dispatcher:
         asker = _asker(request)
         return self._insiders.organization(asker, _place(request.parameters)), asker
 
-    # --- the way of one request -----------------------------------------------------------------------
+    # --- processing a request -------------------------------------------------------------------------
 
     def routes(self, operations: Iterable[Operation]) -> list[Route]:
         """Return the routes of these operations, below ``/v1``."""
@@ -273,8 +273,8 @@ class Dispatcher:
     def ask(
         self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
     ) -> Any:
-        """Return the answer of another operation of the table to the caller of ``call``, with the same
-        checks, limits, and effects as a request of its own.
+        """Return the response of another operation of the table to the caller of ``call``, with the same
+        checks, limits, and effects as a separate request.
 
         Returns decoded JSON; None for an empty answer. Raises its errors.
         """
@@ -396,10 +396,10 @@ class Dispatcher:
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
-                raise NotFound("There is nothing at this address.")
+                raise NotFound("There is nothing at this URL.")
         arguments: dict[str, Any] = {name: given[param] for name, param in operation.path_parameters.items()}
         if operation.needs is not PUBLIC:
-            # Operations that are closed to visitors say so themselves.
+            # Operations that are closed to visitors check this themselves.
             visiting = isinstance(call.authenticated, Visitor)
             enter = (operation.enter_visit if visiting else None) or operation.enter
             assert enter is not None and operation.proof is not None

@@ -130,7 +130,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def accepts_page(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether the caller prefers a page to JSON: a browser, not a program."""
+    """Return whether the caller prefers a page to JSON, as browsers do."""
     return b"text/html" in headers.get(b"accept", b"")
 
 
@@ -279,7 +279,7 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     """Run a function in a thread of the pool, in its owner's turn; few threads compute at a time.
 
     Raises Busy if too many requests of the owner wait, and OutOfReach when no thread is free for
-    ``QUEUE_SECONDS``: whatever blocks all of them may take long, and callers should get an answer.
+    ``QUEUE_SECONDS``: a block of all threads may last long, and callers should get a response.
     """
     span = tracing.current()
     if span is not None:
@@ -454,7 +454,7 @@ class Edge:
         segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
-            raise NotFound("There is nothing at this address.")
+            raise NotFound("There is nothing at this URL.")
         route, request.parameters = found
         request.path, request.segments = route.path, segments
         request.ends_with_slash = exchange.path.endswith(b"/")
@@ -479,8 +479,8 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Anybody who reaches a public port may name a trace: it becomes a link, so that it can be found, and
-        has no influence on whether this one is kept.
+        Any caller of a public port can name a trace: it becomes a link, so that it can be found, and has no
+        influence on whether this one is kept.
         """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
@@ -686,8 +686,8 @@ class Edge:
     ) -> None:
         """Send pieces, read one by one in threads, until the end or until the client has left.
 
-        After an error on the way, the connection ends without an end of the response, so that nobody takes it
-        for complete.
+        After an error in the middle, the connection ends without an end of the response, so that clients don't
+        take it for complete.
         """
         chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(exchange.gone())

@@ -35,8 +35,8 @@ class RefusedTool(Exception):
 
 
 class ToolText(NamedTuple):
-    """Answer of a tool: text, and fields for the program by name. ``data``: the same as ``text``, for
-    programs, of the type that the tool ``gives`` if it names one; None if the text says everything."""
+    """Answer of a tool: text, and fields for the program by name. ``data``: the same as ``text``, as structured
+    data of the type that the tool ``gives`` if it names one; None if the text is complete."""
 
     text: str
     about: Mapping[str, str] = {}

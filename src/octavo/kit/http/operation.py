@@ -1,16 +1,16 @@
 """The one table of operations: each HTTP operation is declared once, by decorating its handler.
 
-Routing, the permission check, the OpenAPI description, the reference pages, rate limits, metrics and the
-contract tests all read ``TABLE``. A handler's signature says what it takes:
+Routing, the permission check, the OpenAPI description, the reference pages, rate limits, metrics, and the
+contract tests all read ``TABLE``. A handler's signature declares what it needs:
 
 - ``call: Call``: the request;
-- one proof object (a type registered with ``enters``): what the permission check gave for the ids in the path; of an
-  operation that is open to visitors of a site, a union with the type that these get;
+- one proof object (a type registered with ``enters``): the result of the permission check for the ids in
+  the path; for an operation that is open to visitors of a site, a union with their type;
 - ``body`` and ``query``: msgspec types the request is validated against;
 - anything else: a path parameter, in snake case.
 
-One handler may carry several declarations: operations that do the same at different objects. Its proof type is then
-registered once for each of them, and the ids in the path say which permission check it is had by.
+One handler may carry several declarations: operations that do the same to different objects. Its proof type is
+then registered once for each of them, and the ids in the path determine the permission check.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Public:
 
 
 PUBLIC: Final = _Public()
-"""``needs`` of an operation that anybody may call, signed in or not."""
+"""``needs`` of an operation that anyone can call, signed in or not."""
 
 
 class Deletion:
