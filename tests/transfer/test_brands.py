@@ -82,8 +82,8 @@ def test_what_cannot_be_used_is_told() -> None:
     )
     assert not made.brand
     assert sorted(one.message for one in made.problems if one.code == "look_left_out") == [
-        "the color hsl(1 2% 3%) is not written as #rrggbb",
-        "the favicon gone.png is not there",
+        "the color hsl(1 2% 3%) isn't in the form #rrggbb",
+        "the favicon gone.png doesn't exist",
         "themeConfig.navbar.logo.src is only known when the site is built",
     ]
 
@@ -175,7 +175,7 @@ def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
     made = read_source(source, lambda source: source, adding, lambda: None)
     told = [one.message for one in made.problems if one.code == "look_left_out"]
     if size > 100:
-        assert (made.brand.logo, told) == ("", ["the logo has more than 5 MB"])
+        assert (made.brand.logo, told) == ("", ["the logo is larger than 5 MB"])
         return
     made.brand.store(sqlite_world.context)
     assert (made.brand.logo, made.brand.stored, told) == ("assets/logo.png", {}, [])

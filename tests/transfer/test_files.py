@@ -220,7 +220,7 @@ def test_what_cannot_be_read_is_told(imports):
     assert problems(run) == {("sheet.xlsx", "unknown_format"), ("broken.docx", "not_converted")}
     run = imports.files(("broken.zip", b"not a zip"))
     assert (run["status"], imports.tree()) == ("failed", {"A": {}})
-    assert "no readable ZIP" in run["reason"]
+    assert "isn't a readable ZIP" in run["reason"]
 
 
 # --- uploads ------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     few = packed(tmp_path / "a.zip", ("1.zip", part("a.md", "b.md")), ("2.zip", part("c.md", "c.zip")))
     assert parts_of(few) == ["a.md", "b.md", "c.md", "c.zip"]
     damaged = packed(tmp_path / "b.zip", ("1.zip", part("a.md")), ("2.zip", b"PK"))
-    with pytest.raises(SourceError, match=r"^2\.zip is no readable ZIP archive"):
+    with pytest.raises(SourceError, match=r"^2\.zip isn't a readable ZIP archive"):
         parts_of(damaged)
     monkeypatch.setattr(sources, "MAX_ENTRIES", 3)
     with pytest.raises(SourceError, match="more than 3 entries"):

@@ -950,8 +950,11 @@ def test_a_configuration_of_mintlify_in_several_files():
     made = brought(files)
     assert tree(made) == {"G": {"A": {}, "More": {"B": {}}}}
     said = {(one.code, one.message) for one in made.problems}
-    assert ("missing_file", "./none.json does not exist") in said
-    assert ("circular_include", "more.json is not filled in") in said
+    assert ("missing_file", "./none.json doesn't exist") in said
+    assert (
+        "circular_include",
+        "more.json was skipped, because it includes itself or there are too many files",
+    ) in said
     (left,) = [message for code, message in said if code == "versions_left_out"]
     assert left.startswith("versions (v1):")
 
@@ -1428,12 +1431,12 @@ def test_words_in_attributes_of_components_are_kept():
     )
     told = [one for one in made.problems if one.code == "unknown_component"]
     assert [(one.line, one.message.partition("; ")[2]) for one in told] == [
-        (3, "its words are kept"),
-        (5, "its words are kept"),
-        (10, "what is in it is kept"),
-        (16, "its words are kept"),
-        (16, "it is left out"),
-        (18, "it is left out"),
+        (3, "its text was kept"),
+        (5, "its text was kept"),
+        (10, "its contents were kept"),
+        (16, "its text was kept"),
+        (16, "it was skipped"),
+        (18, "it was skipped"),
     ]
 
 

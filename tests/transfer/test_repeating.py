@@ -264,6 +264,6 @@ def test_without_anybody_to_settle_it_nothing_is_changed(imports, folder):
     world = imports.world
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET role = 'edit' WHERE role = 'admin'")
-    with pytest.raises(BadRequest, match="nobody administers"):
+    with pytest.raises(BadRequest, match="no administrator"):
         folder.bring()
     assert imports.text("B") == FILES["b.md"]

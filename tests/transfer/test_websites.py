@@ -122,7 +122,7 @@ def test_a_site_without_end_is_left_at_the_limit(imports, site, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"/docs/": 500}, "answered 500"),
+        ({"/docs/": 500}, "status 500"),
         ({"/robots.txt": 503}, "robots.txt"),
         ({"/robots.txt": ("text/plain", "User-agent: Octavo\nDisallow: /\n")}, "robots.txt"),
         ({"/docs/": ("application/json", "{}")}, "no HTML"),

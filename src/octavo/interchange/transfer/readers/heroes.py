@@ -1,6 +1,7 @@
-"""What a home page shows above its text, which some tools write into the front matter: name, words, buttons, features.
+"""Hero sections of home pages, which some tools write into the front matter: name, text, buttons, and features.
 
-Read: ``hero`` and ``features`` as VitePress and Starlight have them."""
+Supported are ``hero`` and ``features`` of VitePress and Starlight.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .markdown import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:
-    """Markdown that stands below the title of the page, which is not said again; empty where there is none."""
+    """Return the hero as Markdown for below the title of the page, which isn't repeated. Empty if there is none."""
     hero = head.get("hero")
     if not isinstance(hero, dict):
         return ""
@@ -36,7 +37,7 @@ def hero_text(head: Head, place: Place, title: str) -> str:
 
 def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str, str]:
     icon, link = _said(one.get("icon")), _said(one.get("link"))
-    # What is no sign is a drawing of the site's own.
+    # Anything but an emoji is an image of the site.
     sign = f"{icon} " if icon and len(icon) <= 4 and not icon.isascii() else ""
     return (
         escape(f"{sign}{_said(one.get('title'))}"),
@@ -55,7 +56,7 @@ def _image(image: Any, place: Place) -> str:
 
 
 def _said(value: Any) -> str:
-    """The words of a value, which tools let hold HTML, in one line."""
+    """Return the text of a value, which may contain HTML, on one line."""
     text = re.sub(r"<[^<>]*>", " ", str(value)) if isinstance(value, (str, int, float)) else ""
     return words(" ".join(text.split()))
 
