@@ -250,7 +250,7 @@ class _Conversion:
 
                 def arranged(document: Any) -> Any:
                     comments.extend(document.comments)
-                    return _below_its_title(document)
+                    return _move_headings_below_title(document)
 
                 found = mammoth.convert_to_html(
                     file, convert_image=keep, style_map=_STYLES, transform_document=arranged
@@ -285,7 +285,7 @@ class _Conversion:
                         open_source(str(place), allow_url=_refuse, local=True, whole=True)
                     )
                     if packed.total > MAX_UNPACKED:
-                        raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+                        raise SourceError(f"it unpacks to more than {MAX_UNPACKED // 1024**2} MB")
                     names.update(packed.paths())
                 text = read_opendocument(
                     lambda name: _part(packed, name) if packed and name in names else None,
@@ -366,7 +366,7 @@ p[style-name='Subtitle'] => p > em:fresh
 _LEVEL = re.compile(r"heading ?(\d)\Z", re.IGNORECASE)
 
 
-def _below_its_title(document: Any) -> Any:
+def _move_headings_below_title(document: Any) -> Any:
     """Return a Word document whose title style marks the title as the first heading, with all others moved one
     level down."""
     from mammoth import documents, transforms
@@ -409,14 +409,14 @@ def _part(packed: Source, name: str) -> bytes:
 
 def _check_text(size: int) -> None:
     if size > MAX_PAGE:
-        raise SourceError(f"more than {MAX_PAGE // 1024**2} MB of text")
+        raise SourceError(f"it has more than {MAX_PAGE // 1024**2} MB of text")
 
 
 def _check_word(place: Path) -> None:
     """Check an archive. Raises SourceError if it unpacks to too much, or for XML with a document type."""
     with open_source(str(place), allow_url=_refuse, local=True) as source, zipfile.ZipFile(place) as archive:
         if source.total > MAX_UNPACKED:
-            raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+            raise SourceError(f"it unpacks to more than {MAX_UNPACKED // 1024**2} MB")
         for info in archive.infolist():
             if not info.filename.lower().endswith((".xml", ".rels")):
                 continue

@@ -128,7 +128,7 @@ class ReadMe:
             below = f"v{version.removeprefix('v')}/" if len(versions) > 1 else ""
             self._read(project, version, raw, below, folder)
         made = read_files(raw, folder, kind="readme", several=True)
-        return _begin_with(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
+        return _make_default(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
 
     def _read(self, project: Project, version: str, raw: Source, below: str, folder: Folder) -> None:
         of = _First if self.is_first else _Second
@@ -334,7 +334,7 @@ class _Version:
         self.folder.add(self.raw, self.below + path, text.encode("utf-8", "replace"))
 
 
-def _begin_with(made: Source, title: str) -> Source:
+def _make_default(made: Source, title: str) -> Source:
     """Make the variant with this title the default."""
     entry = next((one for one in made.structure if one.title == title), None)
     if entry is None or entry.default:

@@ -70,7 +70,7 @@ def import_source(
     with context.db.read() as tx:
         state = main_state(tx, space_id)
         is_empty = not list_pages(tx, state) and not any(list_items(tx, state, kind) for kind in ITEM_KINDS)
-    bringing = _Bringing(context, space_id, identity, state_of, staged, author, git)
+    bringing = _CommandImport(context, space_id, identity, state_of, staged, author, git)
     if whole or is_empty:
         state, changed = replace_all(
             context, space_id, staged, author=author, git=git, also=bringing.record_whole
@@ -162,7 +162,7 @@ def _begin(
     )
 
 
-class _Bringing:
+class _CommandImport:
     """An import by the command. ``changes`` tells how existing content changed if the source was merged with it."""
 
     def __init__(
@@ -196,7 +196,7 @@ class _Bringing:
         with self._context.db.read() as tx:
             state = main_state(tx, self._space_id)
             brought = self.brought = self._bring(tx, state)
-            space = self._settler(tx) if brought.conflicts else None
+            space = self._conflict_owner(tx) if brought.conflicts else None
         edited = brought.edited
         with new_revision(
             self._context, state, edited.changes, edited.bodies, edited.keys, if_any=True
@@ -245,7 +245,7 @@ class _Bringing:
             if (place := found.next_token) is None:
                 return None
 
-    def _settler(self, tx: Transaction) -> SpaceAccess:
+    def _conflict_owner(self, tx: Transaction) -> SpaceAccess:
         """Return the access of a person who can create a change request for conflicts."""
         organization = get_space(tx, self._space_id).organization_id
         administrator = find_first_administrator(tx, organization)

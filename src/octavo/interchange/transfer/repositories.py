@@ -117,7 +117,7 @@ def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) 
             return found
     if re.fullmatch(r"[0-9a-f]{40}", ref) and (repository is None or ref.encode() in repository):
         return ref.encode()
-    raise SourceError(f"the repository has no branch, tag or commit {ref}")
+    raise SourceError(f"the repository has no branch, tag, or commit {ref}")
 
 
 def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str) -> Source:

@@ -324,12 +324,16 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             source.problem(printable(path), "unknown_compression", "skipped: neither stored nor deflated")
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
-            raise SourceError(f"{printable(path)} would grow more than {MAX_RATIO}-fold; not unpacked")
+            raise SourceError(
+                f"{printable(path)} would grow to more than {MAX_RATIO} times its size, so it wasn't unpacked"
+            )
         else:
             source.add(path, info.file_size, _zip_opening(archive, info))
     # Entries may share bytes, so the actual size of the archive counts.
     if source.total > max(os.path.getsize(where) * MAX_RATIO, _SMALL):
-        raise SourceError(f"the archive would grow more than {MAX_RATIO}-fold; not unpacked")
+        raise SourceError(
+            f"the archive would grow to more than {MAX_RATIO} times its size, so it wasn't unpacked"
+        )
     tops = {path.partition("/")[0] for path in source.paths()}
     if not whole and len(tops) == 1 and all("/" in path for path in source.paths()):
         # Archives of repositories contain a single folder named after the repository.

@@ -107,7 +107,7 @@ class _Crawl:
             raise SourceError(error.message) from None
         if first.status != 200:
             raise SourceError(f"the server responded with status {first.status}")
-        self._settle(first.url)
+        self._set_scope(first.url)
         self._read_robots()
         if not self._allowed(first.url):
             raise SourceError("the robots.txt of the site disallows this URL. Allow it there and try again")
@@ -124,7 +124,7 @@ class _Crawl:
 
     # --- fetching ------------------------------------------------------------------------------------------
 
-    def _settle(self, url: str) -> None:
+    def _set_scope(self, url: str) -> None:
         """Set the origin to where the first URL led, and the scope to its folder."""
         parts = read_address(url)
         if parts is None:
@@ -171,7 +171,7 @@ class _Crawl:
             return None
         self.bytes += len(answer.body)
         if answer.status != 200:
-            self.source.problem(url, "not_fetched", f"answered {answer.status}")
+            self.source.problem(url, "not_fetched", f"the server responded with status {answer.status}")
             return None
         return answer
 

@@ -115,7 +115,7 @@ class _Project:
         else:
             entries = self._folder(root, "docs", 0)
         if self.operations:
-            self._tell(root.rstrip("/"), "api_left_out", f"{self.operations} pages of an API description; add it as an API description")  # fmt: skip
+            self._tell(root.rstrip("/"), "api_left_out", f"{self.operations} pages of an API description weren't imported; add it as an API description")  # fmt: skip
         return Layout(
             entries=entries, dialect=Dialect(jsx=(".md", ".mdx", ".markdown") if self.has_order else (), magic=True), root=root, addresses=self.addresses, problems=self.problems,
             parts=(root.rstrip("/"),), statics=(f"{root}assets/", f"{root}images/"), redirects={"docs": first} if (first := self._first(entries)) else {},

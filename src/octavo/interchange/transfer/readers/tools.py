@@ -1622,7 +1622,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
                     project + name,
                     0,
                     "api_left_out",
-                    f"{title[:100]}: pages of an API description; add it as an API description",
+                    f"{title[:100]}: pages of an API description weren't imported; add it as an API description",
                 )
             )
         root = _text(one.get("root"))
