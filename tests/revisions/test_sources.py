@@ -165,7 +165,7 @@ def test_bad_names_in_an_archive(tmp_path):
 
 def test_archive_bombs(tmp_path, monkeypatch):
     bomb = archive(tmp_path / "bomb.zip", [("zeros", b"\0" * 5_000_000)])
-    assert "200-fold" in error_of(bomb)
+    assert "200 times" in error_of(bomb)
     inner = archive(tmp_path / "outer.zip", [("bomb.zip", bomb.read_bytes())])
     with opened(inner) as source:
         assert source.paths() == ["bomb.zip"]

@@ -97,7 +97,7 @@ def test_a_space_is_put_together_page_by_page(tmp_path):
 
 @pytest.mark.parametrize("answer", [b"[]", b"{", b"<html>", b"[" * 100_000])
 def test_answers_that_are_none_are_named(tmp_path, answer):
-    with pytest.raises(SourceError, match="no JSON object"):
+    with pytest.raises(SourceError, match="isn't a JSON object"):
         read(tmp_path, Answering({**ANSWERS, "/spaces/s1/content": answer}))
 
 
@@ -135,6 +135,6 @@ def test_a_list_that_does_not_end_is_no_list(monkeypatch, again):
             return Fetched(url, 200, {}, msgspec.json.encode(answer))
 
     remote = Remote("https://api.example.com/v1", "secret", Endless())
-    with pytest.raises(SourceError, match="page that was read already" if again else "more than 5 pages"):
+    with pytest.raises(SourceError, match="page that was already read" if again else "more than 5 pages"):
         list(remote.all("/orgs"))
     assert len(asked) == (2 if again else 5)

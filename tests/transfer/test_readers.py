@@ -474,7 +474,7 @@ def test_plain_folders():
 
 
 def test_a_kind_that_is_told():
-    with pytest.raises(SourceError, match="no source of MkDocs"):
+    with pytest.raises(SourceError, match="isn't a MkDocs source"):
         brought({"a.md": "# A\n"}, "mkdocs")
     made = brought({"mkdocs.yml": "nav: [b.md]\n", "docs/b.md": "# B\n"}, "markdown")
     assert (made.kind, tree(made)) == ("markdown", {"Docs": {"B": {}}})

@@ -154,7 +154,7 @@ def test_what_cannot_be_updated_is_refused(imports):
     change = world.post("editor", f"/spaces/{imports.space}/change-requests", {"subject": "New"})["id"]
     inside = bring(imports, FIRST, change=change)
     outside = bring(imports, FIRST, inside["id"])
-    assert outside["status"] == "failed" and "not merged" in outside["reason"]
+    assert outside["status"] == "failed" and "isn't merged" in outside["reason"]
 
 
 @pytest.mark.sqlite_first

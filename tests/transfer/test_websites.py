@@ -125,7 +125,7 @@ def test_a_site_without_end_is_left_at_the_limit(imports, site, monkeypatch):
         ({"/docs/": 500}, "status 500"),
         ({"/robots.txt": 503}, "robots.txt"),
         ({"/robots.txt": ("text/plain", "User-agent: Octavo\nDisallow: /\n")}, "robots.txt"),
-        ({"/docs/": ("application/json", "{}")}, "no HTML"),
+        ({"/docs/": ("application/json", "{}")}, "isn't an HTML page"),
     ],
 )
 def test_a_site_that_cannot_be_read_fails_the_run(imports, site, change, said):

@@ -55,7 +55,7 @@ class Confluence:
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
         """Return the spaces that the token can access, personal spaces last, at most ``MAX_SPACES``, and whether
         these are all. Raises SourceError."""
-        spaces = self._all("/api/v2/spaces", limit=_BATCH, status="current") if self.is_cloud else self._all("/rest/api/space", limit=100)  # fmt: skip
+        spaces = self._all_entries("/api/v2/spaces", limit=_BATCH, status="current") if self.is_cloud else self._all_entries("/rest/api/space", limit=100)  # fmt: skip
         found: list[dict[str, Any]] = []
         is_all = True
         for space in spaces:
@@ -77,7 +77,7 @@ class Confluence:
         made.kind = "confluence"
         return made
 
-    def _all(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def _all_entries(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         ending = Ending(path)
         while True:
@@ -177,7 +177,7 @@ class _Space:
             self._object(out, "BlogPost", f"b{number}", {"contentStatus": "current"}, {})
 
     def _list(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        return self.confluence._all(path, **query)
+        return self.confluence._all_entries(path, **query)
 
     # Contents of the export
 
@@ -188,7 +188,7 @@ class _Space:
         self, out: IO[str], id: str, title: str, parent: str, position: object, body: str, labels: list[str]
     ) -> None:
         self._object(out, "Page", id, {"title": title, "position": _number(position), "contentStatus": "current"}, {"space": "1", "parent": parent})  # fmt: skip
-        self._object(out, "BodyContent", f"body{id}", {"body": self._named(self._led(body)), "bodyType": "2"}, {"content": id})  # fmt: skip
+        self._object(out, "BodyContent", f"body{id}", {"body": self._replace_mentions(self._rewrite_page_links(body)), "bodyType": "2"}, {"content": id})  # fmt: skip
         for label in labels:
             self._object(out, "Label", f"{id} {label}", {"name": label}, {})
             self._object(out, "Labelling", f"{id} {label} ", {}, {"content": id, "label": f"{id} {label}"})
@@ -218,7 +218,7 @@ class _Space:
 
     # Texts
 
-    def _led(self, body: str) -> str:
+    def _rewrite_page_links(self, body: str) -> str:
         """Rewrite links to pages of the space by URL, whose titles may be outdated, as links by space key and page
         id."""
         base, key = re.escape(escape(self.api.base)), re.escape(quote(self.key, safe="~"))
@@ -226,7 +226,7 @@ class _Space:
         begins = f'"{escape(self.api.base)}/spaces/{quote(self.key, safe="~")}/pages/'
         return re.sub(wanted, lambda found: begins + (found[1] or found[2]), body)
 
-    def _named(self, body: str) -> str:
+    def _replace_mentions(self, body: str) -> str:
         """Replace mentions of people with their names."""
 
         def name(found: re.Match[str]) -> str:

@@ -209,7 +209,7 @@ class _Conversion:
     def _raw_opening(self, path: str) -> Callable[[], IO[bytes]]:
         return self.raw.opening(path)
 
-    def _as_it_is(self, path: str, code: str, message: str) -> None:
+    def _keep_as_file(self, path: str, code: str, message: str) -> None:
         self.made.add(path, self.raw.size(path), self._raw_opening(path))
         self.made.problem(path, code, f"kept as a file: {message}")
 
@@ -218,7 +218,7 @@ class _Conversion:
         from .html import convert, parse_html
 
         if len(data) > MAX_PAGE:
-            self._as_it_is(path, "too_large", f"a page of more than {MAX_PAGE // 1024**2} MB")
+            self._keep_as_file(path, "too_large", f"a page of more than {MAX_PAGE // 1024**2} MB")
             return
         tree = parse_html(data)
         new = self.becomes[path]
@@ -233,7 +233,7 @@ class _Conversion:
                 fallback_title=re.sub(r"[-_]+", " ", name),
             )
         except DocumentError as error:
-            self._as_it_is(path, "not_converted", str(error)[:200])
+            self._keep_as_file(path, "not_converted", str(error)[:200])
             return
         self.folder.add(self.made, new, page.text.encode())
 
@@ -256,10 +256,10 @@ class _Conversion:
                     file, convert_image=keep, style_map=_STYLES, transform_document=arranged
                 )
         except SourceError as error:
-            self._as_it_is(path, "not_converted", str(error))
+            self._keep_as_file(path, "not_converted", str(error))
             return
         except Exception as error:  # Whatever a damaged document makes the library raise.
-            self._as_it_is(path, "not_converted", f"it can't be read ({type(error).__name__})")
+            self._keep_as_file(path, "not_converted", f"it can't be read ({type(error).__name__})")
             return
         if comments:
             self.made.problem(path, "comments_left_out", f"comments were skipped ({len(comments)})")
@@ -295,7 +295,7 @@ class _Conversion:
                     flat,
                 )
         except SourceError as error:
-            self._as_it_is(path, "not_converted", str(error))
+            self._keep_as_file(path, "not_converted", str(error))
             return
         self._html(path, text)
 

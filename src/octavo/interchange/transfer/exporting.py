@@ -166,7 +166,7 @@ def _configuration(
         texts[summary_path] = update_summary(
             original,
             tree.entries(before, lambda page: read(page.body) if page.body else ""),
-            lambda text: _understood(plan(text)),
+            lambda text: _pages_of_entries(plan(text)),
         )
     elif summary or not all(map(tree.is_told_by_its_file, tree.pages)):
         # A tree that had no SUMMARY.md and that the files alone no longer describe.
@@ -270,7 +270,7 @@ def _pins(plan: ImportPlan) -> dict[str, str | None]:
     return {page.slug: written[page.line] for page in plan.pages if page.kind == "group"}
 
 
-def _understood(plan: ImportPlan) -> list[SummaryEntry]:
+def _pages_of_entries(plan: ImportPlan) -> list[SummaryEntry]:
     """Return the entries of a SUMMARY.md as the pages that they become."""
     root = plan.config.root
     pins = _pins(plan)

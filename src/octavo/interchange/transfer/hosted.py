@@ -215,9 +215,9 @@ class _Reading:
         except (DocumentError, Absent) as error:
             self._source.problem(path, "not_converted", f"its content can't be read: {error}")
             text = ""
-        self._add(path, self._linked(self._headed(text, page), path))
+        self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
 
-    def _headed(self, text: str, page: dict[str, Any]) -> str:
+    def _with_front_matter(self, text: str, page: dict[str, Any]) -> str:
         """Add the front matter and the title that the API returns separately to the Markdown."""
         front, title, body = split_page(text)
         if not leading_title(text):
@@ -228,7 +228,7 @@ class _Reading:
             front = f"---\n{write_yaml(said)}---\n\n" if said else ""
         return front + title + body
 
-    def _linked(self, text: str, path: str) -> str:
+    def _rewrite_links(self, text: str, path: str) -> str:
         """Rewrite links to pages and files by id or URL as links to their new paths."""
 
         def by_id(found: re.Match[str]) -> str:
@@ -253,7 +253,7 @@ class _Reading:
             return
         text = text_of(found, "markdown")
         head = "" if text.startswith("---\n") else f"---\n{write_yaml({'title': title})}---\n\n"
-        self._add(path, self._linked(head + text, path))
+        self._add(path, self._rewrite_links(head + text, path))
 
     def _entries(self, pages: list[dict[str, Any]]) -> list[SummaryEntry]:
         entries = []

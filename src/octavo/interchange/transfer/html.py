@@ -175,7 +175,7 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
             raise
         title, body = _written(_Maker(link, image, _SAFE_DEPTH, notes).flow(main))
     title = (title or told or fallback_title or "Untitled")[:MAX_TITLE]
-    head = {"title": title, **_said(description=description)}
+    head = {"title": title, **_without_empty(description=description)}
     return Converted(title, with_head("", head) + ("\n" + body if body else ""), links)
 
 
@@ -365,7 +365,7 @@ def _block(type: str, nodes: list[Node] | None = None, **data: Any) -> Node:
     return node
 
 
-def _said(**data: Any) -> dict[str, Any]:
+def _without_empty(**data: Any) -> dict[str, Any]:
     """Return the members that aren't empty."""
     return {name: value for name, value in data.items() if value}
 
@@ -375,7 +375,7 @@ def _text(text: str, marks: Iterable[str] = ()) -> Node:
     return {"object": "text", "leaves": [leaf]}
 
 
-def _between(text: str, marks: Iterable[str] = ()) -> Node:
+def _text_between_tags(text: str, marks: Iterable[str] = ()) -> Node:
     """Return text between tags, in which a line end is a space. A text that consists only of a line end breaks the
     line."""
     return _text(" " if text == "\n" else text, marks)
@@ -392,7 +392,7 @@ def _fragment(name: str, type: str, nodes: list[Node]) -> Node:
     return {"object": "fragment", "fragment": name, "type": type, "nodes": nodes}
 
 
-def _in_words(node: Node) -> Node:
+def _as_inline_code(node: Node) -> Node:
     """Return a one-line listing as inline code, for use in a cell."""
     if node["type"] != "code" or len(node["nodes"]) != 1 or "title" in node["data"]:
         return node
@@ -435,7 +435,7 @@ class _Maker:
             run.clear()
 
         if element.text:
-            run.append(_between(element.text))
+            run.append(_text_between_tags(element.text))
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS or _holds_blocks(child):
@@ -445,7 +445,7 @@ class _Maker:
                 else:
                     run += self.inlines(child, ())
             if child.tail:
-                run.append(_between(child.tail))
+                run.append(_text_between_tags(child.tail))
         end_run()
         return found
 
@@ -526,14 +526,14 @@ class _Maker:
         return [_text(f"“{_plain({'nodes': inside})}”", marks)] if tag == "q" else inside
 
     def _inlines_in(self, element: Any, marks: tuple[str, ...]) -> list[Node]:
-        found = [_between(element.text, marks)] if element.text else []
+        found = [_text_between_tags(element.text, marks)] if element.text else []
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS:
                     found.append(_text(" "))
                 found += self.inlines(child, marks)
             if child.tail:
-                found.append(_between(child.tail, marks))
+                found.append(_text_between_tags(child.tail, marks))
         return found
 
     def _note(self, name: str) -> list[Node]:
@@ -544,7 +544,7 @@ class _Maker:
         return [{**_inline("annotation", []), "fragments": [body]}]
 
     def _link(self, element: Any, inside: list[Node]) -> list[Node]:
-        href = _harmless(element.get("href"))
+        href = _safe_href(element.get("href"))
         href = self.link(href) if href else None
         if not href or not inside:
             return inside
@@ -566,7 +566,9 @@ class _Maker:
         source, alt = self._source_of(element), _squeezed(element.get("alt") or "")
         if source is None:
             return [_text(alt)] if alt else []
-        return [_inline("inline-image", ref=_url(source), **_said(alt=alt, width=_width_of(element)))]
+        return [
+            _inline("inline-image", ref=_url(source), **_without_empty(alt=alt, width=_width_of(element)))
+        ]
 
     # Blocks
 
@@ -576,7 +578,7 @@ class _Maker:
         text = _squeezed(_plain({"nodes": nodes}))
         if not text:
             return []
-        pinned = _pinned(element)
+        pinned = _explicit_id(element)
         data = {"id": pinned} if pinned and pinned != slug(text) else {}
         # The page title comes from elsewhere. Level 0 marks a heading that may be the title.
         nodes = [node for node in nodes if node.get("type") != "inline-image"] if level == 1 else nodes
@@ -620,7 +622,7 @@ class _Maker:
         title = None
         if named is not None and above.tag == "figure":
             title = _squeezed(_plain({"nodes": self._inlines_in(named, ())}))
-        return [_block("code", nodes, **_said(syntax=syntax, title=title))]
+        return [_block("code", nodes, **_without_empty(syntax=syntax, title=title))]
 
     def _list(self, element: Any) -> list[Node]:
         items: list[Node] = []
@@ -700,7 +702,7 @@ class _Maker:
         source, alt = self._source_of(element), _squeezed(element.get("alt") or "")
         if source is None:
             return []
-        data = _said(alt=alt, width=_width_of(element))
+        data = _without_empty(alt=alt, width=_width_of(element))
         return [{**_block("image", ref=_url(source), **data), "fragments": []}]
 
     def _details(self, element: Any) -> list[Node]:
@@ -722,7 +724,7 @@ class _Maker:
         source = element.get("src") or next(
             (s.get("src") for s in element.iter("source") if s.get("src")), None
         )
-        source = _harmless(source)
+        source = _safe_href(source)
         if source and source.startswith("//"):
             source = f"https:{source}"
         if not source or not source.lower().startswith(("http://", "https://")):
@@ -760,7 +762,7 @@ class _Maker:
             values = {}
             for column, cell in zip(columns, row, strict=True):
                 name = values[column] = f"r{number}{column}"
-                inside = [_in_words(node) for node in self.flow(cell)] if cell is not None else []
+                inside = [_as_inline_code(node) for node in self.flow(cell)] if cell is not None else []
                 fragments.append(_fragment(name, "cell", inside or [_block("paragraph", [_text("")])]))
             records[f"r{number}"] = {"orderIndex": f"{number:06d}", "values": values}
         view = {"type": "grid", "columns": columns, "hideHeader": not headed}
@@ -799,7 +801,7 @@ def _holds_blocks(element: Any) -> bool:
     )
 
 
-def _harmless(href: str | None) -> str | None:
+def _safe_href(href: str | None) -> str | None:
     """Return a link as written if following it runs nothing. Browsers ignore control characters and spaces in
     schemes."""
     if not href:
@@ -835,7 +837,7 @@ def title_of(tree: Any) -> str:
     return _told_title(tree)[:MAX_TITLE]
 
 
-def _pinned(heading: Any) -> str:
+def _explicit_id(heading: Any) -> str:
     """Return the explicit id of a heading, or an empty string if it has none that is valid as an anchor."""
     pinned = heading.get("id") or next((a.get("id") or a.get("name") for a in heading.iter("a")), None)
     parent = heading.getparent()
@@ -854,7 +856,7 @@ def anchors_of(tree: Any) -> dict[str, str]:
             words = _squeezed("".join(element.itertext()))
             titles = element.tag == "h1" and not titled and not at
             titled = titled or titles
-            at = "" if titles else _pinned(element) or slug(words)
+            at = "" if titles else _explicit_id(element) or slug(words)
             anchors |= {own: at for own in (element.get("id"), element.getparent().get("id")) if own}
         for own in (element.get("id"), element.get("name") if element.tag == "a" else None):
             if own:

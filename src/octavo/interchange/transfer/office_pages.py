@@ -94,7 +94,7 @@ def _google(tree: Any) -> None:
             continue
         classes = (element.get("class") or "").split()
         if element.tag == "a":
-            _lead_out(element)
+            _replace_tracking_link(element)
         elif element.tag == "p" and "title" in classes:
             element.tag = "h1"
         elif element.tag == "span":
@@ -102,15 +102,17 @@ def _google(tree: Any) -> None:
                 _wrap(element, tag)
     for bold in list(tree.iter("b")):
         # All of a heading is bold.
-        if _above(bold, ("h1", "h2", "h3", "h4", "h5", "h6")) is not None:
+        if _closest_ancestor(bold, ("h1", "h2", "h3", "h4", "h5", "h6")) is not None:
             bold.tag = "span"
     for link in list(tree.iter("a")):
-        if (link.get("id") or "").startswith("cmnt") and (held := _above(link, ("sup", "div"))) is not None:
+        if (link.get("id") or "").startswith("cmnt") and (
+            held := _closest_ancestor(link, ("sup", "div"))
+        ) is not None:
             _drop(held)  # A comment, or the marker that links to it.
     _nest(tree)
 
 
-def _above(element: Any, tags: tuple[str, ...]) -> Any | None:
+def _closest_ancestor(element: Any, tags: tuple[str, ...]) -> Any | None:
     """Return the nearest of these elements that contains it, within a few levels."""
     for _ in range(6):
         element = element.getparent()
@@ -148,7 +150,7 @@ def _wrap(element: Any, tag: str) -> None:
     element.append(inner)
 
 
-def _lead_out(link: Any) -> None:
+def _replace_tracking_link(link: Any) -> None:
     """Replace tracking links with their targets."""
     href = link.get("href") or ""
     if href.startswith(("https://www.google.com/url?", "http://www.google.com/url?")):

@@ -651,7 +651,7 @@ class _Document:
                 self.tell("broken_link", f"{href[:200]} doesn't exist in the document")
             href = f"#{anchor}" if anchor is not None else ""
         else:
-            href = _beside(href)
+            href = _resolve_relative(href)
         if self.run == "pre" or not href:
             self.runs(element, look)
             return
@@ -730,7 +730,7 @@ class _Document:
         if source is None and "" in kept:
             self.tell("image_left_out", "an image is damaged, too large, or in an unknown format")
         elif source is None and images:
-            source = _beside(images[0].get(_HREF) or "")
+            source = _resolve_relative(images[0].get(_HREF) or "")
             if re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", source):
                 self.tell("missing_image", f"{source[:200]} doesn't exist in the document")
                 source = None
@@ -751,7 +751,7 @@ def _is_hidden(element: Any) -> bool:
     return bool(element.get(_q("text:is-hidden")) == "true")
 
 
-def _beside(href: str) -> str:
+def _resolve_relative(href: str) -> str:
     """Return a relative URL as a path outside of the document. It starts in the document, as if that were a
     folder."""
     return href.removeprefix("../")

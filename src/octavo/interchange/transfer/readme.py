@@ -91,7 +91,7 @@ class ReadMe:
             found.sort(key=lambda one: one.get("is_stable") is not True)
             return [text_of(one, "version") for one in found if text_of(one, "version")]
         try:
-            found = list(_paged(self.api, "/branches"))
+            found = list(_listed_pages(self.api, "/branches"))
         except Absent:
             raise SourceError(
                 "this is an older project. Use the API at https://dash.readme.com/api/v1"
@@ -200,9 +200,11 @@ class _Second:
 
     def categories(self) -> Iterator[tuple[str, str, list[_Listed]]]:
         for section, folder in (("guides", "docs"), ("reference", "reference")):
-            for category in _paged(self.api, f"{self.at}/categories/{section}"):
+            for category in _listed_pages(self.api, f"{self.at}/categories/{section}"):
                 title = text_of(category, "title")
-                pages = list(_paged(self.api, f"{self.at}/categories/{section}/{escaped(title)}/pages"))
+                pages = list(
+                    _listed_pages(self.api, f"{self.at}/categories/{section}/{escaped(title)}/pages")
+                )
                 yield folder, title, _tree(pages)
 
     def page(self, section: str, slug: str) -> _Page:
@@ -219,13 +221,13 @@ class _Second:
         return _Page(slug, head, text_of(content, "body"))
 
     def custom_pages(self) -> Iterator[_Page]:
-        for said in _paged(self.api, f"{self.at}/custom_pages"):
+        for said in _listed_pages(self.api, f"{self.at}/custom_pages"):
             content = object_of(said.get("content"))
             head = {"title": text_of(said, "title"), "hidden": True}
             yield _Page(text_of(said, "slug"), head, text_of(content, "body"), content.get("type") == "html")
 
     def recipes(self) -> Iterator[_Page]:
-        for listed in _paged(self.api, f"{self.at}/recipes"):
+        for listed in _listed_pages(self.api, f"{self.at}/recipes"):
             slug = text_of(listed, "slug")
             said = object_of(self.api.get(f"{self.at}/recipes/{escaped(slug)}").get("data"))
             content = object_of(said.get("content"))
@@ -352,7 +354,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _paged(api: Api, path: str) -> Iterator[dict[str, Any]]:
+def _listed_pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
     """Yield the entries of a list of the second API, page after page."""
     ending = Ending(path)
     number = 1

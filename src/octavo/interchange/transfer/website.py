@@ -199,7 +199,7 @@ class _Crawl:
 
     def _walk(self, first: Fetched) -> None:
         start = self._key(first.url) or first.url
-        waiting = deque(self._take(start, first))
+        waiting = deque(self._keep_page(start, first))
         seen = {start}
         listed = False
         while True:
@@ -235,9 +235,9 @@ class _Crawl:
             if final in self.pages or not self._allowed(final):
                 continue
             seen.add(final)
-            waiting.extend(self._take(final, answer))
+            waiting.extend(self._keep_page(final, answer))
 
-    def _take(self, key: str, answer: Fetched) -> Iterator[str]:
+    def _keep_page(self, key: str, answer: Fetched) -> Iterator[str]:
         """Keep a page. Return the URLs that it links to."""
         place = self.folder.new(".html")
         place.write_bytes(answer.body)
@@ -260,7 +260,7 @@ class _Crawl:
         while waiting and len(read) < _MAX_SITEMAPS and len(found) < self.limits.pages * 2:
             self.tick()
             url = waiting.popleft()
-            if url in read or not self._is_here(url) or self._exhausted():
+            if url in read or not self._is_in_scope(url) or self._exhausted():
                 continue
             read.add(url)
             try:
@@ -277,7 +277,7 @@ class _Crawl:
                     found.append(key)
         return found
 
-    def _is_here(self, url: str) -> bool:
+    def _is_in_scope(self, url: str) -> bool:
         there, here = read_address(url), read_address(self.origin)
         return there is not None and here is not None and there.authority == here.authority
 

@@ -279,10 +279,10 @@ def _find_folder(files: Heads) -> str | None:
         path.lower().endswith((".md", ".mdx", ".markdown", ".rst", ".html", ".htm")) and not _is_hidden(path)
         for path in files.paths
     )
-    return _common(files) if pages and pages >= others else None
+    return _common_folder(files) if pages and pages >= others else None
 
 
-def _common(files: Heads) -> str | None:
+def _common_folder(files: Heads) -> str | None:
     """Return the folder that contains all pages."""
     folders = [posixpath.dirname(path) for path in files.paths if _is_source(path) and not _is_hidden(path)]
     common = posixpath.commonpath(folders) if folders else ""
@@ -629,7 +629,7 @@ class _Reading:
         def ready(tree: Any) -> None:
             prepare(tree)
             for element in tree.iter("a", "img"):
-                self._lead(element, path)
+                self._rewrite_reference(element, path)
 
         return html_page(whole, _Lined(place, rows), self.titles[path], ready)
 
@@ -654,7 +654,7 @@ class _Reading:
             else:
                 written.problem(message.line, "unclear_markup", said[:300])
 
-    def _lead(self, element: Any, path: str) -> None:
+    def _rewrite_reference(self, element: Any, path: str) -> None:
         """Rewrite a reference as the path of its file from the root of the source."""
         name = "href" if element.tag == "a" else "src"
         written = element.get(name) or ""
@@ -746,4 +746,4 @@ def _plain(title: str) -> str:
 
 
 ANTORA = Reader("antora", "Antora", _find_antora, _antora)
-ASCIIDOC = Reader("asciidoc", "AsciiDoc", _find_folder, _folder, _common)
+ASCIIDOC = Reader("asciidoc", "AsciiDoc", _find_folder, _folder, _common_folder)

@@ -104,7 +104,9 @@ def directive_block(
         return [(card_table([_card(writer, argument, options, body, number)]), number)]
     if name in ("button-ref", "button-link"):
         shown = " ".join(text.strip() for text, _ in body) or argument
-        return [(button(writer.place, words(shown), _led(writer, argument, options, number), True), number)]
+        return [
+            (button(writer.place, words(shown), _target_of(writer, argument, options, number), True), number)
+        ]
     if name == "glossary":
         return _terms(writer, body)
     if name in ("epigraph", "pull-quote", "highlights"):
@@ -172,7 +174,7 @@ def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
     return rows
 
 
-def _led(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
+def _target_of(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
     """Return the target of a card or a button."""
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
@@ -195,7 +197,7 @@ def _card(
     return (
         " ".join(re.sub(r"</?strong>", "", as_html(writer.inline(title, number))).split()),
         "<br>".join(as_html(text) for text, _ in shown),
-        _led(writer, link, options, number) if link else "",
+        _target_of(writer, link, options, number) if link else "",
         writer.place.link(image, number, shown=True) if (image := options.get("img-top", "")) else "",
     )
 

@@ -75,7 +75,7 @@ def _notion(files: Heads, project: str) -> Layout:
         keys[wanted] = path
     shared = len(posixpath.commonprefix([list(key[:-1]) for key in keys])) if keys else 0
     keys = {key[shared:]: path for key, path in keys.items()}
-    entries, of_key = _nested(keys)
+    entries, of_key = _tree_of_paths(keys)
     _in_order_of_links(files, entries)
     titles = {path: _notion_title(files, path) or key[-1] for key, path in keys.items()}
     names = {path: "/".join(key) + ".md" for key, path in keys.items()}
@@ -97,7 +97,7 @@ def _notion(files: Heads, project: str) -> Layout:
     return layout
 
 
-def _nested(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
+def _tree_of_paths(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
     """Return the tree of pages based on their paths, from the top down."""
     made: list[Entry] = []
     entries: dict[tuple[str, ...], Entry] = {}
@@ -433,12 +433,12 @@ def _prepare_confluence(tree: Any) -> None:
                 (style for name, style in _KINDS if f"confluence-information-macro-{name}" in classes), "info"
             )
             element.set("class", f"admonition {kind}")
-            _titled(element)
+            _panel_title_to_heading(element)
         elif "code" in classes and "panel" in classes or "preformatted" in classes and "panel" in classes:
             _listing(element)
         elif "panel" in classes and element.tag == "div":
             element.set("class", "admonition info")
-            _titled(element)
+            _panel_title_to_heading(element)
         elif "expand-container" in classes:
             element.tag = "details"
             control = next(
@@ -470,7 +470,7 @@ def _prepare_confluence(tree: Any) -> None:
                 element.set("alt", posixpath.splitext(element.get("data-linked-resource-default-alias"))[0])
 
 
-def _titled(element: Any) -> None:
+def _panel_title_to_heading(element: Any) -> None:
     """Turn the title of a panel into its first heading."""
     for child in element.iter():
         names = (child.get("class") or "").split() if isinstance(child.tag, str) else []

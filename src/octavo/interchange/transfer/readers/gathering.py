@@ -190,7 +190,7 @@ class _Gathering:
         }
         addresses |= self._redirects()
         self.made.addresses = addresses
-        self._lead_old_addresses(addresses)
+        self._redirect_old_urls(addresses)
         return self.made
 
     def _brand(self) -> Brand:
@@ -217,7 +217,7 @@ class _Gathering:
             made.pictures[path] = partial(self.files.source.read, path)
         return made
 
-    def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
+    def _redirect_old_urls(self, addresses: dict[str, str]) -> None:
         """Redirect old URL paths to their pages."""
         if self.layout.rest and not self.layout.redirects and not self.layout.convert:
             return  # A folder of files never had URLs.
@@ -525,7 +525,7 @@ class _Gathering:
             return found
         if name.startswith("/"):
             keys = self._keys(name)
-            if (found := self._at(keys)) is not None:
+            if (found := self._page_at(keys)) is not None:
                 return found
             for each in keys:
                 for folder in (*layout.statics, layout.root, self.project, ""):
@@ -534,7 +534,7 @@ class _Gathering:
             # Links may start at the top of the repository that contains the imported folder.
             above, _, rest = name.strip("/").partition("/")
             beside = self._exact(rest) if rest and above == self.files.source.name else None
-            return beside or next((found for each in keys if (found := self._once(each))), None)
+            return beside or next((found for each in keys if (found := self._redirect_target(each))), None)
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)) or self.mapped(name):
             return found
@@ -570,7 +570,7 @@ class _Gathering:
             keys = [f"{self.layout.begins}/{each}".strip("/") for each in keys] + keys
         return keys
 
-    def _at(self, keys: Sequence[str]) -> str | None:
+    def _page_at(self, keys: Sequence[str]) -> str | None:
         """Return the page at one of these URL paths."""
         for each in keys:
             each = re.sub(r"(?:^|/)index\.html?$|\.html?$", "", each)
@@ -589,18 +589,18 @@ class _Gathering:
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
         led = None
         if name.startswith("/"):
-            if self._at(self._keys(name, literal)) is not None:
+            if self._page_at(self._keys(name, literal)) is not None:
                 return None
             # A partial match here yields to a page with exactly this URL path.
             led = self._other_at(name, found is None)
         elif self._exact(_joined(posixpath.dirname(source), name)) is not None:
-            if is_own and not self._leaves(name, source, found or ""):
+            if is_own and not self._leaves_language(name, source, found or ""):
                 return None
             is_own = False
         elif (address := self.layout.addresses.get(source)) is not None:
             inside = [_joined(start, name) for start in (address, posixpath.dirname(address))]
             keys = [each.strip("/.") for each in inside if each is not None]
-            if self._at(keys) is not None:
+            if self._page_at(keys) is not None:
                 return None
             led = next(filter(None, (self._other_at(f"/{key}", False) for key in keys)), None)
         if led is None and found is not None and not is_own:
@@ -621,14 +621,14 @@ class _Gathering:
             if base != self.layout.base.strip("/") and not f"{name}/".startswith(f"/{base}/"):
                 continue  # Each variant has its own, which states the language.
             keys = place._keys(name, literal=True)
-            found = place._at(keys)
+            found = place._page_at(keys)
             if found is None and old:
-                found = next(filter(None, map(place._once, keys)), None)
+                found = next(filter(None, map(place._redirect_target, keys)), None)
             if found is not None:
                 return other, found
         return None
 
-    def _leaves(self, name: str, source: str, found: str) -> bool:
+    def _leaves_language(self, name: str, source: str, found: str) -> bool:
         """Return whether a relative path leads out of the folder of a language to the same page in the default
         language."""
         return any(
@@ -693,7 +693,7 @@ class _Gathering:
                 return found
         return None
 
-    def _once(self, address: str) -> str | None:
+    def _redirect_target(self, address: str) -> str | None:
         """Return the page that an old URL path led to."""
         if self.old is None:
             self.old = {

@@ -350,13 +350,13 @@ class Writer:
                 if found["name"]:
                     self.imports[found["name"]] = found["source"]
                 if found["names"]:
-                    self._take(found["names"], found["source"], lines[at][1])
+                    self._import_constants(found["names"], found["source"], lines[at][1])
                 return end
             if not lines[end - 1][0].strip():
                 return None
         return None
 
-    def _take(self, names: str, source: str, number: int) -> None:
+    def _import_constants(self, names: str, source: str, number: int) -> None:
         """Read constants that another page exports, under the names used in this one."""
         if not source.endswith(_PARTS) or self.taken >= MAX_TAKEN:
             return
@@ -1250,7 +1250,7 @@ class Writer:
             return self.vocabulary.liquid(self, lines, at)
         if self.dialect.tags and start.startswith("{%"):
             return self._own_tag(lines, at)
-        if self.dialect.liquid and at + 1 < len(lines) and (kind := _hinting(start)):
+        if self.dialect.liquid and at + 1 < len(lines) and (kind := _hint_of_attributes(start)):
             # It applies to the block below, which may start with a title.
             end = self._end_of_text(lines, at + 1)
             if lines[at + 1][0].lstrip().startswith(">"):
@@ -1301,7 +1301,7 @@ class Writer:
 
     def text(self, lines: list[Line]) -> list[Line]:
         """Return lines of plain text."""
-        if self.dialect.liquid and len(lines) > 1 and (kind := _hinting(lines[-1][0].strip())):
+        if self.dialect.liquid and len(lines) > 1 and (kind := _hint_of_attributes(lines[-1][0].strip())):
             return self.hint(kind, "", self.text(lines[:-1]), lines[0][1])
         joined = "\n".join(text for text, _ in lines)
         made = self.inline(joined, lines[0][1])
@@ -1313,7 +1313,10 @@ class Writer:
             return lines
         rows = made.split("\n")
         if len(rows) == len(lines):
-            return [(_led(row, text), number) for row, (text, number) in zip(rows, lines, strict=True)]
+            return [
+                (_keep_text_column(row, text), number)
+                for row, (text, number) in zip(rows, lines, strict=True)
+            ]
         return [(row, lines[min(at, len(lines) - 1)][1]) for at, row in enumerate(rows)]
 
     def inline(self, text: str, number: int) -> str:
@@ -1452,7 +1455,7 @@ class Writer:
         done = re.search(r"\{%-?\s*(?:link|post_url)\b|\{\{[<%]\s*(?:rel)?ref\b", href) is not None
         return self.inline(href, line), done
 
-    def _to(self, found: re.Match[str], line: int) -> str:
+    def _link_target(self, found: re.Match[str], line: int) -> str:
         href, done = self._target(found["href"], line)
         if done:
             return f"]({_pointed(href)}{found['link_title'] or ''})"
@@ -1601,7 +1604,7 @@ class Writer:
 _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
     "escape": Writer._code, "code": Writer._code, "auto": Writer._auto, "filled": Writer._filled,
     "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
-    "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
+    "image": Writer._image, "to": Writer._link_target, "tag": Writer._tag, "liquid": Writer._liquid,
     "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "small": Writer._small, "inserted": Writer._inserted, "icon": Writer._icon,
     "formula": Writer._formula, "attributes": Writer._attribute_list,
 }  # fmt: skip
@@ -1626,7 +1629,7 @@ def _place_of(attributes: re.Match[str]) -> str:
     return f" {anchor(named[1])}" if named else ""
 
 
-def _led(row: str, text: str) -> str:
+def _keep_text_column(row: str, text: str) -> str:
     """Return a line of a list with the original indentation of its text. Without the removed leading marker, the
     text would be indented further and become a listing."""
     lead = _LEAD.match(text)
@@ -1646,7 +1649,7 @@ def _hint_of_classes(found: re.Match[str]) -> str:
     return kinds[-1] if kinds else ""
 
 
-def _hinting(line: str) -> str:
+def _hint_of_attributes(line: str) -> str:
     """Return the hint kind that attributes on a line of their own give to their block, empty for any other
     attributes."""
     if not line.startswith("{:") or not _ATTRIBUTES.fullmatch(line):

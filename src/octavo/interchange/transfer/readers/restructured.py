@@ -89,7 +89,7 @@ _now: ContextVar[_Reading] = ContextVar("page")
 
 
 @contextmanager
-def _tables(text: str) -> Iterator[None]:
+def _extended_tables(text: str) -> Iterator[None]:
     """Add every directive and role named in a text to the tables, and restore the tables afterward."""
     before = dict(directives._directives), dict(roles._roles)
     try:
@@ -351,7 +351,7 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
         "smart_quotes": False, "doctitle_xform": False, "sectsubtitle_xform": False, "line_length_limit": MAX_LINE,
         "initial_header_level": 2, "toc_backlinks": False, "footnote_references": "brackets",
     }  # fmt: skip
-    with _lock, _tables(text):
+    with _lock, _extended_tables(text):
         token = _now.set(reading)
         try:
             tree = publish_doctree(text, settings_overrides=settings)

@@ -241,7 +241,7 @@ def _of_template(
         return writer.blocks([(row, number) for row in (whole or "").strip("\n").split("\n")])
     pieces = _Pieces(writer)
     within = pieces.html_of(inside or [])
-    if inside and not pieces.has_templates and not _shows(plain):
+    if inside and not pieces.has_templates and not _is_visible(plain):
         # It only styles its contents.
         return writer.blocks(inside)
     if inside and _VERBATIM.search(template):
@@ -352,7 +352,7 @@ class _Pieces:
 
         if re.search(r"<script\b", html, re.IGNORECASE):
             self.writer.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
-        if not _shows(html):
+        if not _is_visible(html):
             return []
         page = parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>")
         rows = html_of_tree(page, self.writer.place, "-").partition("\n")[2].strip("\n").split("\n")
@@ -373,12 +373,12 @@ class _Pieces:
             return as_html(" ".join(said)) if is_html else " ".join(said)
 
         if (lead := _LAST.fullmatch(row)) and not lead["before"].startswith(("#", "|", "<")):
-            return self._behind(
+            return self._lines_after(
                 lead["lead"], _SIGN.sub(words_of, lead["before"]), self.made[int(lead["sign"])], number
             )
         return [(_SIGN.sub(words_of, row), number)]
 
-    def _behind(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
+    def _lines_after(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
         """Return Octavo lines after the start of a line. ``lead`` has the markers of the quotes and lists around
         them."""
         below = re.sub(r"[*+-](?=[ ])|\d+[.)](?=[ ])", lambda sign: " " * len(sign[0]), lead)
@@ -394,7 +394,7 @@ class _Pieces:
         ]
 
 
-def _shows(html: str) -> bool:
+def _is_visible(html: str) -> bool:
     """Return whether HTML is visible or changes the meaning of its contents."""
     return bool(re.sub(r"<[^<>]*>|\s", "", html)) or bool(
         re.search(r"<(?:img|video|audio|iframe|ul|ol|li|table|tr|td|pre|details|blockquote|a|button)\b", html)
@@ -502,7 +502,7 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
     written = text[start:end]
     found = _SHORT.fullmatch(written)
     if found is None:
-        return _shown(written), end
+        return _unescaped(written), end
     if found["close"]:
         return "", end
     if not found["empty"] and not _is_built_in(found["name"]) and _template(writer, found, line):
@@ -525,7 +525,7 @@ def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
     def filled(piece: re.Match[str]) -> str:
         found = _SHORT.fullmatch(piece[0])
         if found is None:
-            return _shown(piece[0])
+            return _unescaped(piece[0])
         value = _plain_text(writer, found, line)
         if value is None:
             message = f"the shortcode {found['name']} in code stays as written"
@@ -535,7 +535,7 @@ def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
     return _IN_CODE.sub(filled, text) if "{{" in text else text
 
 
-def _shown(written: str) -> str:
+def _unescaped(written: str) -> str:
     """Return an escaped shortcode (with comment markers inside its brackets) as the text it shows."""
     if len(written) < 10 or (written[3:5], written[-5:-3]) != ("/*", "*/"):
         return written

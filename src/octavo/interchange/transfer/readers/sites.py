@@ -267,7 +267,7 @@ class _Site:
         if len(made) == 1 and made[0].children:
             first = made[0]
             made = [Entry(title=first.title, path=first.path), *first.children] if first.path else first.children  # fmt: skip
-        return _once(made, set())
+        return _without_duplicates(made, set())
 
     def _entries(self, paths: list[str]) -> list[Entry]:
         home = self._home()
@@ -281,7 +281,7 @@ class _Site:
         merged = self.pages[home].nav if home else []
         if not merged:
             merged = max((page.nav for page in self.pages.values()), key=lambda nav: len(walk_entries(nav)), default=[])  # fmt: skip
-        merged = _once(merged, set())
+        merged = _without_duplicates(merged, set())
         at = {entry.path for entry in walk_entries(merged) if entry.path}
         # Many sites expand only the part of the navigation that contains the current page.
         for page in self.pages.values():
@@ -369,7 +369,7 @@ def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
             _merge(into[at].children, entry.children, known)
             place = at + 1
         elif not entry.path or entry.path not in known:
-            for new in _once([entry], known):
+            for new in _without_duplicates([entry], known):
                 into.insert(place, new)
                 place += 1
 
@@ -388,16 +388,16 @@ def _words(element: Any, without: list[Any]) -> str:
     return " ".join("".join(parts).split())[:200].rstrip(" ¶#")
 
 
-def _once(entries: list[Entry], taken: set[str]) -> list[Entry]:
+def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
     """Return the tree with each page only in its first place."""
     made = []
     for entry in entries:
         if entry.path is not None and entry.path in taken:
-            made += _once(entry.children, taken)
+            made += _without_duplicates(entry.children, taken)
             continue
         if entry.path is not None:
             taken.add(entry.path)
-        children = _once(entry.children, taken)
+        children = _without_duplicates(entry.children, taken)
         if entry.path is not None or children:
             made.append(Entry(title=entry.title, path=entry.path, children=children))
     return made
@@ -435,7 +435,7 @@ def prepare(tree: Any) -> None:
         ):
             _fragment(element)
         elif element.tag == "table" and any(name.startswith(("highlight", "rouge-table", "hljs")) for name in classes):  # fmt: skip
-            _numbered(element)
+            _without_line_numbers(element)
         elif element.tag in ("td", "span") and {"linenos", "lineno", "line-numbers", "lnt", "ln"} & set(classes):  # fmt: skip
             _drop(element)
         elif element.tag == "table" and "memberdecls" in classes:
@@ -445,7 +445,7 @@ def prepare(tree: Any) -> None:
         elif element.get("id") in _CHROME or element.tag == "div" and "summary" in classes and element.getparent().get("class") == "header":  # fmt: skip
             _drop(element)
         elif element.tag == "span" and "filename" in classes and element.getnext() is not None:
-            _named(element)
+            _code_with_file_name(element)
         elif element.tag == "a" and (element.get("title") or "").lower() in ("permalink", "permanent link", "link to this heading", "permalink to this headline", "permalink to this heading", "link to this definition", "permalink to this definition"):  # fmt: skip
             _drop(element)
 
@@ -508,7 +508,7 @@ def _members(table: Any) -> None:
                 _drop(image)
 
 
-def _numbered(element: Any) -> None:
+def _without_line_numbers(element: Any) -> None:
     """Rewrite a listing whose line numbers are a separate column."""
     listings = [pre for pre in element.iter("pre") if not any("line" in (up.get("class") or "") and up.tag == "td" for up in pre.iterancestors("td"))]  # fmt: skip
     if len(listings) != 1:
@@ -548,7 +548,7 @@ def _tabbed(element: Any) -> None:
     element.extend([bar, *panels])
 
 
-def _named(element: Any) -> None:
+def _code_with_file_name(element: Any) -> None:
     """Rewrite the file name above a listing."""
     listing = element.getnext()
     above = element.getparent()

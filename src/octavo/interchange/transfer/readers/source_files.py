@@ -74,11 +74,11 @@ class Heads:
                     head = {key: value for key, value in metadata.items() if value is not UNKNOWN} | head
             given = head.get("title")
             title = str(given) if isinstance(given, (str, int, float)) and str(given).strip() else ""
-            found = self._heads[path] = (head, " ".join(title.split()) or _said_title(text))
+            found = self._heads[path] = (head, " ".join(title.split()) or _stated_title(text))
         return found
 
 
-def _said_title(text: str) -> str:
+def _stated_title(text: str) -> str:
     body, _ = split_front(text)
     if title := leading_title(body):
         return words(re.sub(r"\{[^{}]*\}\s*$|<[^<>]*>", "", title))

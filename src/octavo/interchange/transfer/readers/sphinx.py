@@ -73,7 +73,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
     language = re.search(r"^language\s*=\s*[\"']([\w-]+)[\"']", conf, re.MULTILINE)
     labels = _labels(files, paths)
     titles = {path: _title(files, path) for path in paths if path.endswith(".rst")}
-    outside = _outside(conf)
+    outside = _external_links(conf)
     names = Names(
         labels,
         lambda target, path: _find_file(files, project, target, path),
@@ -85,7 +85,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         for name in ("html_logo", "html_favicon")
         if (found := re.search(rf"^{name}\s*=\s*[\"']([^\"'\n]+)[\"']", conf, re.MULTILINE))
     }
-    look["html_theme_options"] = _assigned(conf, "html_theme_options")
+    look["html_theme_options"] = _assigned_dict(conf, "html_theme_options")
     return Layout(
         brand=brand_of(files, project, "sphinx", look, problems),
         entries=entries,
@@ -108,20 +108,20 @@ def _lay_out(files: Heads, project: str) -> Layout:
 
 def _substitutions(conf: str) -> dict[str, str]:
     """Return the substitutions for text in double braces, if the configuration defines them."""
-    return {key: str(value) for key, value in _assigned(conf, "myst_substitutions").items()}
+    return {key: str(value) for key, value in _assigned_dict(conf, "myst_substitutions").items()}
 
 
-def _outside(conf: str) -> dict[str, tuple[str, str]]:
+def _external_links(conf: str) -> dict[str, tuple[str, str]]:
     """Return the URL and the text of ``extlinks``, by role."""
     found = {}
-    for role, given in _assigned(conf, "extlinks").items():
+    for role, given in _assigned_dict(conf, "extlinks").items():
         if isinstance(given, (tuple, list)) and given and isinstance(given[0], str):
             said = given[1] if len(given) > 1 and isinstance(given[1], str) else ""
             found[role.lower()] = given[0], said
     return found
 
 
-def _assigned(conf: str, name: str) -> dict[str, Any]:
+def _assigned_dict(conf: str, name: str) -> dict[str, Any]:
     """Return a dictionary that a configuration assigns to a name."""
     if name not in conf or len(conf) > MAX_CONF:
         return {}

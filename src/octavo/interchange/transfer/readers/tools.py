@@ -220,7 +220,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     used = str(config.get("markdown_extensions"))
     base_paths = _mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
     i18n = _mapping(plugins.get("i18n"))
-    tongues = _tongues(i18n)
+    tongues = _i18n_languages(i18n)
     first = next((name for name, facts in tongues.items() if facts.get("default") is True), _text(i18n.get("default_language")) or next(iter(tongues), ""))  # fmt: skip
     theme = _mapping(config.get("theme"))
     in_folders = i18n.get("docs_structure") == "folder"
@@ -290,7 +290,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     return layout
 
 
-def _tongues(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _i18n_languages(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the languages in the configuration of the i18n plug-in, in either of its forms."""
     given = i18n.get("languages")
     if isinstance(given, dict):

@@ -285,11 +285,11 @@ class _BookStack:
         data = page.data
         markdown = _text(data.get("markdown"))
         if markdown.strip():
-            markdown = _CALLOUT.sub(_as_alert, self._referred(page, markdown, place))
+            markdown = _CALLOUT.sub(_as_alert, self._resolve_references(page, markdown, place))
             made = translate(markdown, place, Dialect()).text
             text = f"# {_escaped(page.title)}\n\n{made.strip()}\n"
         else:
-            inside = self._referred(page, _text(data.get("html")), place)
+            inside = self._resolve_references(page, _text(data.get("html")), place)
             tree = parse_html(f"<html><body><main><h1>{escape(page.title)}</h1>{inside}</main></body></html>")
             if tree is not None:
                 _prepare_bookstack(tree)
@@ -302,7 +302,7 @@ class _BookStack:
         ]
         return with_head(text, {"tags": tags}) if tags else text
 
-    def _referred(self, page: _BookStackPage, text: str, place: Place) -> str:
+    def _resolve_references(self, page: _BookStackPage, text: str, place: Place) -> str:
         """Return the text with the archive's own references replaced with URLs."""
 
         def address(found: re.Match[str]) -> str:
@@ -588,14 +588,14 @@ def _wikijs_navigation(
     below = {entry.path for entry in walk_entries(made) if entry.path}
     home = entries[0].path if entries and entries[0].path else None
     first = [entries[0]] if home is not None and home not in below else []
-    return [*first, *made, *_without(entries[len(first) :], below)]
+    return [*first, *made, *_unlisted_entries(entries[len(first) :], below)]
 
 
-def _without(entries: list[Entry], taken: set[str]) -> list[Entry]:
+def _unlisted_entries(entries: list[Entry], taken: set[str]) -> list[Entry]:
     """Return the part of a tree that isn't listed yet."""
     made = []
     for entry in entries:
-        children = _without(entry.children, taken)
+        children = _unlisted_entries(entry.children, taken)
         if entry.path in taken:
             made += children
         elif entry.path or children:
