@@ -1,4 +1,4 @@
-"""What projects state of their look, and the site that is made of them."""
+"""Tests of the branding that projects state, and of the site created from them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_site_that_is_published_has_the_look(world: Any, tmp_path: Any) -> Non
     assert logo["light"].endswith("/logo.png") and logo["dark"].endswith("/dark.png")
     assert icon["light"] == icon["dark"] and icon["light"].endswith("/icon.png")
     assert "look_left_out" not in {one.code for one in made.outcome.problems}
-    # What people set since stays.
+    # Later settings by people stay.
     bring(world.context, str(tmp_path / "d"), space_id=made.outcome.space, publish=True)
     assert look_of(world, site["id"]) == look
 
@@ -145,7 +145,7 @@ def test_a_site_of_several_languages_has_the_look(sqlite_world: Any, tmp_path: A
     assert [(one.path, one.code) for one in made.problems if one.code == "look_left_out"] == [
         ("public/logo.png", "look_left_out")
     ]
-    # Imported again, a site keeps what people have set since.
+    # After another import, a site keeps what people have set since.
     again = bring_source(world.context, str(tmp_path / "v"), organization_id=world.home["organizationId"])
     assert (again.site, [one for one in again.problems if one.code == "look_left_out"]) == (made.site, [])
 
@@ -167,7 +167,7 @@ def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
 def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
     sqlite_world: Any, tmp_path: Any, size: int
 ) -> None:
-    """The source says one thing of a file and gives another."""
+    """A source whose declared file size differs from its contents."""
     files = {**STATED["jekyll"][0], "_config.yml": "title: J\nlogo: /assets/logo.png\n"}
     del files["assets/logo.png"]
     source = source_of(files)

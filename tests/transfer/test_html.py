@@ -1,4 +1,4 @@
-"""HTML as pages: which letters its bytes are, what of it is content, and what is the chrome around it."""
+"""Tests of HTML as pages: the encoding of its bytes, its content, and the parts around it."""
 
 import pytest
 from hypothesis import given

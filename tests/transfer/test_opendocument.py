@@ -1,4 +1,4 @@
-"""OpenDocument texts become pages: each construct, what is told of the rest, and bad files."""
+"""Tests of OpenDocument texts as pages: each construct, reported problems, and invalid files."""
 
 import io
 import zipfile
@@ -65,7 +65,7 @@ def odt(body, title="", **more):
         "mimetype": "application/vnd.oasis.opendocument.text",
         "content.xml": content(body),
         "styles.xml": f"<office:document-styles {NAMES}><office:styles>{STYLES}</office:styles>"
-        # Those of headers and footers, which may have the names of others.
+        # Styles of headers and footers, which may have the same names as others.
         '<office:automatic-styles><style:style style:name="T2" style:family="text"/></office:automatic-styles>'
         "</office:document-styles>",
         "meta.xml": f"<office:document-meta {NAMES}><office:meta><dc:title>{title}</dc:title></office:meta>"
@@ -77,7 +77,7 @@ def odt(body, title="", **more):
 @pytest.fixture
 def read(tmp_path):
     def read(data, name="the-letter.odt"):
-        """The text of the page that a document becomes, None where it stays a file, and its problems."""
+        """Return the text of the page for a document, or None if it stays a file, and its problems."""
         file = tmp_path / name
         file.write_bytes(data if isinstance(data, bytes) else data.encode())
         folder = tmp_path / "made"

@@ -1,4 +1,4 @@
-"""A website becomes pages: within its origin, its robots.txt and the limits; what hostile sites try."""
+"""Tests of websites as pages: origin, robots.txt, limits, and hostile sites."""
 
 import threading
 
@@ -90,7 +90,7 @@ def test_a_website_becomes_a_tree_of_pages(imports, site):
         ("/img/no.png", "not_fetched"),
     }
     assert not {"/docs/secret", "/docs/guide/draft"} & set(site.asked)
-    # Once for itself and once for the address that leads to it; all else once.
+    # Once for itself and once for the URL that redirects to it. Everything else is fetched once.
     assert site.asked.count("/docs/guide") == 2
     assert len(site.asked) == len(set(site.asked)) + 1
 
