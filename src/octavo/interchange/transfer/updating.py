@@ -333,11 +333,7 @@ def _problem(conflict: Conflict, sides: Sides, base: Base, staged: StagedFiles) 
         )
     else:
         new = "nothing" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"
-        stays = (
-            "the edits of people were kept"
-            if conflict.kept == "ours"
-            else "the version of the source was used"
-        )
+        stays = "people's edits were kept" if conflict.kept == "ours" else "the source's version was used"
         field = f" {conflict.field}" if conflict.kind == "field" else ""
         said = f"people changed this, and the source now has{field} {new}; {stays}"
     return Problem(origins.get(name, name), 0, "kept_by_people", said)
