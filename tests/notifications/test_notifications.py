@@ -287,11 +287,11 @@ def test_what_failed_is_told_to_whom_it_concerns(sqlite_world: World, event: str
             space_id=world.home["spaceId"],
             run="run",
             user=world.users["editor"],
-            problem="There is no page in it.",
+            problem="The source has no pages to import.",
         )
     work(world)
     (told,) = inbox(world, "editor")
-    assert (told["reason"], told["problem"]) == ("failed", "There is no page in it.")
+    assert (told["reason"], told["problem"]) == ("failed", "The source has no pages to import.")
     assert told["urls"]["app"].endswith(world.home.path(where))
 
 

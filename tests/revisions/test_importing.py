@@ -142,7 +142,7 @@ def test_a_page_taken_out_is_gone_and_its_old_revision_still_has_it(world, folde
 
 def test_what_cannot_be_read_is_refused_and_leaves_nothing(world, tmp_path):
     before = world.digest()
-    with pytest.raises(BadRequest, match="does not exist"):
+    with pytest.raises(BadRequest, match="doesn't exist"):
         bring_in(world, tmp_path / "nothing")
     with pytest.raises(NotFound):
         bring_in(world, tmp_path, space_id=world.away["spaceId"])

@@ -75,7 +75,7 @@ def test_a_file_that_becomes_a_link_is_not_followed(tmp_path):
     with opened(tmp_path) as source:
         (tmp_path / "x.md").unlink()
         (tmp_path / "x.md").symlink_to("/etc/hostname")
-        with pytest.raises(SourceError, match="cannot be read"):
+        with pytest.raises(SourceError, match="can't be read"):
             source.read("x.md")
 
 
@@ -165,7 +165,7 @@ def test_bad_names_in_an_archive(tmp_path):
 
 def test_archive_bombs(tmp_path, monkeypatch):
     bomb = archive(tmp_path / "bomb.zip", [("zeros", b"\0" * 5_000_000)])
-    assert "200-fold" in error_of(bomb)
+    assert "200 times" in error_of(bomb)
     inner = archive(tmp_path / "outer.zip", [("bomb.zip", bomb.read_bytes())])
     with opened(inner) as source:
         assert source.paths() == ["bomb.zip"]

@@ -1,4 +1,4 @@
-"""Helpers of the tests of imports: uploads, runs, a website of one's own, and small files of each format."""
+"""Helpers for import tests: uploads, runs, a local website, and small files of each format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x00\x00\x00\x02\x00\x00\x00\x03" + b
 
 
 class Imports:
-    """An empty space of home, imported into by anybody of the cast."""
+    """An empty space of the home organization, for imports by any member of the cast."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -41,7 +41,7 @@ class Imports:
         return self.world.call("nobody", method, url, content=data)
 
     def upload(self, name: str, data: bytes | str, who: str = "editor") -> str:
-        """The key of an uploaded file."""
+        """Return the key of an uploaded file."""
         data = data.encode() if isinstance(data, str) else data
         given = self.ask_for_url(name, len(data), who)
         assert given.status_code == 201, given.text
@@ -66,7 +66,7 @@ class Imports:
         return self.world.get(who, f"{self.runs}/{run}")
 
     def files(self, *files: tuple[str, bytes | str], **target: Any) -> Any:
-        """A whole run of uploaded files, which must succeed."""
+        """Run an import of uploaded files to its end. It must succeed."""
         keys = [self.upload(name, data) for name, data in files]
         run = self.start({"type": "file", "files": keys}, **target)
         self.work()
@@ -100,14 +100,14 @@ class Imports:
         return sorted(item["name"] for item in items)
 
     def exported(self) -> dict[str, bytes]:
-        """What an export of main gives."""
+        """Return the files of an export of main."""
         context = self.world.context
         with context.db.read() as tx:
             found = export_files(tx, context.files, main_state(tx, self.space))
             return {file.path: b"".join(file.pieces) for file in found}
 
     def allow(self, address: str) -> None:
-        """Lets the server fetch from a private address."""
+        """Allow the server to fetch from a private address."""
         context = self.world.context
         context.settings = replace(context.settings, allow_private_fetch=address)
 
@@ -126,7 +126,7 @@ _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 def word(
     *paragraphs: tuple[str, str], head: str = "", image: bytes | None = None, caption: str = ""
 ) -> bytes:
-    """A Word document of (style, text), then an image and its caption."""
+    """Return a Word document of (style, text), followed by an image and its caption."""
     body = "".join(
         f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
         for style, text in paragraphs
@@ -175,7 +175,7 @@ _DRAWING = (
 
 
 class Website:
-    """What a website answers by path: (content type, body), a status, or a path to redirect to."""
+    """Responses of a website by path: (content type, body), a status, or a path to redirect to."""
 
     def __init__(self, address: str, answers: dict[str, Any]) -> None:
         self.address = address
@@ -213,7 +213,7 @@ def website(answers: dict[str, Any]) -> Iterator[Website]:
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: Any) -> None:
-            """Whoever asked has gone, as a killed worker does."""
+            """The client disconnected, as a killed worker does."""
 
     server = Server(("127.0.0.1", 0), Handler)
     site = Website(f"127.0.0.1:{server.server_port}", answers)
@@ -228,7 +228,7 @@ def website(answers: dict[str, Any]) -> Iterator[Website]:
 
 
 def html(title: str, body: str) -> tuple[str, str]:
-    """A page with chrome around its content."""
+    """Return a page with navigation around its content."""
     return (
         "text/html; charset=utf-8",
         f"<html><head><title>{title} | Acme</title></head><body><nav><a href='/docs/'>Home</a>Menu</nav>"

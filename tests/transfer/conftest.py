@@ -5,5 +5,5 @@ from transfer.bringing_in import Imports
 
 @pytest.fixture
 def imports(world):
-    """A space without content on each engine, and short ways to import into it."""
+    """An empty space on each engine, with shortcuts for imports into it."""
     return Imports(world)

@@ -1,4 +1,4 @@
-"""A space is fetched as one archive, and imported again it is the same."""
+"""Tests that a space downloaded as an archive is the same space after an import."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Pages of AsciiDoc: what each construct becomes, Antora's resource ids, includes within bounds."""
+"""Tests of AsciiDoc pages: the result of each construct, Antora resource ids, and limits of includes."""
 
 import time
 

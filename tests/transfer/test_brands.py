@@ -1,4 +1,4 @@
-"""What projects state of their look, and the site that is made of them."""
+"""Tests of the branding that projects state, and of the site created from them."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_what_cannot_be_used_is_told() -> None:
     )
     assert not made.brand
     assert sorted(one.message for one in made.problems if one.code == "look_left_out") == [
-        "the color hsl(1 2% 3%) is not written as #rrggbb",
-        "the favicon gone.png is not there",
+        "the color hsl(1 2% 3%) isn't in the form #rrggbb",
+        "the favicon gone.png doesn't exist",
         "themeConfig.navbar.logo.src is only known when the site is built",
     ]
 
@@ -115,7 +115,7 @@ def test_a_site_that_is_published_has_the_look(world: Any, tmp_path: Any) -> Non
     assert logo["light"].endswith("/logo.png") and logo["dark"].endswith("/dark.png")
     assert icon["light"] == icon["dark"] and icon["light"].endswith("/icon.png")
     assert "look_left_out" not in {one.code for one in made.outcome.problems}
-    # What people set since stays.
+    # Later settings by people stay.
     bring(world.context, str(tmp_path / "d"), space_id=made.outcome.space, publish=True)
     assert look_of(world, site["id"]) == look
 
@@ -145,7 +145,7 @@ def test_a_site_of_several_languages_has_the_look(sqlite_world: Any, tmp_path: A
     assert [(one.path, one.code) for one in made.problems if one.code == "look_left_out"] == [
         ("public/logo.png", "look_left_out")
     ]
-    # Imported again, a site keeps what people have set since.
+    # After another import, a site keeps what people have set since.
     again = bring_source(world.context, str(tmp_path / "v"), organization_id=world.home["organizationId"])
     assert (again.site, [one for one in again.problems if one.code == "look_left_out"]) == (made.site, [])
 
@@ -167,7 +167,7 @@ def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
 def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
     sqlite_world: Any, tmp_path: Any, size: int
 ) -> None:
-    """The source says one thing of a file and gives another."""
+    """A source whose declared file size differs from its contents."""
     files = {**STATED["jekyll"][0], "_config.yml": "title: J\nlogo: /assets/logo.png\n"}
     del files["assets/logo.png"]
     source = source_of(files)
@@ -175,7 +175,7 @@ def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
     made = read_source(source, lambda source: source, adding, lambda: None)
     told = [one.message for one in made.problems if one.code == "look_left_out"]
     if size > 100:
-        assert (made.brand.logo, told) == ("", ["the logo has more than 5 MB"])
+        assert (made.brand.logo, told) == ("", ["the logo is larger than 5 MB"])
         return
     made.brand.store(sqlite_world.context)
     assert (made.brand.logo, made.brand.stored, told) == ("assets/logo.png", {}, [])

@@ -1,4 +1,4 @@
-"""Spaces of Confluence exported as XML: the tree, macros, attachments and labels, and what attacks would look like."""
+"""Tests of Confluence spaces exported as XML: the tree, macros, attachments, labels, and attacks."""
 
 import pytest
 

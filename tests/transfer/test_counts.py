@@ -1,4 +1,4 @@
-"""What a converter makes has as much of everything as its source: nothing that a source says is lost without a word."""
+"""Tests that converters keep everything in a source, or report it as skipped."""
 
 from __future__ import annotations
 
@@ -209,11 +209,11 @@ SOURCES = {
                  "Counts.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG}, {}),
     "readme": ({"docs/_order.yaml": "- Guides\n", "docs/Guides/_order.yaml": "- counts\n", "docs/Guides/counts.md": FRONT + MARKDOWN.replace("img.png", "https://example.org/img.png")}, {}),
 }  # fmt: skip
-"""Of each kind a source that says the same, and what it cannot say."""
+"""For each kind, a source with the same content, and what that kind can't express."""
 
 
 def counts_of(markdown: str) -> Counter[str]:
-    """What a page has of everything, as readers see it."""
+    """Count everything on a page, as readers see it."""
     document = read(split_page(markdown)[2])
     found: Counter[str] = Counter()
     names = {
@@ -266,7 +266,7 @@ def paragraph(inside: str, style: str = "", more: str = "") -> str:
 
 
 def documented() -> bytes:
-    """A Word document with what counts, two footnotes, and a comment."""
+    """Return a Word document with countable content, two footnotes, and a comment."""
     item = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
     cells = "".join(f"<w:tc>{paragraph(words(said))}</w:tc>" for said in "ab")
     noted = [f'<w:r><w:footnoteReference w:id="{number}"/></w:r>' for number in (1, 2)]

@@ -1,4 +1,4 @@
-"""Uploaded files become pages: each format, archives, bad ones, and what happens on the way."""
+"""Tests of uploaded files as pages: each format, archives, invalid files, and interruptions."""
 
 import hashlib
 import time
@@ -220,7 +220,7 @@ def test_what_cannot_be_read_is_told(imports):
     assert problems(run) == {("sheet.xlsx", "unknown_format"), ("broken.docx", "not_converted")}
     run = imports.files(("broken.zip", b"not a zip"))
     assert (run["status"], imports.tree()) == ("failed", {"A": {}})
-    assert "no readable ZIP" in run["reason"]
+    assert "isn't a readable ZIP" in run["reason"]
 
 
 # --- uploads ------------------------------------------------------------------------------------------
@@ -235,12 +235,12 @@ def test_uploads_are_limited_signed_and_bound(imports, clock):
     assert imports.put(given["url"], b"", "DELETE").status_code == 405
     assert imports.put(given["url"], b"", "GET").headers["upload-offset"] == "0"
     assert imports.put(given["url"][:-1] + "x", b"12345").status_code == 404
-    # Nothing came yet.
+    # Nothing has been uploaded yet.
     assert imports.try_start({"type": "file", "files": [given["key"]]}).status_code == 400
     assert imports.put(given["url"], b"12345").status_code == 200
     assert imports.put(given["url"], b"12345").status_code == 200
     assert imports.put(given["url"], b"54321").status_code == 409
-    # Others cannot use it, neither can it be used as something else.
+    # Other people can't use it, and it can't be used as anything else.
     source = {"type": "file", "files": [given["key"]]}
     assert imports.try_start(source, "admin").status_code == 404
     font = imports.ask_for_url("f.woff2", 5, kind="customization_font").json()
@@ -258,7 +258,7 @@ def test_old_uploads_are_forgotten(imports, clock):
     receiving.forget_uploads(imports.world.context)
     with imports.world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM uploads") == 0
-        # Its bytes are swept away later, unless something uses them by then.
+        # Its bytes are removed later, unless something uses them by then.
         left = tx.all("SELECT hash FROM unused WHERE kind = 'file'")
         assert hashlib.sha256(b"# A\n").hexdigest() in [row[0] for row in left]
 
@@ -321,7 +321,7 @@ def test_who_is_disabled_while_the_pages_are_made_imports_nothing(imports, monke
     copy_material = updating.copy_material
 
     def lose_then_copy(*arguments):
-        # The check before has passed by now.
+        # The earlier check has passed by now.
         with world.context.db.write() as tx:
             tx.run(f"UPDATE {losing} SET disabled = 1 WHERE {column} = :id", id=world.users["editor"])
         return copy_material(*arguments)
@@ -351,7 +351,7 @@ def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
     copy_material = updating.copy_material
 
     def late(*given):
-        # The answer of a cancelling request that comes between reading and writing.
+        # The response to a request to cancel that arrives between read and write.
         with world.context.db.write() as tx:
             assert store.end_run(tx, run, "cancelled")
         return copy_material(*given)
@@ -367,7 +367,7 @@ def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, mo
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     with world.context.db.write() as tx:
-        # As a worker leaves it that is killed in the middle: begun, and its lease run out.
+        # The state that a killed worker leaves: started, and its lease expired.
         assert store.begin_run(tx, run) is not None
         tx.run("UPDATE jobs SET attempts = 1, lease = 'dead', lease_until = 1 WHERE kind = 'runImport'")
     assert imports.run(run)["status"] == "in-progress"
@@ -452,7 +452,7 @@ def test_a_preview_brings_nothing_in(imports):
 
 
 def test_the_parts_of_an_export_are_read_as_one(imports, tmp_path):
-    """Notion puts archives into an archive; what is in these stays closed."""
+    """Notion puts archives inside an archive. Archives inside these stay closed."""
     name = "1f0e2b3c4d5e6f708192a3b4c5d6e7f8"
     first = archive({f"Top {name}.md": f"# Top\n\n[Sub](Top%20{name}/Sub%20b{name[1:]}.md)\n"})
     second = archive(
@@ -464,10 +464,10 @@ def test_the_parts_of_an_export_are_read_as_one(imports, tmp_path):
     assert imports.tree() == {"Top": {"Sub": {}}}
     assert imports.stored_files() == ["deep.zip"]
     assert {page["path"] for page in run["pages"]} == {f"Top {name}.md", f"Top {name}/Sub b{name[1:]}.md"}
-    # So does the command.
+    # The command does the same.
     (tmp_path / "Export.zip").write_bytes(whole)
     looked = preview(imports.world.context, str(tmp_path / "Export.zip"))
     assert (looked.kind, looked.plan.page_count) == ("notion", 2)
-    # What would grow beyond measure is not unpacked within an archive either.
+    # An archive within an archive that would grow too large isn't unpacked either.
     run = imports.files(("Export.zip", archive({"Export-Part-1.zip": archive({"a.md": "a" * 8_000_000})})))
     assert run["status"] == "failed" and "200-fold" in str(run)

@@ -1,4 +1,4 @@
-"""Projects of Fumadocs: what their order, their links and their components become."""
+"""Tests of Fumadocs projects: their order, links, and components."""
 
 from octavo.interchange.transfer.readers.choosing import read_source
 
@@ -31,7 +31,7 @@ PROJECT = {
 
 
 def page(body, **files):
-    """What a page of Fumadocs with this body becomes, and what is told of it."""
+    """Return the page for a Fumadocs page with this body, and its problems."""
     made = brought(
         {
             "source.config.ts": "from 'fumadocs-mdx/config'",

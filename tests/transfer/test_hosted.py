@@ -1,4 +1,4 @@
-"""A space that an API gives page by page, as the hosted original does: Markdown, nodes, files, links by id."""
+"""Tests of a space that an API provides page by page, like GitBook: Markdown, nodes, files, and links by id."""
 
 from contextlib import ExitStack, contextmanager
 
@@ -43,7 +43,7 @@ ANSWERS = {
 
 
 class Answering:
-    """Answers instead of a network."""
+    """Responses without a network."""
 
     def __init__(self, answers):
         self.answers = answers
@@ -51,7 +51,7 @@ class Answering:
 
     @contextmanager
     def stream(self, url, headers, limits):
-        """The archive, which only another Octavo has."""
+        """The archive, which only another Octavo server has."""
         yield Streamed(404, {}, iter(()))
 
     def fetch(self, url, headers, limits):
@@ -90,14 +90,14 @@ def test_a_space_is_put_together_page_by_page(tmp_path):
     assert sorted((one.path, one.code) for one in source.problems) == [
         (".gitbook/assets/b.png", "not_fetched"), ("Made", "left_out"),
     ]  # fmt: skip
-    # Who keeps the files is not told the token.
+    # The file server doesn't receive the token.
     assert fetcher.told["https://files.example.com/f1?alt=media"] == {}
     assert fetcher.told["https://api.example.com/v1/spaces/s1/content"] == {"Authorization": "Bearer secret"}
 
 
 @pytest.mark.parametrize("answer", [b"[]", b"{", b"<html>", b"[" * 100_000])
 def test_answers_that_are_none_are_named(tmp_path, answer):
-    with pytest.raises(SourceError, match="no JSON object"):
+    with pytest.raises(SourceError, match="isn't a JSON object"):
         read(tmp_path, Answering({**ANSWERS, "/spaces/s1/content": answer}))
 
 
@@ -135,6 +135,6 @@ def test_a_list_that_does_not_end_is_no_list(monkeypatch, again):
             return Fetched(url, 200, {}, msgspec.json.encode(answer))
 
     remote = Remote("https://api.example.com/v1", "secret", Endless())
-    with pytest.raises(SourceError, match="page that was read already" if again else "more than 5 pages"):
+    with pytest.raises(SourceError, match="page that was already read" if again else "more than 5 pages"):
         list(remote.all("/orgs"))
     assert len(asked) == (2 if again else 5)

@@ -1,4 +1,4 @@
-"""HTML as pages: which letters its bytes are, what of it is content, and what is the chrome around it."""
+"""Tests of HTML as pages: the encoding of its bytes, its content, and the parts around it."""
 
 import pytest
 from hypothesis import given
@@ -151,7 +151,7 @@ def test_an_image_for_each_theme_is_one_image():
 @pytest.mark.parametrize("body", ["<p>x</p>" * 50_001, "<table>" + "<tr><td>x</td><td>y</td></tr>" * 25_001])
 def test_a_page_of_too_many_parts_is_refused_before_it_is_made(monkeypatch, body):
     monkeypatch.setattr(html, "_Maker", None)
-    with pytest.raises(DocumentError, match="more than 100,000 parts"):
+    with pytest.raises(DocumentError, match="more than 100,000 elements"):
         convert(parse_html(f"<html><body><h1>A</h1>{body}</body></html>"), link=str, image=str)
 
 

@@ -1,4 +1,4 @@
-"""A worker that is killed in the middle of an import: the next one brings the run to its end, once."""
+"""Tests that the next worker finishes an import, exactly once, after a worker was killed in the middle."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""An import names the language of a space where its texts are clear about it and nobody named one."""
+"""Tests that an import sets the language of a space if its texts are clear and nobody set one."""
 
 from __future__ import annotations
 

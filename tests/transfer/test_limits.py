@@ -1,4 +1,4 @@
-"""How much may be uploaded and imported: at each limit it works, past it is an error or a problem that says so."""
+"""Tests of the limits of uploads and imports: an import at each limit works, and past it is an error or a problem."""
 
 import io
 import os
@@ -68,7 +68,7 @@ def test_many_small_entries_do_not_grow_beyond_measure_together(tmp_path):
 
 
 def test_entries_that_share_their_bytes_count_each(tmp_path):
-    """One stored entry, named a thousand times in the directory."""
+    """Return an archive with one stored entry that its directory lists a thousand times."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as target:
         target.writestr("0000.txt", bytes(range(256)) * 400)
@@ -142,7 +142,7 @@ def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     few = packed(tmp_path / "a.zip", ("1.zip", part("a.md", "b.md")), ("2.zip", part("c.md", "c.zip")))
     assert parts_of(few) == ["a.md", "b.md", "c.md", "c.zip"]
     damaged = packed(tmp_path / "b.zip", ("1.zip", part("a.md")), ("2.zip", b"PK"))
-    with pytest.raises(SourceError, match=r"^2\.zip is no readable ZIP archive"):
+    with pytest.raises(SourceError, match=r"^2\.zip isn't a readable ZIP archive"):
         parts_of(damaged)
     monkeypatch.setattr(sources, "MAX_ENTRIES", 3)
     with pytest.raises(SourceError, match="more than 3 entries"):
@@ -159,7 +159,7 @@ def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     [("ü.md".encode(), "ü.md"), ("ü.md".encode("cp437"), "ü.md"), ("日.md".encode("shift-jis"), "ô·.md")],
 )
 def test_names_of_an_archive_are_read_in_some_letters(tmp_path, name, path):
-    """Without the mark of UTF-8 in the archive."""
+    """A name without the UTF-8 flag in the archive."""
     stands = "x" * len(name)
     made = packed(tmp_path / "a.zip", (stands, "# A\n"), ("b.md", "# B\n"))
     (tmp_path / "a.zip").write_bytes((tmp_path / "a.zip").read_bytes().replace(stands.encode(), name))
@@ -184,7 +184,7 @@ def test_links_of_a_folder_that_leave_it_are_left_out(tmp_path):
     ]
 
 
-# --- pages that come in -------------------------------------------------------------------------------
+# --- imported pages -----------------------------------------------------------------------------------
 
 
 def test_a_page_larger_than_one_may_be_is_kept_as_a_file(imports):

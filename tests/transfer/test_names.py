@@ -1,4 +1,4 @@
-"""Names of files whose letters were composed otherwise than people type them."""
+"""Tests of file names in a different Unicode normalization than people type."""
 
 from __future__ import annotations
 

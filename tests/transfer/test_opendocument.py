@@ -1,4 +1,4 @@
-"""OpenDocument texts become pages: each construct, what is told of the rest, and bad files."""
+"""Tests of OpenDocument texts as pages: each construct, reported problems, and invalid files."""
 
 import io
 import zipfile
@@ -65,7 +65,7 @@ def odt(body, title="", **more):
         "mimetype": "application/vnd.oasis.opendocument.text",
         "content.xml": content(body),
         "styles.xml": f"<office:document-styles {NAMES}><office:styles>{STYLES}</office:styles>"
-        # Those of headers and footers, which may have the names of others.
+        # Styles of headers and footers, which may have the same names as others.
         '<office:automatic-styles><style:style style:name="T2" style:family="text"/></office:automatic-styles>'
         "</office:document-styles>",
         "meta.xml": f"<office:document-meta {NAMES}><office:meta><dc:title>{title}</dc:title></office:meta>"
@@ -77,7 +77,7 @@ def odt(body, title="", **more):
 @pytest.fixture
 def read(tmp_path):
     def read(data, name="the-letter.odt"):
-        """The text of the page that a document becomes, None where it stays a file, and its problems."""
+        """Return the text of the page for a document, or None if it stays a file, and its problems."""
         file = tmp_path / name
         file.write_bytes(data if isinstance(data, bytes) else data.encode())
         folder = tmp_path / "made"
@@ -200,7 +200,7 @@ def test_tables_images_and_captions(read):
     assert "Said beside itWords for it" in text
     assert 'src="https://example.org/x.png" alt="far"' in text
     assert [code for code, _ in problems] == ["image_left_out", "missing_image"]
-    assert problems[1][1] == "file:///C:/x.png is not in the document, below “Things”"
+    assert problems[1][1] == "file:///C:/x.png doesn't exist in the document, below “Things”"
 
 
 def test_links_notes_and_places(read):
@@ -226,7 +226,7 @@ def test_links_notes_and_places(read):
         ' [ref](#again-2)\n\n## Again\n\nOne\n\n## Again <a href="#again-2" id="again-2"></a>\n\n'
         "A note[^1]. 1 May base (above)\n\n[^1]: What it says\n"
     )
-    assert problems == [("broken_link", "#gone is nowhere in the document, below “Start”")]
+    assert problems == [("broken_link", "#gone doesn't exist in the document, below “Start”")]
 
 
 def test_what_does_not_come_over_is_told(read):
@@ -248,12 +248,12 @@ def test_what_does_not_come_over_is_told(read):
     assert text.startswith("# Part\n\nKept new words\n\n`x over 2`\n\n<figure><img")
     assert "Taken" not in text and "Really" not in text and "Not shown" not in text and "In a shape" in text
     assert problems == [
-        ("tracked_changes", "insertions are taken (1), deletions left out (1)"),
-        ("comments_left_out", "comments are left out (1)"),
+        ("tracked_changes", "insertions were accepted (1), deletions were skipped (1)"),
+        ("comments_left_out", "comments were skipped (1)"),
         ("left_out", "hidden text, below “Part”"),
-        ("left_out", "a formula that came as its source, below “Part”"),
-        ("left_out", "an embedded object that came as its picture, below “Part”"),
-        ("left_out", "a drawing, of which the words are kept (2 times), below “Part”"),
+        ("left_out", "a formula, which was imported as its source, below “Part”"),
+        ("left_out", "an embedded object, which was imported as its image, below “Part”"),
+        ("left_out", "a drawing, whose text is kept (2 times), below “Part”"),
         ("left_out", "a hidden section, below “Part”"),
     ]
 
@@ -264,14 +264,14 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"not a zip", "no readable ZIP"),
-        (odt(h("A") + p("Text"))[:-40], "no readable ZIP"),
+        (b"not a zip", "isn't a readable ZIP"),
+        (odt(h("A") + p("Text"))[:-40], "isn't a readable ZIP"),
         (archive({"mimetype": "x"}), "no content.xml"),
         (odt("", **{"content.xml": content(p("&b;"), before=ENTITIES)}), "document type"),
-        (odt("", **{"content.xml": content(p("Text"))[:-60]}), "cannot be read"),
-        (odt("", **{"content.xml": "\u2028".join(content("")).encode("utf-16")}), "cannot be read"),
-        (odt("", **{"content.xml": content("<text:p>" * 300 + "</text:p>" * 300)}), "cannot be read"),
-        (odt("", **{"content.xml": content("", kind="spreadsheet")}), "no text document"),
+        (odt("", **{"content.xml": content(p("Text"))[:-60]}), "can't be read"),
+        (odt("", **{"content.xml": "\u2028".join(content("")).encode("utf-16")}), "can't be read"),
+        (odt("", **{"content.xml": content("<text:p>" * 300 + "</text:p>" * 300)}), "can't be read"),
+        (odt("", **{"content.xml": content("", kind="spreadsheet")}), "isn't a text document"),
         (odt("", **{"META-INF/manifest.xml": f"<manifest:encryption-data {NAMES}/>"}), "password"),
         (odt(p("a" * 5_000_000)), "grow"),
     ],
@@ -299,14 +299,14 @@ def test_repetitions_are_bounded(read, monkeypatch):
     table += "</table:table-cell></table:table-row></table:table>"
     text, problems = read(odt(h("A") + table.format("", p("x"))))
     assert text.count("<td>x</td>") == 60
-    said = "a cell of a table is said to be there more than 60 times; the rest, below “A”"
+    said = "the repetitions beyond 60 of a cell of a table, below “A”"
     assert problems == [("left_out", said)]
     monkeypatch.setattr(converting, "MAX_PAGE", 100_000)
     within = p("x" * 1000)
     for _ in range(5):
         within = table.format("", within)
     for body in (table.format(" table:number-rows-repeated='1000000000'", p("x")), within):
-        assert read(odt(body)) == (None, [("not_converted", "kept as a file: there is too much in it")])
+        assert read(odt(body)) == (None, [("not_converted", "kept as a file: it has too much content")])
 
 
 def test_what_says_nothing_is_not_looked_at_for_ever(read, monkeypatch):
@@ -318,7 +318,7 @@ def test_what_says_nothing_is_not_looked_at_for_ever(read, monkeypatch):
         + f"<table:table>{row}<text:p>{silent}</text:p></table:table-cell></table:table-row></table:table>"
     )
     text, problems = read(content(noisy, "document"), "a.fodt")
-    assert (text, problems) == (None, [("not_converted", "kept as a file: there is too much in it")])
+    assert (text, problems) == (None, [("not_converted", "kept as a file: it has too much content")])
 
 
 def test_parts_of_a_document_are_bounded(read, monkeypatch):
@@ -327,7 +327,7 @@ def test_parts_of_a_document_are_bounded(read, monkeypatch):
     monkeypatch.setattr(converting, "MAX_UNPACKED", size)
     assert read(data)[1] == []
     monkeypatch.setattr(converting, "MAX_UNPACKED", size - 1)
-    assert "unpacked" in read(data)[1][0][1]
+    assert "unpacks" in read(data)[1][0][1]
     monkeypatch.setattr(converting, "MAX_PAGE", 500)
     assert "of text" in read(content(p("Text"), "document"), "a.fodt")[1][0][1]
 

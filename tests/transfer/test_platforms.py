@@ -1,5 +1,5 @@
-"""Confluence and ReadMe over their HTTP APIs, from answers written after their public descriptions and served on a
-socket: pages with all that they say, paging, limits, attachments, tokens that end."""
+"""Tests of Confluence and ReadMe over their HTTP APIs, with responses based on their public descriptions and
+served on a socket: pages with all their content, paging, limits, attachments, and expired tokens."""
 
 import base64
 from contextlib import ExitStack
@@ -180,7 +180,7 @@ def test_a_version_of_readme_comes_as_its_repository_would(tmp_path):
         source, files = opened(readme, "1.0", tmp_path)
         assert serving.told == {"Bearer rdme"}
     assert source.kind == "readme"
-    # Who keeps the images is not told the token.
+    # The image server doesn't receive the token.
     assert list(fetcher.told.values()) == [{}]
     texts = {path: data.decode() for path, data in files.items() if path.endswith(".md")}
     welcome = next(text for text in texts.values() if "Good to know" in text)

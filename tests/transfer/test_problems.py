@@ -1,4 +1,4 @@
-"""Every problem that an import can tell has words in the app and a line in the manual."""
+"""Tests that every import problem has a text in the app and a row in the manual."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ SOURCES = (
 
 @cache
 def find_codes():
-    """The codes that these files name: what is given for a parameter called `code`, or assigned to a name `code`."""
+    """Return the codes in these files: arguments of a parameter called `code`, and values assigned to a name
+    `code`."""
     trees = [ast.parse(path.read_text()) for path in SOURCES]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     places = {"Problem": {2}}

@@ -1,4 +1,4 @@
-"""Sources of other tools: what each construct becomes, small ones written for it."""
+"""Tests of sources of other tools: the result of each construct, in small sources written for it."""
 
 import io
 import re
@@ -17,7 +17,7 @@ from octavo.interchange.transfer.sources import Source, SourceError
 
 
 def adding(source, path, data):
-    """Puts bytes into a source that are kept in memory."""
+    """Add bytes kept in memory to a source."""
     source.add(path, len(data), partial(io.BytesIO, data))
 
 
@@ -37,7 +37,7 @@ def text(made, path):
 
 
 def tree(made):
-    """The tree that comes of it, titles with what is below them."""
+    """Return the resulting tree: titles with their subpages."""
     plan = plan_import(made)
     places = [{} for _ in plan.pages]
     top = {}
@@ -67,7 +67,7 @@ MKDOCS = {
 def test_mkdocs():
     made = brought(MKDOCS)
     assert (made.kind, made.name) == ("mkdocs", "Acme")
-    # `Home` is what the page calls itself otherwise; pages that nothing lists come last, hidden.
+    # `Home` is the page's own title otherwise. Unlisted pages come last, hidden.
     assert tree(made) == {
         "Home": {},
         "Guide": {"Guide": {}, "First steps": {}},
@@ -408,7 +408,7 @@ def test_tags_of_components_go_over_several_lines():
         '<img src=".gitbook/assets/logo.svg" alt="L">',
     ):
         assert part in body, body
-    # A folder may be called like a name that stands for one.
+    # A folder may have the same name as an alias.
     assert "![x](@pics/x.png)" in text(made, "b.md")
     assert not problems(made)
 
@@ -437,7 +437,7 @@ def test_nextra_in_its_newer_form():
 
 
 def test_nothing_of_a_page_is_run():
-    """What a page of MDX computes is left out and told, or stays as it is written."""
+    """Computed parts of an MDX page are skipped and reported, or stay as written."""
     made = brought(
         {
             "next.config.mjs": "import nextra from 'nextra'\n",
@@ -474,7 +474,7 @@ def test_plain_folders():
 
 
 def test_a_kind_that_is_told():
-    with pytest.raises(SourceError, match="no source of MkDocs"):
+    with pytest.raises(SourceError, match="isn't a MkDocs source"):
         brought({"a.md": "# A\n"}, "mkdocs")
     made = brought({"mkdocs.yml": "nav: [b.md]\n", "docs/b.md": "# B\n"}, "markdown")
     assert (made.kind, tree(made)) == ("markdown", {"Docs": {"B": {}}})
@@ -640,7 +640,7 @@ def test_sphinx_in_restructured_text():
 
 
 def test_restructured_text_of_any_kind_is_read_or_shown():
-    """What docutils would look through for hours is shown as its source; pages leave nothing behind for others."""
+    """Text that docutils would search for hours is shown as its source. Pages don't affect each other."""
     pages = {
         "stars": "**a " * 100_000,
         "quotes": "* a\n\n" + "  * a\n\n" * 300,
@@ -812,7 +812,7 @@ def test_images_and_other_formats_of_a_wiki():
     ["docusaurus", "mkdocs", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("mintlify", "hugo"))],
 )
 def test_what_is_cut_off_or_deep_is_read_as_far_as_it_goes(kind):
-    """Nothing hangs, nothing is lost, and no program of a source is run."""
+    """Nothing hangs, nothing is lost, and no code of a source is run."""
     import time
 
     deep = {
@@ -827,7 +827,7 @@ def test_what_is_cut_off_or_deep_is_read_as_far_as_it_goes(kind):
         "ticks": "text " + "`" * 5000 + " {x} " * 5000,
         "tabs": '=== "a"\n' * 2000 + "    text\n",
         "links": "text " + "[[a|" * 5000 + "![](" * 5000,
-        # Beginnings that nothing ends, each of which would be looked for to the end of the page.
+        # Starts without an end, each of which would be searched for to the end of the page.
         "comments": "<!-- " * 3000 + "text\n",
         "shortcodes": "{{< x " * 3000 + "text\n",
         "pairs_of_shortcodes": "{{<tabs>}}\n" * 1500 + "text\n",
@@ -950,8 +950,11 @@ def test_a_configuration_of_mintlify_in_several_files():
     made = brought(files)
     assert tree(made) == {"G": {"A": {}, "More": {"B": {}}}}
     said = {(one.code, one.message) for one in made.problems}
-    assert ("missing_file", "./none.json does not exist") in said
-    assert ("circular_include", "more.json is not filled in") in said
+    assert ("missing_file", "./none.json doesn't exist") in said
+    assert (
+        "circular_include",
+        "more.json was skipped, because it includes itself or there are too many files",
+    ) in said
     (left,) = [message for code, message in said if code == "versions_left_out"]
     assert left.startswith("versions (v1):")
 
@@ -1428,12 +1431,12 @@ def test_words_in_attributes_of_components_are_kept():
     )
     told = [one for one in made.problems if one.code == "unknown_component"]
     assert [(one.line, one.message.partition("; ")[2]) for one in told] == [
-        (3, "its words are kept"),
-        (5, "its words are kept"),
-        (10, "what is in it is kept"),
-        (16, "its words are kept"),
-        (16, "it is left out"),
-        (18, "it is left out"),
+        (3, "its text was kept"),
+        (5, "its text was kept"),
+        (10, "its contents were kept"),
+        (16, "its text was kept"),
+        (16, "it was skipped"),
+        (18, "it was skipped"),
     ]
 
 
@@ -1541,7 +1544,7 @@ OWN = (
 
 
 def test_the_native_format_is_native_in_a_plain_folder():
-    """Front matter of other tools beside it, or another dialect, makes nothing else of it."""
+    """Front matter of other tools, or another dialect next to it, doesn't change the kind."""
     head = "cover: img/c.png\ncoverY: 3\nlayout:\n  width: wide\nvars:\n  one: 1\nnoIndex: true\n"
     made = brought(
         {

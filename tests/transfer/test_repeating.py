@@ -1,4 +1,5 @@
-"""A source that the command imports again: what nobody edited follows it, the rest is merged, and nothing is lost."""
+"""Tests of a source that the command imports again: unedited content follows it, the rest is merged, and nothing
+is lost."""
 
 import shutil
 
@@ -20,7 +21,7 @@ FILES = {
 
 
 class Folder:
-    """A source, imported by the command into the space of ``imports``."""
+    """Import a source with the command into the space of ``imports``."""
 
     def __init__(self, imports, where):
         self.imports, self.where = imports, where
@@ -98,7 +99,7 @@ def test_both_sides_are_merged_and_own_pages_stay(imports, folder):
     assert {title: id for title, id in before.items() if title != "Old"}.items() <= now.items()
     third = folder.bring()
     assert (third.changed, counts(third)) == (0, (0, 0, 0, 0, 0))
-    # The runs of the command are among all others, and nobody's.
+    # Runs of the command are listed with all others, but have no user.
     listed = imports.world.get("admin", f"{imports.runs}?space={imports.space}")["items"]
     assert [run.get("createdBy") for run in listed] == [None] * 3
     assert [run["source"] for run in listed] == [{"type": "command", "name": "docs"}] * 3
@@ -123,7 +124,7 @@ def test_what_conflicts_waits_in_a_change_request(imports, folder):
     found = {conflict["kind"]: conflict for conflict in conflicts(imports, again)}
     assert set(found) == {"block", "deleted"}
     assert (found["block"]["ours"], found["block"]["theirs"]) == ("One of ours.", "One of theirs.")
-    # Settled there, it is what the source says; the import after it has nothing to say any more.
+    # Resolved in favor of the source, so the next import has nothing to change.
     at = f"/spaces/{imports.space}/change-requests/{again.changes.change_request}"
     world = imports.world
     for conflict in found.values():
@@ -264,6 +265,6 @@ def test_without_anybody_to_settle_it_nothing_is_changed(imports, folder):
     world = imports.world
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET role = 'edit' WHERE role = 'admin'")
-    with pytest.raises(BadRequest, match="nobody administers"):
+    with pytest.raises(BadRequest, match="no administrator"):
         folder.bring()
     assert imports.text("B") == FILES["b.md"]

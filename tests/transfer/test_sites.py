@@ -1,4 +1,4 @@
-"""Folders of HTML: the tree of the navigation, links, anchors, what generators mark in their own way."""
+"""Tests of folders of HTML: the tree of the navigation, links, anchors, and markup of generators."""
 
 from html import escape
 
@@ -105,7 +105,7 @@ def test_the_tree_and_titles_of_doxygen():
         }
     )  # fmt: skip
     assert made.kind == "html"
-    # What the navigation does not list comes last, hidden.
+    # Pages missing from the navigation come last, hidden.
     assert tree(made) == {"Acme": {}, "The group": {"A": {}}, "a.h Source File": {}}
     assert text(made, "a_8h_source.md").startswith("---\nhidden: true\n")
     group = text(made, "g.md")

@@ -1,4 +1,4 @@
-"""The description that a source states for the whole site is that of its home page."""
+"""Tests that the description that a source states for the whole site becomes that of its home page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STATED: dict[str, list[dict[str, str]]] = {
 
 
 def description_of(text: str) -> Any:
-    """The description in the front matter of a page."""
+    """Return the description in the front matter of a page."""
     front, _ = front_text(text)
     return (read_yaml(front).value or {}).get("description") if front else None
 

@@ -1,4 +1,4 @@
-"""The language that a source states wins over the one that its text seems to be in."""
+"""Tests that the language that a source states wins over the detected one."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ SILENT = {
     "octavo", "markdown", "github-wiki", "obsidian", "readme", "notion", "outline", "docmost", "bookstack",
     "confluence", "confluence-xml",
 }  # fmt: skip
-"""Kinds in which nothing states a language. Spaces of Octavo's own format have it in the site's ``docs.yaml``."""
+"""Kinds of sources that state no language. Spaces in Octavo's own format have it in the site's ``docs.yaml``."""
 
 
 def test_every_kind_of_source_is_accounted_for() -> None:

@@ -1,4 +1,4 @@
-"""A newer state of a source, merged into what an earlier run of it brought."""
+"""Tests of merging a newer state of a source into the results of an earlier run."""
 
 import pytest
 
@@ -27,7 +27,7 @@ for path in ("p/docs/gone.md", "p/docs/lost.md"):
 
 
 def bring(imports, files, update=None, change=None, **more):
-    """A run to its end."""
+    """Run an import to its end."""
     key = imports.upload("p.zip", archive(files))
     target = {"space": imports.space, **({"changeRequest": change} if change else {})}
     body = {"source": {"type": "file", "files": [key]}, "target": target, **more}
@@ -40,7 +40,7 @@ def bring(imports, files, update=None, change=None, **more):
 
 
 def say(imports, title, markdown):
-    """Somebody edits a page."""
+    """Edit a page."""
     page = imports.page(title, "markdown")["id"]
     change = {"operation": "update_page", "page": page, "document": {"markdown": markdown}}
     answer = imports.world.call(
@@ -79,14 +79,14 @@ def test_what_nobody_edited_follows_and_the_rest_is_merged(imports):
         path: id for path, id in ids.items() if "gone" not in path and "lost" not in path
     }
     assert imports.stored_files() == ["x.png"]
-    # The third time the source is as before, so nothing of what people wrote is touched.
+    # The third time, the source is unchanged, so edits of people stay untouched.
     written = len(revisions(imports))
     third = bring(imports, SECOND, second["id"])
     assert third["status"] == "completed" and third["updates"] == first["id"]
     assert third["changes"] == {"created": 0, "updated": 0, "merged": 0, "deleted": 0, "kept": 0}
     assert len(revisions(imports)) == written
     assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree of the source.\n"
-    # What both changed stays as people wrote it, is told, and waits in a change request.
+    # Conflicts keep the edits of people, are reported, and are added to a change request.
     fourth = bring(
         imports,
         {**SECOND, "p/docs/a.md": "# A\n\nOne of theirs.\n\nTwo.\n\nThree of the source.\n"},
@@ -129,7 +129,7 @@ def test_conflicts_of_a_change_request_are_decided_there(imports):
     assert [conflict["kind"] for conflict in conflicts(imports, change)] == ["block"]
     assert "changeRequest" not in second["changes"]
     assert imports.text("A") == "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n"
-    # The change request was never merged: the next run parts from what is in main.
+    # The change request was never merged, so main is the base of the next run.
     third = bring(imports, newer, second["id"])
     assert third["changes"]["kept"] == 1
 
@@ -154,7 +154,7 @@ def test_what_cannot_be_updated_is_refused(imports):
     change = world.post("editor", f"/spaces/{imports.space}/change-requests", {"subject": "New"})["id"]
     inside = bring(imports, FIRST, change=change)
     outside = bring(imports, FIRST, inside["id"])
-    assert outside["status"] == "failed" and "not merged" in outside["reason"]
+    assert outside["status"] == "failed" and "isn't merged" in outside["reason"]
 
 
 @pytest.mark.sqlite_first
@@ -189,7 +189,7 @@ def test_a_page_that_is_not_utf8_is_a_link_to_its_file(imports):
 
 
 def test_no_page_is_written_over_the_file_of_an_item(imports):
-    """Spaces that older versions filled have an empty page beside a file of the same path."""
+    """Spaces filled by older versions have an empty page next to a file with the same path."""
     bring(imports, {"p/README.md": "# Home\n", "p/a.md": "# A\n", "p/x.bin": b"\xff"})
     with imports.world.context.db.write() as tx:
         tx.run("UPDATE item_versions SET path = 'a.md' WHERE path = 'x.bin'")

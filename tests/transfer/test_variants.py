@@ -1,4 +1,4 @@
-"""Versions and languages of one source: each becomes a part of its own, with its tree, its links and its words."""
+"""Tests of versions and languages of one source: each becomes a part with its own tree, links, and texts."""
 
 import json
 import re
@@ -176,7 +176,7 @@ def test_the_command_makes_a_site_of_variants(world, project):
     assert spaces["2.0 · Deutsch"] == "de"
     led = {one["source"] for one in world.get("admin", f"{site}/redirects")["items"]}
     assert {"/docs/next/guides/new", "/docs/1.0/intro", "/de/docs/guides/old"} <= led
-    # Again it is the same site, with nothing new.
+    # The second import updates the same site, with nothing new.
     again = bring_source(world.context, project, organization_id=organization)
     assert again.site == made.site and [one.outcome.changed for one in again.spaces.values()] == [0] * 6
     alone = bring_source(world.context, project, organization_id=organization, several=False)
@@ -184,8 +184,8 @@ def test_the_command_makes_a_site_of_variants(world, project):
 
 
 def with_links(kind):
-    """A source whose pages lead to those of other languages and versions, and where each link leads: words, then the part
-    and the path there, or the href within the space."""
+    """A source whose pages link to other languages and versions, with the target of each link: its text, then the
+    part and the path there, or the href within the space."""
     files = {"docusaurus": DOCUSAURUS, **{name: one[0] for name, one in OTHERS.items()}}.get(kind, {})
     more, expected = LINKS[kind]
     return {**files, **more}, expected
@@ -293,7 +293,7 @@ def test_links_to_what_does_not_come_are_told():
     assert "[a](https://acme.example/de/docs/guides/old#x) [b](guides/new.md)" in text(made, "README.md")
     told = [one for one in made.problems if one.code == "other_variant"]
     assert [(one.path, one.line) for one in told] == [("docs/intro.md", 6)]
-    assert told[0].message == "/de/docs/guides/old#x leads to 2.0 · Deutsch, which does not come along"
+    assert told[0].message == "/de/docs/guides/old#x leads to 2.0 · Deutsch, which isn't imported"
 
 
 def test_antora_leads_to_other_versions():
@@ -372,7 +372,7 @@ def test_a_run_makes_variants_of_a_site(imports):
 
 
 def links_of(world, space):
-    """Where the links of a space's pages lead, by their words."""
+    """Return the targets of the links of a space's pages, by text."""
     found, waiting = {}, world.get("admin", f"/spaces/{space}/content/pages")["pages"]
     for page in waiting:
         waiting += page.get("pages", [])
@@ -386,11 +386,11 @@ def links_of(world, space):
 @pytest.mark.sqlite_first
 def test_links_lead_to_other_spaces_now_later_and_on_the_site(imports):
     world, (files, _) = imports.world, with_links("vitepress")
-    # First one language alone, whose links to the other are told.
+    # First a single language, whose links to the other one are reported.
     first = finished(imports, start(imports, files=files, variants=False))
     assert "other_variant" in {one["code"] for one in first["problems"]}
     assert links_of(world, imports.space)["a"] == "/zh/guide/start"
-    # Then the other comes, too, and is led to.
+    # Then the other language is imported too, and links lead to it.
     run = finished(imports, start(imports, files=files, update=first["id"]))
     assert run["problems"] == []
     spaces = [one["space"] for one in run["variants"]]
@@ -400,7 +400,7 @@ def test_links_lead_to_other_spaces_now_later_and_on_the_site(imports):
     for space in spaces:
         found = world.get("admin", f"/spaces/{space}/links")["items"]
         assert found and {one["status"] for one in found} == {"ok"}, found
-    # The same again changes nothing.
+    # Another import changes nothing.
     before = [world.get("admin", f"/spaces/{one}")["revision"] for one in spaces]
     finished(imports, start(imports, files=files, update=run["id"]))
     assert [world.get("admin", f"/spaces/{one}")["revision"] for one in spaces] == before

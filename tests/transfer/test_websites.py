@@ -1,4 +1,4 @@
-"""A website becomes pages: within its origin, its robots.txt and the limits; what hostile sites try."""
+"""Tests of websites as pages: origin, robots.txt, limits, and hostile sites."""
 
 import threading
 
@@ -90,7 +90,7 @@ def test_a_website_becomes_a_tree_of_pages(imports, site):
         ("/img/no.png", "not_fetched"),
     }
     assert not {"/docs/secret", "/docs/guide/draft"} & set(site.asked)
-    # Once for itself and once for the address that leads to it; all else once.
+    # Once for itself and once for the URL that redirects to it. Everything else is fetched once.
     assert site.asked.count("/docs/guide") == 2
     assert len(site.asked) == len(set(site.asked)) + 1
 
@@ -122,10 +122,10 @@ def test_a_site_without_end_is_left_at_the_limit(imports, site, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"/docs/": 500}, "answered 500"),
+        ({"/docs/": 500}, "status 500"),
         ({"/robots.txt": 503}, "robots.txt"),
         ({"/robots.txt": ("text/plain", "User-agent: Octavo\nDisallow: /\n")}, "robots.txt"),
-        ({"/docs/": ("application/json", "{}")}, "no HTML"),
+        ({"/docs/": ("application/json", "{}")}, "isn't an HTML page"),
     ],
 )
 def test_a_site_that_cannot_be_read_fails_the_run(imports, site, change, said):

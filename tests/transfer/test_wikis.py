@@ -1,4 +1,4 @@
-"""What wikis export, small exports written by hand in their form: what each construct becomes."""
+"""Tests of wiki exports, small ones written by hand: the result of each construct."""
 
 import json
 
@@ -8,7 +8,7 @@ from .test_readers import brought, problems, text, tree
 
 
 def page_of(made, origin):
-    """The page that came of a file or title."""
+    """Return the page of a file or title."""
     return text(made, next(path for path, known in made.origins.items() if known.endswith(origin)))
 
 

@@ -1,3 +1,3 @@
-"""Everything that brings content in and takes it out: folders, archives, Git, HTML, Word, websites."""
+"""Import and export of content: folders, archives, Git, HTML, Word, and websites."""
 
 from . import tables as tables

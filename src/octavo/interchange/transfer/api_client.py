@@ -1,4 +1,5 @@
-"""Asking the API of another platform for as long as it takes: limits that it sets, answers that do not come, lists."""
+"""Client for the APIs of other platforms. It waits out rate limits, retries failed requests, and reads paginated
+lists."""
 
 from __future__ import annotations
 
@@ -19,28 +20,29 @@ from octavo.kit.scheduling import deadlines
 from .sources import MAX_TOTAL, SourceError
 
 MAX_SPACES = 1_000
-"""Spaces that one can choose from."""
+"""Maximum number of spaces to choose from."""
 MAX_LIST_PAGES = 10_000
-"""Pages of one list: a million of anything is more than an organization has."""
+"""Maximum number of pages of one list. No organization has a million of anything."""
 _ANSWER = Limits(size=64 * 1024 * 1024, seconds=120)
 _ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
 _FILE = Limits(size=MAX_FILE, seconds=600)
 _ATTEMPTS = 6
 _LONGEST_WAIT = 300.0
-"""Seconds that are waited at a time, whatever an answer asks for."""
+"""Maximum number of seconds to wait at a time, whatever the API asks for."""
 _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
 class Refused(SourceError):
-    """The token is not valid, or not any more. What was brought until then is whole, and the same again goes on."""
+    """The token isn't valid, or no longer valid. What was imported until then is complete, and the next attempt
+    continues."""
 
 
 class Absent(SourceError):
-    """What was asked for is not there, or the API has nothing of this kind."""
+    """The requested resource doesn't exist, or the API has nothing of this kind."""
 
 
 class FoundSpace(Struct):
-    """A space that a token reaches, with the title of the organization that it is in."""
+    """A space that a token can access, with the title of its organization."""
 
     id: str
     title: str
@@ -49,10 +51,10 @@ class FoundSpace(Struct):
 
 
 class Api:
-    """An API whose paths begin at ``base``. ``headers`` say who asks, and are sent to no other address. Every request
-    goes through ``fetcher``, which lets none come to private addresses. ``tick`` is called for each answer. ``wait``: None
-    where nobody has the time to ask twice. Raises SourceError for an API that does not answer, however often it is
-    asked."""
+    """An API whose paths begin at ``base``. ``headers`` authenticate the caller and are sent to no other URL.
+    Every request goes through ``fetcher``, which blocks private addresses. ``tick`` is called for each response.
+    ``wait`` is None where there is no time to retry. Raises SourceError for an API that doesn't respond, even
+    after retries."""
 
     def __init__(
         self,
@@ -69,38 +71,38 @@ class Api:
         self._tick = tick
 
     def answer(self, path: str, **query: Any) -> Any:
-        """The decoded answer. Raises Refused, Absent, SourceError."""
+        """Return the decoded response. Raises Refused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise SourceError(f"{path}: the answer is no JSON") from None
+            raise SourceError(f"{path}: the response isn't JSON") from None
 
     def get(self, path: str, **query: Any) -> dict[str, Any]:
-        """The decoded answer, an object. Raises Refused, Absent, SourceError."""
+        """Return the decoded response, an object. Raises Refused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise SourceError(f"{path}: the answer is no JSON object") from None
+            raise SourceError(f"{path}: the response isn't a JSON object") from None
 
     def _url(self, path: str, query: Mapping[str, Any]) -> str:
         asked = {name: value for name, value in query.items() if value is not None}
         return f"{self.base}{path}" + (f"?{urlencode(asked)}" if asked else "")
 
     def download(self, path: str, place: Path) -> None:
-        """Writes what is at a path, an archive, into a file. Raises Absent where there is no such thing."""
+        """Download an archive at a path into a file. Raises Absent if there is none."""
         self._ask(f"{self.base}{path}", self._headers, _ARCHIVE, place)
 
     def file(self, url: str) -> bytes:
-        """The bytes at an address that the API named; only the API itself is told who asks."""
+        """Return the bytes at a URL that the API named. Only the API itself receives the credentials."""
         inside = url.startswith(f"{self.base}/")
         return self._ask(url, self._headers if inside else {}, _FILE).body
 
     def _ask(
         self, url: str, headers: Mapping[str, str], limits: Limits, place: Path | None = None
     ) -> Fetched:
-        """``place``: the file that the body of an answer goes to, piece by piece."""
+        """Send a request. ``place`` is the file that the body of the response is written to, piece by piece."""
         failed = ""
         for attempt in range(_ATTEMPTS):
             deadlines.check()
@@ -120,9 +122,11 @@ class Api:
                 if answer.status == 200:
                     self._tick()
                     return answer
-                failed = f"{_place(url)}: it answers {answer.status}"
+                failed = f"{_place(url)}: the server responded with status {answer.status}"
                 if answer.status in (401, 403):
-                    raise Refused(f"{failed}: the token is not valid, or may not read this")
+                    raise Refused(
+                        f"{failed}: the token isn't valid or doesn't have permission to read this. Check the token"
+                    )
                 if answer.status not in _BUSY:
                     raise (Absent if answer.status in (404, 405, 410) else SourceError)(failed)
                 pause = _seconds(answer.headers.get("retry-after")) or pause
@@ -134,16 +138,16 @@ class Api:
 
 
 class Ending:
-    """Ends a list that does not end by itself, or goes back to a page that was read already."""
+    """Stops a list that never ends, or that returns to a page that was already read."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._seen: set[str] = set()
 
     def check(self, place: str) -> None:
-        """``place``: what the next page is known by. Raises SourceError."""
+        """Check the cursor of the next page (``place``). Raises SourceError."""
         if place in self._seen:
-            raise SourceError(f"{self._path}: the list goes back to a page that was read already")
+            raise SourceError(f"{self._path}: the list returns to a page that was already read")
         self._seen.add(place)
         if len(self._seen) >= MAX_LIST_PAGES:
             raise SourceError(f"{self._path}: the list has more than {MAX_LIST_PAGES:,} pages")
@@ -154,7 +158,7 @@ def _place(url: str) -> str:
 
 
 def _seconds(said: str | None) -> float:
-    """What ``Retry-After`` asks for: a number of seconds, or a moment."""
+    """Return what ``Retry-After`` asks for, in seconds. The header holds a number of seconds or a date."""
     if said is None:
         return 0.0
     try:

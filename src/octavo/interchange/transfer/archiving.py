@@ -1,4 +1,4 @@
-"""A state of a space as one .zip, for whoever reads it in a browser."""
+"""Revisions of a space as one .zip file, for download in a browser."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from octavo.kit.scheduling.shares import Shares
 from .exporting import export_files
 
 PLACES = Shares("archives are being made", 4)
-"""An archive is made on disk, so that nobody who fetches it slowly holds a transaction open."""
+"""Places for archives in progress. An archive is written to disk first, so that a slow download doesn't hold a
+transaction open."""
 SECONDS = 10
-"""How long somebody waits for a place."""
+"""How long a request waits for a place."""
 _IN_MEMORY = 1024 * 1024
 _PIECE = 256 * 1024
 _MADE = (1980, 1, 1, 0, 0, 0)
-"""The date of every entry: the same state gives the same bytes."""
+"""The date of every entry. It is fixed, so that the same state gives the same bytes."""
 _PACKED = (
     ".png",
     ".jpg",
@@ -36,14 +37,14 @@ _PACKED = (
     ".docx",
     ".woff2",
 )
-"""Files that do not get smaller."""
+"""Endings of files that compression doesn't make smaller."""
 
 
 def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
-    """The bytes of an archive of what a state holds, piece by piece; it is whole before the first of them. ``owner``:
-    whose share of the places it takes. Raises Unavailable when all are taken."""
+    """Yield the bytes of an archive of a state, piece by piece. The archive is complete before the first piece.
+    ``owner`` is the one whose share of the places it takes. Raises Unavailable when all places are taken."""
     with PLACES.place(owner, SECONDS):
-        spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by whoever reads it
+        spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the reader
         try:
             _write(context, state, spool)
         except BaseException:

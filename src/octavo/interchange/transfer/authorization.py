@@ -1,4 +1,4 @@
-"""The proof that somebody may see an import run: whoever may enter the space it goes into."""
+"""Authorization for import runs: people who can access the space of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .store import find_run
 
 
 class RunAccess(Struct, frozen=True):
-    """What somebody may do with a run is what they may do in its space."""
+    """Access to an import run. It equals the access to the run's space."""
 
     space: SpaceAccess
     run_id: str
@@ -26,7 +26,7 @@ class RunAccess(Struct, frozen=True):
 @enters(RunAccess, "organizationId", "importRunId")
 def enter_run(call: Call, needs: Can, organization_id: str, import_run_id: str) -> RunAccess:
     require_actor(call)
-    missing = f"There is no import run {import_run_id!r} in this organization."
+    missing = f"Import run {import_run_id!r} doesn't exist in this organization."
     with call.db.read() as tx:
         run = find_run(tx, import_run_id)
     if run is None or run.organization_id != organization_id:

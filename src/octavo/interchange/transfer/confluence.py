@@ -1,5 +1,5 @@
-"""Spaces of Confluence over its HTTP API, Cloud and Data Center: put together as Confluence would export them in XML, and
-read as such an export is."""
+"""Spaces of Confluence over its HTTP API, Cloud and Data Center. They are written like the XML export of
+Confluence and read the same way."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from .sources import Source, SourceError
 
 _BATCH = 250
 _PEOPLE = 2_000
-"""People whose names are asked for, in one space."""
+"""Maximum number of people whose names are requested for one space."""
 _USER = re.compile(r'<ri:user\b([^<>]*?)\bri:(account-id|userkey)="([^"<>]{1,200})"([^<>]*)>')
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What XML cannot hold."""
+"""Characters that XML can't hold."""
 
 
 class Confluence:
-    """``address``: of a site of Cloud, such as https://acme.atlassian.net, or of a Data Center with its path. ``user``: the
-    e-mail address that a token of Cloud belongs to; a token of Data Center stands for itself, and ``user`` is None."""
+    """The API of a Confluence site. ``address`` is the URL of a Cloud site, such as https://acme.atlassian.net, or
+    of a Data Center server with its path. ``user`` is the email address of the owner of a Cloud token. It is None
+    for Data Center, where the token is enough."""
 
     def __init__(
         self,
@@ -52,9 +53,9 @@ class Confluence:
         self.name = host_of(base) or base
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """The spaces that the token reaches, those of people last; at most ``MAX_SPACES``, and whether those are all.
-        Raises SourceError."""
-        spaces = self._all("/api/v2/spaces", limit=_BATCH, status="current") if self.is_cloud else self._all("/rest/api/space", limit=100)  # fmt: skip
+        """Return the spaces that the token can access, personal spaces last, at most ``MAX_SPACES``, and whether
+        these are all. Raises SourceError."""
+        spaces = self._all_entries("/api/v2/spaces", limit=_BATCH, status="current") if self.is_cloud else self._all_entries("/rest/api/space", limit=100)  # fmt: skip
         found: list[dict[str, Any]] = []
         is_all = True
         for space in spaces:
@@ -70,14 +71,14 @@ class Confluence:
         ], is_all
 
     def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
-        """The space with this key as files of ours. Raises SourceError."""
+        """Return the space with this key as Octavo files. Raises SourceError."""
         raw = _Space(self, space, folder).read()
         made = read_files(raw, folder, kind="confluence-xml")
         made.kind = "confluence"
         return made
 
-    def _all(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """What a list holds, page after page. Raises SourceError for a list that does not end."""
+    def _all_entries(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         ending = Ending(path)
         while True:
             answer = self.api.get(path, **query)
@@ -86,15 +87,15 @@ class Confluence:
             if not following:
                 return
             ending.check(following)
-            # Where the list goes on is said as an address; that it is one of this very list is not left to it.
+            # Only the cursor of the next URL is used, so that the server can't send us to another list.
             address = read_address(following)
             if address is None:
-                raise SourceError(f"{path}: where the list goes on is no address")
+                raise SourceError(f"{path}: the link to the next page isn't a URL")
             query |= {name: values[0] for name, values in parse_qs(address.query).items()}
 
 
 class _Space:
-    """One space, written as its export."""
+    """A space, written as an XML export."""
 
     def __init__(self, confluence: Confluence, key: str, folder: Folder) -> None:
         self.confluence, self.api, self.key, self.folder = confluence, confluence.api, key, folder
@@ -111,13 +112,13 @@ class _Space:
         self.raw.add("entities.xml", place.stat().st_size, lambda: place.open("rb"))
         return self.raw
 
-    # What the two kinds of Confluence answer
+    # Responses of the two kinds of Confluence
 
     def _read_cloud(self, out: IO[str]) -> None:
         spaces = list_of(self.api.get("/api/v2/spaces", keys=self.key), "results")
         space = next((one for one in spaces if one.get("key") == self.key), None)
         if space is None:
-            raise Absent(f"there is no space {self.key!r} that the token reaches")
+            raise Absent(f"there is no space {self.key!r} that this token can access")
         id = text_of(space, "id")
         self._space(out, text_of(space, "name"), text_of(space, "homepageId"))
         folders: dict[str, str] = {}
@@ -147,7 +148,7 @@ class _Space:
         try:
             page = self.api.get(at, **{"body-format": "storage", "include-labels": "true"})
         except Absent:
-            return  # It was deleted since the list was made.
+            return  # The page was deleted after the list was read.
         labels = [text_of(one, "name") for one in list_of(page.get("labels"), "results")]
         body = text_of(object_of(object_of(page.get("body")).get("storage")), "value")
         self._page(out, id, text_of(listed, "title"), text_of(listed, "parentId"), listed.get("position"), body, labels)  # fmt: skip
@@ -176,9 +177,9 @@ class _Space:
             self._object(out, "BlogPost", f"b{number}", {"contentStatus": "current"}, {})
 
     def _list(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        return self.confluence._all(path, **query)
+        return self.confluence._all_entries(path, **query)
 
-    # What an export has
+    # Contents of the export
 
     def _space(self, out: IO[str], name: str, home: str) -> None:
         self._object(out, "Space", "1", {"key": self.key, "name": name or self.key, "baseUrl": self.api.base}, {"homePage": home})  # fmt: skip
@@ -187,7 +188,7 @@ class _Space:
         self, out: IO[str], id: str, title: str, parent: str, position: object, body: str, labels: list[str]
     ) -> None:
         self._object(out, "Page", id, {"title": title, "position": _number(position), "contentStatus": "current"}, {"space": "1", "parent": parent})  # fmt: skip
-        self._object(out, "BodyContent", f"body{id}", {"body": self._named(self._led(body)), "bodyType": "2"}, {"content": id})  # fmt: skip
+        self._object(out, "BodyContent", f"body{id}", {"body": self._replace_mentions(self._rewrite_page_links(body)), "bodyType": "2"}, {"content": id})  # fmt: skip
         for label in labels:
             self._object(out, "Label", f"{id} {label}", {"name": label}, {})
             self._object(out, "Labelling", f"{id} {label} ", {}, {"content": id, "label": f"{id} {label}"})
@@ -201,7 +202,7 @@ class _Space:
         except Refused:
             raise
         except SourceError as error:
-            self.raw.problem(name, "not_fetched", f"left out: {error}")
+            self.raw.problem(name, "not_fetched", f"skipped: {error}")
             return
         self.folder.add(self.raw, place, data)
         self._object(out, "Attachment", id, {"title": name, "version": "1"}, {"containerContent": page})
@@ -217,15 +218,16 @@ class _Space:
 
     # Texts
 
-    def _led(self, body: str) -> str:
-        """Links to pages of the space by their address, whose words may be old, as those by its key and their number."""
+    def _rewrite_page_links(self, body: str) -> str:
+        """Rewrite links to pages of the space by URL, whose titles may be outdated, as links by space key and page
+        id."""
         base, key = re.escape(escape(self.api.base)), re.escape(quote(self.key, safe="~"))
         wanted = rf'"{base}/(?:pages/viewpage\.action\?pageId=(\d+)|spaces/{key}/pages/(\d+)(?:/[^"#?<>]*)?)'
         begins = f'"{escape(self.api.base)}/spaces/{quote(self.key, safe="~")}/pages/'
         return re.sub(wanted, lambda found: begins + (found[1] or found[2]), body)
 
-    def _named(self, body: str) -> str:
-        """Mentions of people with their names."""
+    def _replace_mentions(self, body: str) -> str:
+        """Replace mentions of people with their names."""
 
         def name(found: re.Match[str]) -> str:
             person = self._person(found[2], found[3])
@@ -241,7 +243,7 @@ class _Space:
             except Absent:
                 self.people[id] = ""
             except SourceError:
-                # Who may read pages may not see people; a token that ended is noticed with the next page.
+                # A token that can read pages may lack access to people. An expired token shows with the next page.
                 self.asks_people = False
         return self.people.get(id, "")
 
@@ -251,5 +253,5 @@ def _text(words: str) -> str:
 
 
 def _number(position: object) -> str:
-    """A position, as far as it is one."""
+    """Return a position as a number, if it is one."""
     return str(position) if isinstance(position, int) and position >= 0 else ""

@@ -1,4 +1,5 @@
-"""Uploaded files as one source of Markdown: archives opened, HTML and documents of offices converted."""
+"""Conversion of uploaded files to one source of Markdown. Archives are opened; HTML and office documents are
+converted."""
 
 from __future__ import annotations
 
@@ -24,22 +25,22 @@ from .readers.choosing import read_source
 from .sources import Source, SourceError
 
 MAX_PAGE = 10 * 1024 * 1024
-"""Bytes of HTML, or of the text of a document of an office, that become one page."""
+"""Maximum size in bytes of HTML, or of the text of an office document, that becomes one page."""
 MAX_UNPACKED = 200 * 1024 * 1024
-"""Bytes that a document of an office may have unpacked."""
+"""Maximum number of bytes that an office document may unpack to."""
 MAX_PARTS = 100
-"""Archives in an archive that are read as one; they stay open while they are read."""
+"""Maximum number of archives inside an archive that are read as one. They stay open while they are read."""
 ASSETS = ".gitbook/assets"
 _HTML = (".html", ".htm", ".xhtml", ".aspx")
 _MARKDOWN = (".md", ".markdown")
 _OFFICE = (".docx", ".odt", ".fodt")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 CONVERTED = (*_HTML, *_MARKDOWN, *_OFFICE)
-"""Endings of single files that can be brought in."""
+"""File extensions of single files that can be imported."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 Tick = Callable[[], None]
-"""Called between files; raises when the run is over."""
+"""Callback between files. It raises when the run is over."""
 
 
 class Folder:
@@ -54,7 +55,7 @@ class Folder:
         return self.path / f"{self._count}{ending}"
 
     def add(self, source: Source, path: str, data: bytes) -> None:
-        """Puts bytes into a source, by way of a file."""
+        """Add bytes to a source by way of a temporary file."""
         place = self.new()
         place.write_bytes(data)
         source.add(path, len(data), _opening(place))
@@ -73,10 +74,10 @@ def gather_uploads(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """The uploaded files as one source, each archive in a folder of its own where there are several files. ``kind``:
-    what they are, where that was told. ``several``: with all versions and languages that they have.
+    """Return the uploaded files as one source. Each archive gets its own folder if there are several files.
+    ``kind`` is the stated kind of source, if any. ``several`` includes all versions and languages.
 
-    Raises SourceError for an archive that cannot be read or looks like an attack.
+    Raises SourceError for an archive that can't be read or looks like an attack.
     """
     uploads = list(uploads)
     raw = Source(posixpath.splitext(uploads[0].name)[0])
@@ -97,7 +98,7 @@ def gather_uploads(
         elif ending.lower() in CONVERTED:
             raw.add(upload.name, upload.size, _opening(place))
         else:
-            message = "left out: of files only Markdown, HTML, .docx, .odt and .zip are read"
+            message = "skipped: only Markdown, HTML, .docx, .odt, and .zip files can be imported"
             raw.problem(upload.name, "unknown_format", message)
     return read_files(raw, folder, tick, kind, several)
 
@@ -109,7 +110,7 @@ def read_files(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Files of whatever kind as one source of our Markdown. ``several``: with all versions and languages that it has.
+    """Return files of any kind as one source of Octavo Markdown. ``several`` includes all versions and languages.
     Raises SourceError."""
     return read_source(
         raw, lambda source: _Conversion(source, folder, tick).convert(), folder.add, tick, kind, several
@@ -117,8 +118,8 @@ def read_files(
 
 
 def unpack_parts(archive: Source, folder: Folder, stack: ExitStack, tick: Tick = lambda: None) -> Source:
-    """An export in parts, archives and nothing else, as the one source that they are together; any other source as it is.
-    What is in these archives stays closed. Raises SourceError."""
+    """Join an export that consists only of archives into the one source that they form. Return any other source
+    unchanged. Archives inside these archives stay closed. Raises SourceError."""
     paths = archive.paths()
     if not 0 < len(paths) <= MAX_PARTS or not all(path.lower().endswith(".zip") for path in paths):
         return archive
@@ -139,7 +140,7 @@ def unpack_parts(archive: Source, folder: Folder, stack: ExitStack, tick: Tick =
 
 
 def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Source:
-    """An archive, which messages call by its name."""
+    """Open an archive, which messages call by its name."""
     try:
         return stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=whole))
     except SourceError as error:
@@ -147,7 +148,7 @@ def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Sour
 
 
 def convert_file(file: Path, folder: Folder) -> Source:
-    """One file of a person as a source of one page."""
+    """Convert an uploaded file to a source of one page."""
     raw = Source(file.stem)
     raw.add(file.name, file.stat().st_size, _opening(file))
     return _Conversion(raw, folder, lambda: None).convert()
@@ -159,7 +160,7 @@ def _refuse(url: str) -> str:
 
 def _entry_opening(archive: Source, path: str, folder: Folder) -> Callable[[], IO[bytes]]:
     def opening() -> IO[bytes]:
-        # Through the archive, which measures what really comes out.
+        # Read through the archive, which measures the actual unpacked size.
         place = folder.new()
         with place.open("wb") as out:
             for piece in archive.pieces(path):
@@ -170,7 +171,7 @@ def _entry_opening(archive: Source, path: str, folder: Folder) -> Callable[[], I
 
 
 class _Conversion:
-    """A source in which pages of other formats are Markdown files, and the links between them follow."""
+    """A source in which pages of other formats become Markdown files, and links between them follow."""
 
     def __init__(self, raw: Source, folder: Folder, tick: Tick) -> None:
         self.raw = raw
@@ -208,23 +209,23 @@ class _Conversion:
     def _raw_opening(self, path: str) -> Callable[[], IO[bytes]]:
         return self.raw.opening(path)
 
-    def _as_it_is(self, path: str, code: str, message: str) -> None:
+    def _keep_as_file(self, path: str, code: str, message: str) -> None:
         self.made.add(path, self.raw.size(path), self._raw_opening(path))
         self.made.problem(path, code, f"kept as a file: {message}")
 
     def _html(self, path: str, data: bytes | str) -> None:
-        # Loaded where it is used: it takes long to load.
+        # Imported here because it loads slowly.
         from .html import convert, parse_html
 
         if len(data) > MAX_PAGE:
-            self._as_it_is(path, "too_large", f"a page of more than {MAX_PAGE // 1024**2} MB")
+            self._keep_as_file(path, "too_large", f"a page of more than {MAX_PAGE // 1024**2} MB")
             return
         tree = parse_html(data)
         new = self.becomes[path]
         name = posixpath.splitext(posixpath.basename(path))[0]
         try:
             if tree is None:
-                raise DocumentError("there is nothing in it")
+                raise DocumentError("it is empty")
             page = convert(
                 tree,
                 link=lambda href: self._link(path, new, href),
@@ -232,7 +233,7 @@ class _Conversion:
                 fallback_title=re.sub(r"[-_]+", " ", name),
             )
         except DocumentError as error:
-            self._as_it_is(path, "not_converted", str(error)[:200])
+            self._keep_as_file(path, "not_converted", str(error)[:200])
             return
         self.folder.add(self.made, new, page.text.encode())
 
@@ -249,21 +250,21 @@ class _Conversion:
 
                 def arranged(document: Any) -> Any:
                     comments.extend(document.comments)
-                    return _below_its_title(document)
+                    return _move_headings_below_title(document)
 
                 found = mammoth.convert_to_html(
                     file, convert_image=keep, style_map=_STYLES, transform_document=arranged
                 )
         except SourceError as error:
-            self._as_it_is(path, "not_converted", str(error))
+            self._keep_as_file(path, "not_converted", str(error))
             return
-        except Exception as error:  # whatever a damaged document makes the library raise
-            self._as_it_is(path, "not_converted", f"it cannot be read ({type(error).__name__})")
+        except Exception as error:  # Whatever a damaged document makes the library raise.
+            self._keep_as_file(path, "not_converted", f"it can't be read ({type(error).__name__})")
             return
         if comments:
-            self.made.problem(path, "comments_left_out", f"comments are left out ({len(comments)})")
+            self.made.problem(path, "comments_left_out", f"comments were skipped ({len(comments)})")
         for message in dict.fromkeys(str(entry.message) for entry in found.messages):
-            # A style of its own is read as plain text, as it should be.
+            # A custom style is read as plain text, as intended.
             if " style" not in message:
                 self.made.problem(path, "word", message[:300])
         self._html(path, f"<body>{found.value}</body>")
@@ -284,7 +285,7 @@ class _Conversion:
                         open_source(str(place), allow_url=_refuse, local=True, whole=True)
                     )
                     if packed.total > MAX_UNPACKED:
-                        raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+                        raise SourceError(f"it unpacks to more than {MAX_UNPACKED // 1024**2} MB")
                     names.update(packed.paths())
                 text = read_opendocument(
                     lambda name: _part(packed, name) if packed and name in names else None,
@@ -294,7 +295,7 @@ class _Conversion:
                     flat,
                 )
         except SourceError as error:
-            self._as_it_is(path, "not_converted", str(error))
+            self._keep_as_file(path, "not_converted", str(error))
             return
         self._html(path, text)
 
@@ -305,11 +306,11 @@ class _Conversion:
         return {"src": asset or "", **({"alt": image.alt_text} if image.alt_text else {})}
 
     def _asset(self, path: str, data: bytes) -> str | None:
-        """Where the bytes of an image inside a page are kept: from the root, with a leading slash."""
+        """Return the path of an image embedded in a page, from the root, with a leading slash."""
         name = name_image(data)
         if name is None:
             self.made.problem(
-                path, "image_left_out", "an image inside the page is too large or of no known format"
+                path, "image_left_out", "an embedded image is too large or in an unknown format"
             )
             return None
         asset = f"{ASSETS}/{name}"
@@ -346,7 +347,7 @@ class _Conversion:
             return source if re.match(r"https?:|//", source, re.IGNORECASE) else None
         found = self._find(path, source)
         if found is None:
-            self.made.problem(path, "missing_image", f"{source[:200]} is not there")
+            self.made.problem(path, "missing_image", f"{source[:200]} doesn't exist")
             return source
         return relative_href(found, new)
 
@@ -365,8 +366,9 @@ p[style-name='Subtitle'] => p > em:fresh
 _LEVEL = re.compile(r"heading ?(\d)\Z", re.IGNORECASE)
 
 
-def _below_its_title(document: Any) -> Any:
-    """A Word document whose title has the style of one: it is the first heading, and all others are below it."""
+def _move_headings_below_title(document: Any) -> Any:
+    """Return a Word document whose title style marks the title as the first heading, with all others moved one
+    level down."""
     from mammoth import documents, transforms
 
     def style(paragraph: Any) -> str:
@@ -394,7 +396,8 @@ def _free(path: str, taken: set[str]) -> str:
 
 
 def _part(packed: Source, name: str) -> bytes:
-    """A part of an OpenDocument file; nothing of an image that is damaged or too large. Raises SourceError."""
+    """Return a part of an OpenDocument file, or None for an image that is damaged or too large. Raises
+    SourceError."""
     if name.endswith(".xml"):
         _check_text(packed.size(name))
         return packed.read(name)
@@ -406,17 +409,17 @@ def _part(packed: Source, name: str) -> bytes:
 
 def _check_text(size: int) -> None:
     if size > MAX_PAGE:
-        raise SourceError(f"more than {MAX_PAGE // 1024**2} MB of text")
+        raise SourceError(f"it has more than {MAX_PAGE // 1024**2} MB of text")
 
 
 def _check_word(place: Path) -> None:
-    """Raises SourceError for an archive that grows beyond measure, or XML with a document type of its own."""
+    """Check an archive. Raises SourceError if it unpacks to too much, or for XML with a document type."""
     with open_source(str(place), allow_url=_refuse, local=True) as source, zipfile.ZipFile(place) as archive:
         if source.total > MAX_UNPACKED:
-            raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+            raise SourceError(f"it unpacks to more than {MAX_UNPACKED // 1024**2} MB")
         for info in archive.infolist():
             if not info.filename.lower().endswith((".xml", ".rels")):
                 continue
             _check_text(info.file_size)
             if b"<!DOCTYPE" in archive.read(info).replace(b"\0", b""):
-                raise SourceError("its XML has a document type")
+                raise SourceError("its XML has a document type declaration, which isn't allowed")

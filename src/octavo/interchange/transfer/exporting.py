@@ -1,4 +1,4 @@
-"""Export: a state of a space as files, untouched ones byte for byte as they came in."""
+"""Export of a state of a space as files. Unedited files are byte for byte as they were imported."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from octavo.kit.files import FileStore
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """One file: its path, relative and with ``/``, and its bytes piece by piece."""
+    """An exported file: its relative path, with ``/``, and its bytes piece by piece."""
 
     path: str
     pieces: Iterator[bytes]
 
 
 class ExportLayout(msgspec.Struct, frozen=True):
-    """Where the text or bytes of each page and item go, by id, and the texts of the configuration, by path."""
+    """The path of each page's text and of each item, by id, and the texts of the configuration, by path."""
 
     paths: dict[str, str]
     texts: dict[str, str]
@@ -47,8 +47,8 @@ class ExportLayout(msgspec.Struct, frozen=True):
 def lay_out(
     pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
 ) -> ExportLayout:
-    """The files of a state. ``pages`` with siblings in order; ``read`` gives the text of a hash. ``summary``: a SUMMARY.md
-    is written where there is none."""
+    """Lay out the files of a state. ``pages`` has siblings in order. ``read`` returns the text for a hash.
+    ``summary`` writes a SUMMARY.md if there is none."""
     kinds: dict[str, list[Item]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item)
@@ -72,7 +72,7 @@ def lay_out(
 
 
 def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
-    """Every file of the state, one at a time; valid while the transaction is open."""
+    """Yield every file of the state, one at a time. Valid while the transaction is open."""
     pages = list_pages(tx, state)
     items = {kind: list_items(tx, state, kind) for kind in ITEM_KINDS}
     layout = lay_out(
@@ -92,8 +92,8 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
 
 
 def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
-    """Where each page's file goes: where it came from, or was said to be, else along its slugs; other pages without
-    a text have none. No page is written over a file that is ``owned``."""
+    """Return the path of each page's file: its original or stated path, or else its slugs. Other pages without a
+    text have no path. No page overwrites a file that is ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = owned | {page.file_path for page in pages if page.file_path}
@@ -123,8 +123,8 @@ def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]
 
 
 def _beside_folders(paths: dict[str, str]) -> dict[str, str]:
-    """The paths, those that are also a folder of others with a number behind their names: a file system has one or
-    the other."""
+    """Return the paths, with a number added to each name that is also a folder of others. A file system allows
+    only one of the two."""
     folders = {folder for path in paths.values() for folder in folders_of(path)}
     taken = folders | set(paths.values())
     found: dict[str, str] = {}
@@ -145,7 +145,8 @@ def _configuration(
     variables: dict[str, Any],
     summary: bool,
 ) -> dict[str, str]:
-    """SUMMARY.md, vars.yaml and the rest; each as it was written as long as it still says what is so."""
+    """Return SUMMARY.md, vars.yaml, and the other configuration files. Each stays as written as long as it is
+    still accurate."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
@@ -165,10 +166,10 @@ def _configuration(
         texts[summary_path] = update_summary(
             original,
             tree.entries(before, lambda page: read(page.body) if page.body else ""),
-            lambda text: _understood(plan(text)),
+            lambda text: _pages_of_entries(plan(text)),
         )
     elif summary or not all(map(tree.is_told_by_its_file, tree.pages)):
-        # A tree that no SUMMARY.md told and that its files alone do not tell any more.
+        # A tree that had no SUMMARY.md and that the files alone no longer describe.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
     path = root + VARIABLES_PATH
     if (read_variables(texts[path])[0] if path in texts else {}) != variables:
@@ -177,7 +178,7 @@ def _configuration(
 
 
 class _Names(msgspec.Struct, frozen=True):
-    """The exported files as a source to plan an import of: what they are called, and the texts that decide it."""
+    """The exported files as a source to plan an import of: their names, and the texts that the plan depends on."""
 
     texts: dict[str, str]
     names: set[str]
@@ -193,7 +194,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 class _Tree(msgspec.Struct, frozen=True):
-    """The pages of a state, where each has its file, and by id where other files are."""
+    """The pages of a state, the path of each page's file, and the paths of other files by id."""
 
     pages: list[Page]
     paths: dict[str, str]
@@ -201,12 +202,13 @@ class _Tree(msgspec.Struct, frozen=True):
     root: str
 
     def is_told_by_its_file(self, page: Page) -> bool:
-        """Whether a file alone makes the page: its own, or a Markdown file that cannot be one."""
+        """Return whether a file alone makes the page: its own file, or a Markdown file that can't be one."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """What SUMMARY.md has to say. ``before``: what it said; a title that it left to the file stays there."""
+        """Return the entries of SUMMARY.md. ``before`` is the previous text. A title that it left to the file
+        stays there."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())
@@ -239,7 +241,7 @@ class _Tree(msgspec.Struct, frozen=True):
         return _nested(children, None, entry_of)
 
     def target(self, page: Page, by_id: dict[str, Page]) -> tuple[Any, str | None, str | None]:
-        """What kind of entry a page is, what it leads to, and the anchor there."""
+        """Return the kind of a page's entry, its target, and the anchor in the target."""
         if page.kind in ("group", "computed"):
             return page.kind, None, None
         if page.kind == "document":
@@ -263,13 +265,13 @@ def _nested(
 
 
 def _pins(plan: ImportPlan) -> dict[str, str | None]:
-    """By the slug of a group how it is pinned, if it is."""
+    """Return how each pinned group is pinned, by slug."""
     written = {entry.line: entry.slug for entry in walk_entries(plan.summary.entries)}
     return {page.slug: written[page.line] for page in plan.pages if page.kind == "group"}
 
 
-def _understood(plan: ImportPlan) -> list[SummaryEntry]:
-    """The entries of a SUMMARY.md as the pages that they become."""
+def _pages_of_entries(plan: ImportPlan) -> list[SummaryEntry]:
+    """Return the entries of a SUMMARY.md as the pages that they become."""
     root = plan.config.root
     pins = _pins(plan)
     made: list[SummaryEntry] = []

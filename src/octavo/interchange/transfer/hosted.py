@@ -1,7 +1,7 @@
-"""Content that is read over a public API of this kind: of the hosted original, or of another Octavo.
+"""Import over a public API of this kind, from GitBook or from another Octavo server.
 
-Another Octavo gives a space as the archive it would export, which is byte for byte what it holds. Elsewhere a space is
-put together page by page: Markdown as far as the API gives it, else written from the page's nodes.
+Another Octavo server provides a space as its export archive, byte for byte. Elsewhere a space is put together page
+by page: Markdown where the API provides it, otherwise written from the page's nodes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PER_PAGE = 100
 
 
 class Remote(Api):
-    """An API at ``https://host``, or with ``/v1`` behind it."""
+    """An API at ``https://host``, optionally followed by ``/v1``."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Remote(Api):
         super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
     def all(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """What a list holds, page after page. Raises SourceError for a list that does not end."""
+        """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         place: str | None = None
         ending = Ending(path)
         while True:
@@ -64,7 +64,8 @@ class Remote(Api):
             ending.check(place)
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """The spaces that the token reaches, at most ``MAX_SPACES``, and whether those are all. Raises SourceError."""
+        """Return the spaces that the token can access, at most ``MAX_SPACES``, and whether these are all. Raises
+        SourceError."""
         found: list[FoundSpace] = []
         for organization in self.all("/orgs"):
             title = text_of(organization, "title")
@@ -78,17 +79,17 @@ class Remote(Api):
         return found, True
 
     def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
-        """A space as files. Raises SourceError."""
+        """Return a space as files. Raises SourceError."""
         return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
 
 def object_of(value: Any) -> dict[str, Any]:
-    """The object that an answer has here; an empty one where it has something else."""
+    """Return the object in a response, or an empty one if it holds something else."""
     return value if isinstance(value, dict) else {}
 
 
 def list_of(value: Any, name: str) -> list[dict[str, Any]]:
-    """The objects of a list that an answer has under this name."""
+    """Return the objects of a list with this name in a response."""
     found = object_of(value).get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -99,12 +100,12 @@ def text_of(value: dict[str, Any], name: str) -> str:
 
 
 def escaped(id: str) -> str:
-    """An id as one part of a path, whatever it holds."""
+    """Escape an id as one segment of a path."""
     return quote(id, safe="")
 
 
 def pages_of(value: Any) -> Iterator[dict[str, Any]]:
-    """Every page of a tree as the API gives it, each before those below it."""
+    """Yield every page of a tree as the API returns it, parents first."""
     waiting = list_of(value, "pages")[::-1]
     while waiting:
         page = waiting.pop()
@@ -112,11 +113,11 @@ def pages_of(value: Any) -> Iterator[dict[str, Any]]:
         waiting += list_of(page, "pages")[::-1]
 
 
-# --- a space ------------------------------------------------------------------------------------------
+# --- spaces -------------------------------------------------------------------------------------------
 
 
 def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: ExitStack) -> Source:
-    """A space as files. Raises SourceError."""
+    """Return a space as files. Raises SourceError."""
     id = text_of(space, "id")
     name = text_of(space, "title") or id
     place = folder.new(".zip")
@@ -134,8 +135,8 @@ def _refuse(url: str) -> str:
 
 
 def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
-    """The Markdown of a page. ``at``: the content that it is in, such as ``/spaces/ID/content``. Raises SourceError,
-    DocumentError for a page whose nodes cannot be written."""
+    """Return the Markdown of a page. ``at`` is the content that the page belongs to, such as
+    ``/spaces/ID/content``. Raises SourceError, and DocumentError for a page whose nodes can't be written."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
     found = remote.get(address, format="markdown")
     if isinstance(found.get("markdown"), str):
@@ -146,7 +147,7 @@ def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
 
 
 class _Reading:
-    """One space, read page by page into ``source``."""
+    """A space, read page by page into ``source``."""
 
     def __init__(self, remote: Remote, space: str, folder: Folder, source: Source) -> None:
         self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"
@@ -202,7 +203,7 @@ class _Reading:
             except Refused:
                 raise
             except SourceError as error:
-                self._source.problem(path, "not_fetched", f"left out: {error}")
+                self._source.problem(path, "not_fetched", f"skipped: {error}")
                 continue
             self._files[path] = url
             self._files_by_id[text_of(file, "id")] = path
@@ -212,12 +213,12 @@ class _Reading:
         try:
             text = read_markdown(self._remote, self._at, page)
         except (DocumentError, Absent) as error:
-            self._source.problem(path, "not_converted", f"its content cannot be read: {error}")
+            self._source.problem(path, "not_converted", f"its content can't be read: {error}")
             text = ""
-        self._add(path, self._linked(self._headed(text, page), path))
+        self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
 
-    def _headed(self, text: str, page: dict[str, Any]) -> str:
-        """The Markdown with the front matter and the title that the API says beside it."""
+    def _with_front_matter(self, text: str, page: dict[str, Any]) -> str:
+        """Add the front matter and the title that the API returns separately to the Markdown."""
         front, title, body = split_page(text)
         if not leading_title(text):
             title, body = f"# {text_of(page, 'title')}\n\n", body.lstrip("\n")
@@ -227,8 +228,8 @@ class _Reading:
             front = f"---\n{write_yaml(said)}---\n\n" if said else ""
         return front + title + body
 
-    def _linked(self, text: str, path: str) -> str:
-        """Links to pages and files by id or address, as links to where they are now."""
+    def _rewrite_links(self, text: str, path: str) -> str:
+        """Rewrite links to pages and files by id or URL as links to their new paths."""
 
         def by_id(found: re.Match[str]) -> str:
             known = self._paths if found[1] == "pages" else self._files_by_id
@@ -248,11 +249,11 @@ class _Reading:
         try:
             found = self._remote.get(f"{self._at}/reusable-contents/{escaped(id)}", format="markdown")
         except Absent as error:
-            self._source.problem(path, "not_fetched", f"left out: {error}")
+            self._source.problem(path, "not_fetched", f"skipped: {error}")
             return
         text = text_of(found, "markdown")
         head = "" if text.startswith("---\n") else f"---\n{write_yaml({'title': title})}---\n\n"
-        self._add(path, self._linked(head + text, path))
+        self._add(path, self._rewrite_links(head + text, path))
 
     def _entries(self, pages: list[dict[str, Any]]) -> list[SummaryEntry]:
         entries = []
@@ -269,7 +270,9 @@ class _Reading:
                 if url:
                     entries.append(SummaryEntry(kind="link", title=title, href=url))
                 else:
-                    self._source.problem(title, "left_out", "a link whose target the API does not say")
+                    self._source.problem(
+                        title, "left_out", "skipped: the API doesn't say where this link leads"
+                    )
             else:
-                self._source.problem(title, "left_out", "a page that something else computes")
+                self._source.problem(title, "left_out", "skipped: this page is generated from another source")
         return entries

@@ -1,7 +1,7 @@
-"""HTML as pages: what a page says becomes nodes, and nothing of it that could run.
+"""Conversion of HTML to pages. The content of a page becomes nodes; nothing in them can run.
 
-The nodes are made here and written by the one writer, so whatever a text holds (Markdown, tags of ours, HTML)
-stays text. Elements without a node of their own are looked through; what only drives a browser is dropped.
+The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML)
+stays text. Elements without a node of their own are transparent; what only controls a browser is dropped.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _SAFE_DEPTH = 16
 MAX_TITLE = 200
 _MAX_COLUMNS = 60
 _PARTS = ("p", "li", "dt", "dd", "td", "th", "pre", "img", "h1", "h2", "h3", "h4", "h5", "h6")
-"""Elements that become two nodes at least."""
+"""Elements that become at least two nodes."""
 
 Node = dict[str, Any]
 Rewrite = Callable[[str], str | None]
-"""What a reference becomes in the page, None to leave it out."""
+"""Callback that returns what a reference becomes in the page, or None to drop it."""
 
 _DROPPED = frozenset(
     """script style template noscript svg canvas object embed applet map area head meta link base title param
@@ -54,7 +54,7 @@ _CHROME = re.compile(
     r"|skip-link|skip-to-content|skip-nav|sr-only|visually-hidden|edit-this-page|edit-link|headerlink|hash-link"
     r"|anchorjs-link|header-anchor|copybtn|copy-button|cookie-banner|cookie-consent|theme-doc-footer|navbar"
     r"|site-header|site-footer|sphinxsidebar|wy-nav-side|rst-footer-buttons|md-header|md-footer|md-sidebar"
-    # What is not printed is for the screen; then what Octavo puts around and into a page.
+    # Elements that aren't printed, then the parts that Octavo adds around and inside a page.
     r"|print:hidden|d-print-none|no-?print|page-facts|outline-fold|page-foot|anchor|code-language|step-mark|only-dark)"
 )
 _HINT = re.compile(
@@ -82,7 +82,8 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class Converted(Struct, frozen=True):
-    """``text`` is the page's whole Markdown file; ``links`` are the hrefs of the source, chrome included, in order."""
+    """A converted page. ``text`` is the whole Markdown file; ``links`` are the hrefs of the source, including
+    navigation, in order."""
 
     title: str
     text: str
@@ -90,15 +91,15 @@ class Converted(Struct, frozen=True):
 
 
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
-    """The tree of a page, None when there is nothing in it. ``encoding``: what its answer said. Never fetches, never
-    fails."""
+    """Return the tree of a page, or None if it is empty. ``encoding`` is the one from the response. Never fetches
+    anything and never fails."""
     text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",
         no_network=True,
         remove_comments=True,
         remove_pis=True,
-        # Else all that lies deep is left out without a word; size is bounded by whoever hands it over.
+        # Otherwise lxml silently drops everything deeply nested. The caller limits the size.
         huge_tree=True,
     )
     try:
@@ -111,7 +112,7 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
 
 
 def language_of(tree: Any) -> str:
-    """Return the language that the root element of a page states, empty for none."""
+    """Return the language that the root element of a page states, empty if it states none."""
     return next((str(root.get("lang")) for root in tree.iter("html") if root.get("lang")), "")
 
 
@@ -120,15 +121,15 @@ _MARKED = (
 )  # fmt: skip
 _CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 1024 * 4
-# Pages that name these mean more than the names say, and browsers read them so.
+# Pages that state these encodings use a superset, and browsers read them that way.
 _MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030",
           "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "utf-16": "utf-8", "utf-16-le": "utf-8",
           "utf-16-be": "utf-8"}  # fmt: skip
 
 
 def decode_html(data: bytes, told: str | None = None) -> str:
-    """The text of a page as browsers read it: by its mark, by what its answer ``told``, by its own ``<meta>``, else as
-    UTF-8, and what is no UTF-8 as Windows-1252."""
+    """Decode the text of a page like a browser: by its byte order mark, the encoding that its response ``told``,
+    or its own ``<meta>``, else as UTF-8, and if it isn't UTF-8, as Windows-1252."""
     for mark, name in _MARKED:
         if data.startswith(mark):
             return data.decode(name, "replace")
@@ -138,13 +139,13 @@ def decode_html(data: bytes, told: str | None = None) -> str:
             codec = codecs.lookup(given or "").name
         except (LookupError, ValueError):
             continue
-        # Python has codecs that make no text.
+        # Some Python codecs don't produce text.
         if not getattr(codecs.lookup(codec), "_is_text_encoding", True):
             continue
         try:
             return data.decode(_MEANT.get(codec, codec), "replace")
         except UnicodeError:
-            # And codecs that put nothing in the place of what they cannot read, or read nothing at all.
+            # Other codecs fail on, or skip, bytes that they can't decode.
             continue
     try:
         return data.decode("utf-8")
@@ -153,9 +154,9 @@ def decode_html(data: bytes, told: str | None = None) -> str:
 
 
 def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "") -> Converted:
-    """A tree of ``parse_html`` as a page: its main content, without what is around it.
+    """Convert a tree from ``parse_html`` to a page: its main content, without the parts around it.
 
-    Raises DocumentError for a tree that cannot be told as a page.
+    Raises DocumentError for a tree that can't be represented as a page.
     """
     links = [a.get("href") for a in tree.iter("a", "area") if a.get("href")]
     told = _told_title(tree)
@@ -163,10 +164,10 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
     main = _main_content(tree)
     _drop_lead(main, description)
     notes = _take_notes(main)
-    # What would be refused in the end is not made first.
+    # Don't build what would be rejected at the end.
     for elements, most in ((main.iter(*_PARTS), MAX_NODES // 2), (main.iter(), MAX_NODES * 4)):
         if next(islice(elements, most, None), None) is not None:
-            raise DocumentError(f"more than {MAX_NODES:,} parts")
+            raise DocumentError(f"it has more than {MAX_NODES:,} elements")
     try:
         title, body = _written(_Maker(link, image, MAX_DEPTH, notes).flow(main))
     except DocumentError as error:
@@ -174,17 +175,17 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
             raise
         title, body = _written(_Maker(link, image, _SAFE_DEPTH, notes).flow(main))
     title = (title or told or fallback_title or "Untitled")[:MAX_TITLE]
-    head = {"title": title, **_said(description=description)}
+    head = {"title": title, **_without_empty(description=description)}
     return Converted(title, with_head("", head) + ("\n" + body if body else ""), links)
 
 
 def _written(nodes: list[Node]) -> tuple[str, str]:
-    """The title and the Markdown of the rest."""
+    """Return the title, and the Markdown of the rest."""
     title, rest = _lift_title(nodes)
     return title, write(from_json({"object": "document", "data": {"schemaVersion": 1}, "nodes": rest}))
 
 
-# --- finding the content ------------------------------------------------------------------------------
+# --- find the content ---------------------------------------------------------------------------------
 
 
 def _told_title(tree: Any) -> str:
@@ -193,13 +194,13 @@ def _told_title(tree: Any) -> str:
             return _squeezed(meta.get("content"))
     title = next(tree.iter("title"), None)
     text = _squeezed("".join(title.itertext())) if title is not None else ""
-    # Sites put their own name behind the page's.
+    # Sites append their own name to the title of a page.
     return re.split(r" [|–—·»] ", text)[0].strip()
 
 
 def _told_description(tree: Any) -> str:
     for meta in tree.iter("meta"):
-        # Of a page without a description of its own, Octavo tells the first sentence.
+        # If a page has no description of its own, Octavo uses its first sentence.
         if meta.get("data-from-text") is not None:
             continue
         if (meta.get("name") or "").lower() == "description" and meta.get("content"):
@@ -222,7 +223,7 @@ def _main_content(tree: Any) -> Any:
 
 
 def _drop_lead(main: Any, description: str) -> None:
-    """A description that the page shows below its title is in its head already."""
+    """Drop a description shown below the title, because it is already in the head of the page."""
     for paragraph in main.iter("p"):
         before = paragraph.getprevious()
         if description and before is not None and before.tag == "h1":
@@ -236,8 +237,8 @@ _REFERS = re.compile(r"footnote|endnote|noteref|citation|biblioref", re.IGNORECA
 
 
 def _take_notes(main: Any) -> dict[str, Any]:
-    """Take the footnotes out of a page, by their ids, and mark what refers to them. A footnote is what a number leads
-    to, and what leads back to that number."""
+    """Remove the footnotes from a page, by id, and mark the references to them. A footnote is the target of a
+    number, and links back to that number."""
     by_id = {element.get("id"): element for element in main.iter(etree.Element) if element.get("id")}
     notes: dict[str, Any] = {}
     for link in list(main.iter("a")):
@@ -275,7 +276,7 @@ def _take_notes(main: Any) -> dict[str, Any]:
 
 
 def _drop(element: Any) -> None:
-    """Take an element out of its parent, whose words stay, and the parent where nothing else is in it."""
+    """Remove an element from its parent but keep its text. Remove the parent too if it has nothing else."""
     parent, before = element.getparent(), element.getprevious()
     if parent is None:
         return
@@ -306,7 +307,7 @@ def _is_shown(element: Any) -> bool:
 
 
 def _is_chrome(element: Any) -> bool:
-    """What is around a page's words: navigation, footers, buttons, permalinks."""
+    """Return whether an element isn't content: navigation, footers, buttons, permalinks."""
     tag = element.tag
     if tag in _DROPPED or not _is_shown(element):
         return True
@@ -314,12 +315,12 @@ def _is_chrome(element: Any) -> bool:
     if tag in ("aside", "div", "section") and any(_HINT.match(name) for name in classes):
         return False
     if tag == "footer" and next(element.iterancestors("blockquote"), None) is not None:
-        # Who said it.
+        # The author of a quote.
         return False
     if tag in ("nav", "footer", "aside") or element.get("role") in _CHROME_ROLES:
         return True
     if tag == "header":
-        # That of a section says what the section is.
+        # The header of a section introduces the section.
         return next(element.iter("h1"), None) is None and element.getparent().tag != "section"
     if tag in ("body", "html", "main", "article"):
         return False
@@ -327,7 +328,7 @@ def _is_chrome(element: Any) -> bool:
 
 
 def _lift_title(nodes: list[Node]) -> tuple[str, list[Node]]:
-    """The title is the first heading of the first level, if nothing but little is before it."""
+    """Return the title: the first heading of the first level, if little comes before it."""
     for at, node in enumerate(nodes[:4]):
         if node["type"] == "heading-0":
             return _squeezed(_plain(node)), _settled(nodes[:at] + nodes[at + 1 :])
@@ -354,7 +355,7 @@ def _squeezed(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-# --- making nodes -------------------------------------------------------------------------------------
+# --- build the nodes ----------------------------------------------------------------------------------
 
 
 def _block(type: str, nodes: list[Node] | None = None, **data: Any) -> Node:
@@ -364,8 +365,8 @@ def _block(type: str, nodes: list[Node] | None = None, **data: Any) -> Node:
     return node
 
 
-def _said(**data: Any) -> dict[str, Any]:
-    """Of these what is not empty."""
+def _without_empty(**data: Any) -> dict[str, Any]:
+    """Return the members that aren't empty."""
     return {name: value for name, value in data.items() if value}
 
 
@@ -374,8 +375,9 @@ def _text(text: str, marks: Iterable[str] = ()) -> Node:
     return {"object": "text", "leaves": [leaf]}
 
 
-def _between(text: str, marks: Iterable[str] = ()) -> Node:
-    """Text between tags, in which the end of a line is a space; a text that is one alone breaks the line."""
+def _text_between_tags(text: str, marks: Iterable[str] = ()) -> Node:
+    """Return text between tags, in which a line end is a space. A text that consists only of a line end breaks the
+    line."""
     return _text(" " if text == "\n" else text, marks)
 
 
@@ -390,8 +392,8 @@ def _fragment(name: str, type: str, nodes: list[Node]) -> Node:
     return {"object": "fragment", "fragment": name, "type": type, "nodes": nodes}
 
 
-def _in_words(node: Node) -> Node:
-    """A listing of one line as words, as it is in a cell."""
+def _as_inline_code(node: Node) -> Node:
+    """Return a one-line listing as inline code, for use in a cell."""
     if node["type"] != "code" or len(node["nodes"]) != 1 or "title" in node["data"]:
         return node
     return _block("paragraph", [_text(_plain(node), ("code",))])
@@ -402,7 +404,7 @@ def _url(url: str) -> dict[str, str]:
 
 
 class _Maker:
-    """Makes the nodes of an element. Recursion ends at ``deepest``, below which there is only text."""
+    """Builder of the nodes of an element. Recursion stops at ``deepest``; below that, there is only text."""
 
     def __init__(
         self, link: Rewrite, image: Rewrite, deepest: int, notes: dict[str, Any] | None = None
@@ -414,7 +416,7 @@ class _Maker:
         self.depth = 0
 
     def flow(self, element: Any) -> list[Node]:
-        """The content of an element as blocks; what is between blocks becomes paragraphs."""
+        """Return the content of an element as blocks. Text between blocks becomes paragraphs."""
         if self.depth >= self.deepest:
             text = _squeezed("".join(element.itertext()))
             return [_block("paragraph", [_text(text)])] if text else []
@@ -433,7 +435,7 @@ class _Maker:
             run.clear()
 
         if element.text:
-            run.append(_between(element.text))
+            run.append(_text_between_tags(element.text))
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS or _holds_blocks(child):
@@ -443,12 +445,12 @@ class _Maker:
                 else:
                     run += self.inlines(child, ())
             if child.tail:
-                run.append(_between(child.tail))
+                run.append(_text_between_tags(child.tail))
         end_run()
         return found
 
     def _caption(self, element: Any, before: list[Node]) -> bool:
-        """Makes it the caption of the image, or the title of the listing, that it is beside."""
+        """Turn an element into the caption of the image, or the title of the listing, next to it."""
         words = _trimmed(self._inlines_in(element, ()))
         if words and before and before[-1]["type"] == "images" and not before[-1]["nodes"][-1]["fragments"]:
             words = [node for node in words if node.get("type") != "inline-image"]
@@ -468,7 +470,7 @@ class _Maker:
             )
             inside = self.flow(panel)
             if inside and inside[0]["type"] == "paragraph" and _squeezed(_plain(inside[0])) == title:
-                # Said once more for those without a script.
+                # A repeat for browsers without scripts.
                 del inside[0]
             items.append(_block("tabs-item", inside or [_block("paragraph", [_text("")])], title=title))
         return [_block("tabs", items)]
@@ -493,7 +495,7 @@ class _Maker:
     # Inlines
 
     def inlines(self, element: Any, marks: tuple[str, ...]) -> list[Node]:
-        """An inline element with what is in it."""
+        """Return the nodes of an inline element and its content."""
         tag = element.tag
         if tag == "br":
             return [_text("\n")]
@@ -524,25 +526,25 @@ class _Maker:
         return [_text(f"“{_plain({'nodes': inside})}”", marks)] if tag == "q" else inside
 
     def _inlines_in(self, element: Any, marks: tuple[str, ...]) -> list[Node]:
-        found = [_between(element.text, marks)] if element.text else []
+        found = [_text_between_tags(element.text, marks)] if element.text else []
         for child in element:
             if isinstance(child.tag, str) and not _is_chrome(child):
                 if child.tag in _BLOCKS:
                     found.append(_text(" "))
                 found += self.inlines(child, marks)
             if child.tail:
-                found.append(_between(child.tail, marks))
+                found.append(_text_between_tags(child.tail, marks))
         return found
 
     def _note(self, name: str) -> list[Node]:
-        """A footnote; one that refers to itself has no words there."""
+        """Return a footnote. One that refers to itself has no text there."""
         inside = self.flow(self.notes[name]) if self.depth < self.deepest // 2 else []
         label = str(list(self.notes).index(name) + 1)
         body = _fragment(label, "annotation-body", inside or [_block("paragraph", [_text("")])])
         return [{**_inline("annotation", []), "fragments": [body]}]
 
     def _link(self, element: Any, inside: list[Node]) -> list[Node]:
-        href = _harmless(element.get("href"))
+        href = _safe_href(element.get("href"))
         href = self.link(href) if href else None
         if not href or not inside:
             return inside
@@ -554,7 +556,7 @@ class _Maker:
     def _source_of(self, element: Any) -> str | None:
         written = element.get("src") or ""
         if not written or written.startswith("data:image/gif;base64,R0lGOD"):
-            # What is there until a script puts the image in.
+            # A placeholder until a script inserts the image.
             written = element.get("data-src") or element.get("data-original") or written
         if not written and element.get("srcset"):
             written = element.get("srcset").split(",")[0].split()[0]
@@ -564,7 +566,9 @@ class _Maker:
         source, alt = self._source_of(element), _squeezed(element.get("alt") or "")
         if source is None:
             return [_text(alt)] if alt else []
-        return [_inline("inline-image", ref=_url(source), **_said(alt=alt, width=_width_of(element)))]
+        return [
+            _inline("inline-image", ref=_url(source), **_without_empty(alt=alt, width=_width_of(element)))
+        ]
 
     # Blocks
 
@@ -574,9 +578,9 @@ class _Maker:
         text = _squeezed(_plain({"nodes": nodes}))
         if not text:
             return []
-        pinned = _pinned(element)
+        pinned = _explicit_id(element)
         data = {"id": pinned} if pinned and pinned != slug(text) else {}
-        # The title is above; 0 is a heading that may be it.
+        # The page title comes from elsewhere. Level 0 marks a heading that may be the title.
         nodes = [node for node in nodes if node.get("type") != "inline-image"] if level == 1 else nodes
         return [_block(f"heading-{min(level - 1, 3)}", nodes, **data)]
 
@@ -618,14 +622,14 @@ class _Maker:
         title = None
         if named is not None and above.tag == "figure":
             title = _squeezed(_plain({"nodes": self._inlines_in(named, ())}))
-        return [_block("code", nodes, **_said(syntax=syntax, title=title))]
+        return [_block("code", nodes, **_without_empty(syntax=syntax, title=title))]
 
     def _list(self, element: Any) -> list[Node]:
         items: list[Node] = []
         checked: list[bool | None] = []
 
         def said(words: str | None) -> None:
-            """Words straight in the list are shown as well."""
+            """Include text placed directly in the list, because browsers show it."""
             if words and words.strip():
                 items.append(_block("list-item", [_block("paragraph", [_text(_squeezed(words))])]))
                 checked.append(None)
@@ -637,7 +641,7 @@ class _Maker:
             if not isinstance(child.tag, str) or _is_chrome(child):
                 continue
             if child.tag in ("ul", "ol") and items:
-                # Lists straight in lists belong to the item before.
+                # A list placed directly in a list belongs to the preceding item.
                 items[-1]["nodes"] += self.block(child)
                 continue
             box = next((i for i in child.iter("input") if i.get("type") == "checkbox"), None)
@@ -683,7 +687,7 @@ class _Maker:
         for each in images:
             shown = self._image_block(each)
             if made and shown and "only-dark" in (each.get("class") or "").split():
-                # Beside its light variant, where Octavo published it.
+                # The dark variant that Octavo published next to the light one.
                 made[-1]["data"]["refDark"] = shown[0]["data"]["ref"]
             else:
                 made += shown
@@ -698,7 +702,7 @@ class _Maker:
         source, alt = self._source_of(element), _squeezed(element.get("alt") or "")
         if source is None:
             return []
-        data = _said(alt=alt, width=_width_of(element))
+        data = _without_empty(alt=alt, width=_width_of(element))
         return [{**_block("image", ref=_url(source), **data), "fragments": []}]
 
     def _details(self, element: Any) -> list[Node]:
@@ -720,7 +724,7 @@ class _Maker:
         source = element.get("src") or next(
             (s.get("src") for s in element.iter("source") if s.get("src")), None
         )
-        source = _harmless(source)
+        source = _safe_href(source)
         if source and source.startswith("//"):
             source = f"https:{source}"
         if not source or not source.lower().startswith(("http://", "https://")):
@@ -758,7 +762,7 @@ class _Maker:
             values = {}
             for column, cell in zip(columns, row, strict=True):
                 name = values[column] = f"r{number}{column}"
-                inside = [_in_words(node) for node in self.flow(cell)] if cell is not None else []
+                inside = [_as_inline_code(node) for node in self.flow(cell)] if cell is not None else []
                 fragments.append(_fragment(name, "cell", inside or [_block("paragraph", [_text("")])]))
             records[f"r{number}"] = {"orderIndex": f"{number:06d}", "values": values}
         view = {"type": "grid", "columns": columns, "hideHeader": not headed}
@@ -789,7 +793,7 @@ _BUILDERS: dict[str, Callable[[_Maker, Any], list[Node]]] = {
 
 
 def _holds_blocks(element: Any) -> bool:
-    """An inline element around blocks, as old HTML has them; links and marks stay what they are."""
+    """Return whether an inline element contains blocks, as in old HTML. Links and marks are kept."""
     return element.tag in ("span", "font", "ins", "a", "label") and any(
         child.tag in ("p", "div", "pre", "table", "ul", "ol", "h1", "h2", "h3", "blockquote", "figure")
         for child in element.iter(etree.Element)
@@ -797,8 +801,9 @@ def _holds_blocks(element: Any) -> bool:
     )
 
 
-def _harmless(href: str | None) -> str | None:
-    """A link as written, if following it runs nothing. Browsers skip controls and spaces in schemes."""
+def _safe_href(href: str | None) -> str | None:
+    """Return a link as written if following it runs nothing. Browsers ignore control characters and spaces in
+    schemes."""
     if not href:
         return None
     compact = re.sub(r"[\x00-\x20\x7f-\xa0]", "", href).lower()
@@ -815,7 +820,7 @@ _STYLED_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*([^;]*)", re.IGNORECASE)
 
 
 def _width_of(image: Any) -> int | dict[str, Any] | None:
-    """How wide an image is to be shown: pixels, or percent of the text."""
+    """Return the width at which an image is shown: pixels, or percent of the text width."""
     styled = _STYLED_WIDTH.search(image.get("style") or "")
     for written in (styled[1] if styled else None, image.get("width")):
         found = _WIDTH.match(written or "")
@@ -825,15 +830,15 @@ def _width_of(image: Any) -> int | dict[str, Any] | None:
 
 
 def title_of(tree: Any) -> str:
-    """What a page calls itself: its first heading, else its title without the name of its site."""
+    """Return the title of a page: its first heading, else its title without the name of the site."""
     for heading in _main_content(tree).iter("h1"):
         if words := _squeezed(_plain({"nodes": _Maker(str, str, MAX_DEPTH)._inlines_in(heading, ())})):
             return words[:MAX_TITLE]
     return _told_title(tree)[:MAX_TITLE]
 
 
-def _pinned(heading: Any) -> str:
-    """The id that a heading has of its own; empty where it has none that an anchor can be."""
+def _explicit_id(heading: Any) -> str:
+    """Return the explicit id of a heading, or an empty string if it has none that is valid as an anchor."""
     pinned = heading.get("id") or next((a.get("id") or a.get("name") for a in heading.iter("a")), None)
     parent = heading.getparent()
     if not pinned and parent is not None and parent.tag in ("section", "div") and parent.get("id"):
@@ -842,8 +847,8 @@ def _pinned(heading: Any) -> str:
 
 
 def anchors_of(tree: Any) -> dict[str, str]:
-    """The anchor that each id in a page leads to: that of its heading, or of the one above it. Empty for what is above
-    the first, as for the title of the page."""
+    """Return the anchor for each id in a page: that of its own heading, or of the heading above it. Empty for ids
+    above the first heading, which lead to the top of the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False
     for element in _main_content(tree).iter(etree.Element):
@@ -851,7 +856,7 @@ def anchors_of(tree: Any) -> dict[str, str]:
             words = _squeezed("".join(element.itertext()))
             titles = element.tag == "h1" and not titled and not at
             titled = titled or titles
-            at = "" if titles else _pinned(element) or slug(words)
+            at = "" if titles else _explicit_id(element) or slug(words)
             anchors |= {own: at for own in (element.get("id"), element.getparent().get("id")) if own}
         for own in (element.get("id"), element.get("name") if element.tag == "a" else None):
             if own:
@@ -882,7 +887,7 @@ def _table_of(row: Any) -> Any:
 
 
 def _grid(cells: list[list[Any]]) -> list[list[Any]]:
-    """Rows of equal length; a cell that spans several places is at its first."""
+    """Return rows of equal length. A cell that spans several places appears in the first."""
     rows: list[dict[int, Any]] = []
     reserved: dict[tuple[int, int], None] = {}
     for y, row in enumerate(cells):
@@ -909,17 +914,17 @@ def _span(cell: Any, name: str) -> int:
     return min(max(int(written), 1), _MAX_COLUMNS) if re.fullmatch(r"\d{1,4}", written) else 1
 
 
-# --- inlines as they are written ----------------------------------------------------------------------
+# --- inlines as written ---------------------------------------------------------------------------------
 
 
 def _paragraphs(run: list[Node]) -> list[Node]:
-    """A run of inlines as a paragraph; an image that stands alone is a block."""
+    """Return a run of inlines as paragraphs. An image on its own becomes a block."""
     nodes = _trimmed(run)
     if not nodes:
         return []
     shown = [node for node in nodes if node["object"] == "inline" or _squeezed(_plain(node))]
     if not shown:
-        return []  # Spaces that only keep lines apart.
+        return []  # Spaces that only separate lines.
     if all(node.get("type") == "inline-image" for node in shown):
         images = [{**_block("image", **node["data"]), "fragments": []} for node in shown]
         return [_block("images", [image]) for image in images]
@@ -927,7 +932,7 @@ def _paragraphs(run: list[Node]) -> list[Node]:
 
 
 def _trimmed(run: Iterable[Node]) -> list[Node]:
-    """White space as a browser shows it: one space between words, none at the ends; line breaks as written."""
+    """Collapse white space like a browser: one space between words, none at the ends. Line breaks stay as written."""
     found = list(_collapsed(run))
     while found and found[0]["object"] == "text" and not found[0]["leaves"][0]["text"].lstrip(" \n"):
         del found[0]
@@ -963,7 +968,7 @@ def _collapsed(run: Iterable[Node]) -> Iterator[Node]:
         if not text:
             continue
         spaced = text[-1] in " \n"
-        # Pages in colours have an element a word: what is marked alike is one text.
+        # Pages with colored text have an element for each word. Neighbors with the same marks are merged.
         if (
             held is not None
             and not is_break

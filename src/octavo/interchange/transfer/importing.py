@@ -1,7 +1,7 @@
-"""Import: the files of a source become one revision of a space.
+"""Import of the files of a source as one revision of a space.
 
-Bodies, bytes and the index are written first, in small transactions; nothing refers to them until the last, short
-one makes the revision. A process killed at any point leaves the whole revision or none of it.
+Bodies, bytes, and the index are written first, in small transactions. Nothing refers to them until the last, short
+transaction creates the revision. A process killed at any point leaves the whole revision or none of it.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ from .store import ImportChanges
 
 _BATCH = 100
 OURS_ALONE = frozenset(["no_readme", "not_listed", "empty_summary"])
-"""Problems that say something only of a source that its writers arranged for us."""
+"""Problem codes that matter only for a source that was written for Octavo."""
 
 Progress = Callable[[int, int], None]
 
 
 class ImportOutcome(Struct, rename="camel"):
-    """``pages`` and ``files`` count what the source has; ``changed`` what this revision writes. ``changes``: what
-    became of what was there, where the source was merged with it."""
+    """The result of an import. ``pages`` and ``files`` count the contents of the source, and ``changed`` counts
+    what this revision writes. ``changes`` tells how existing content changed if the source was merged with it."""
 
     space: str
     revision: str
@@ -78,19 +78,19 @@ class ImportOutcome(Struct, rename="camel"):
 
 
 class StagedFiles(Struct, frozen=True):
-    """A source that was read: each page with what its front matter says and the hash of its text; ``items``
-    without their final ids."""
+    """A source that was read: each page with its front matter and the hash of its text. ``items`` don't have their
+    final ids yet."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
     items: list[Item]
     problems: list[Problem]
     language: str | None = None
-    """Which the source states, or else its texts are surely in."""
+    """The language that the source states, or else the one that its texts are certainly in."""
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
-        """The pages, parents first, with these ids by place; links to files lead to ``file_ids`` by path."""
+        """Return the pages, parents first, with these ids by place. Links to files lead to ``file_ids`` by path."""
         found = []
         for read, head, body in self.reads:
             page = page_of(read, ids, file_ids)
@@ -100,16 +100,17 @@ class StagedFiles(Struct, frozen=True):
         return found
 
     def original(self, path: str | None) -> str | None:
-        """The file of the source that the page of a file was made of."""
+        """Return the file of the source that the page of a file was made from."""
         origins = self.source.origins if self.source is not None else {}
         return origins.get(path or "", path or "") or None
 
     def failures(self) -> list[Problem]:
-        """Blocks that our own code failed to read, known once a revision was made of the texts."""
+        """Return the blocks that Octavo's own code failed to read. They are known only after a revision was made
+        of the texts."""
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
         found = [
-            Problem(path or "", line, "unreadable_block", "this block could not be read; its source is shown")
+            Problem(path or "", line, "unreadable_block", "this block couldn't be read; its source is shown")
             for path, body in texts
             if body
             for line in failed_lines(body)
@@ -118,7 +119,7 @@ class StagedFiles(Struct, frozen=True):
 
 
 class _BodyWriter:
-    """Stores texts in batches, each in a transaction of its own."""
+    """Writer that stores texts in batches, each in its own transaction."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -149,10 +150,11 @@ def import_files(
     progress: Progress = lambda done, total: None,
     also: Also | None = None,
 ) -> ImportOutcome:
-    """Makes the source's files the content of main, as one revision; pages that persist keep their ids.
+    """Replace the content of main with the files of the source, as one revision. Pages that persist keep their
+    ids.
 
-    When nothing differs from what is there, no revision is made. ``also`` writes what belongs to it in the transaction
-    of the revision, or of the one that stays.
+    Creates no revision if nothing differs. ``also`` writes related rows in the transaction of the revision, or,
+    without a new revision, in the transaction that finds no change.
     """
 
     staged = stage_for(context, source, space_id, progress)
@@ -174,7 +176,7 @@ def import_files(
 
 
 def stage_for(context: Context, source: Source, space_id: str, progress: Progress) -> StagedFiles:
-    """The same as ``stage_files`` for a space, whose organization's other spaces links may lead to."""
+    """Stage a source like ``stage_files``, for a space. Links may lead to other spaces of its organization."""
 
     def is_neighbour(other: str) -> bool:
         with context.db.read() as tx:
@@ -193,8 +195,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Reads a source and stores its texts and bytes, which nobody refers to yet. ``is_space``: whether a link to a
-    space of this id leads to one that the source's own may link to."""
+    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space`` returns whether a
+    link to a space with this id leads to a space that the source's space may link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -217,8 +219,8 @@ def stage_files(
                 Problem(read.planned.file_path or "", p.line, "front_matter", p.reason) for p in head.problems
             ]
             if head.icon and not is_free(head.icon):
-                drawn = "the nearest free one is drawn" if icon(head.icon) else "none is drawn"
-                message = f"{head.icon[:60]} is not in the free set of Font Awesome; {drawn}"
+                drawn = "the closest free icon is shown instead" if icon(head.icon) else "no icon is shown"
+                message = f"{head.icon[:60]} isn't in the free set of Font Awesome; {drawn}"
                 plan.problems.append(Problem(read.planned.file_path or "", 1, "paid_icon", message))
             check.check(read.planned.file_path or "", read.text)
             check.check_cover(read.planned.file_path or "", head.cover)
@@ -234,7 +236,7 @@ def stage_files(
     problems = source.problems + [
         source.as_original(problem)
         for problem in plan.problems
-        # Where the home page is, the reader of its kind knows.
+        # The reader of each kind knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
     return StagedFiles(plan, reads, items, problems, sample.language(), source)
@@ -248,7 +250,7 @@ def _read_items(
     check: TextCheck,
     tick: Callable[[], None],
 ) -> Iterator[Item]:
-    """Files, reusable contents, variables and configuration sources, without their final ids."""
+    """Read files, reusable contents, variables, and configuration sources, without their final ids."""
     root = plan.config.root
     for path in plan.includes:
         text = source.read(path).decode("utf-8")
@@ -286,7 +288,7 @@ def _as_text(text: str) -> str | None:
 def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -> Item | None:
     data = source.read(path)
     if len(data) > MAX_FILE:
-        plan.problems.append(Problem(path, 0, "too_large", "files over 100 MB are left out"))
+        plan.problems.append(Problem(path, 0, "too_large", "skipped: larger than 100 MB"))
         return None
     blob = store_file(context, data)
     size = dimensions(data)
@@ -303,11 +305,11 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
     )
 
 
-# --- against what is there ----------------------------------------------------------------------------
+# --- comparison with existing content -----------------------------------------------------------------
 
 
 Also = Callable[[Transaction, State, list[str]], None]
-"""What is written together with a revision; with the ids of its pages, in the source's order."""
+"""Callback that writes related rows together with a revision. It gets the ids of the pages, in the source's order."""
 
 
 def replace_all(
@@ -320,8 +322,7 @@ def replace_all(
     git: dict[str, Any] | None = None,
     also: Also | None = None,
 ) -> tuple[State, int]:
-    """Makes main what the source is, and nothing else. Answers with how many pages and items differ. Raises
-    BranchMoved."""
+    """Make main equal to the source. Return how many pages and items differ. Raises BranchMoved."""
     for _ in range(3):
         try:
             return _commit(context, space_id, staged, author, message, git, also)
@@ -380,7 +381,7 @@ def _keep_order(
     reads: list[tuple[PageText, PageHead | None, str | None]],
     page_ids: list[str],
 ) -> None:
-    """Pages whose only difference is the rank are written only where the order of siblings really changed."""
+    """Skip pages that differ only in rank, unless the order of siblings really changed."""
     siblings: dict[str | None, list[str]] = {}
     for read, _, _ in reads:
         parent = read.planned.parent
@@ -394,7 +395,7 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Gives every page of ``order`` that does not stay a rank between its neighbours that do."""
+    """Give every page of ``order`` that moves a rank between its neighbors that stay."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

@@ -1,4 +1,4 @@
-"""Images that are written into a page as ``data:`` URLs."""
+"""Images embedded in a page as ``data:`` URLs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DATA_URL = re.compile(r"data:([\w.+/-]*)(?:;[\w=-]+)*?(;base64)?,(.*)", re.DOTA
 
 
 def read_data_url(url: str) -> bytes | None:
-    """The bytes in a URL; None where it is none, or too long."""
+    """Return the bytes in a ``data:`` URL, or None if it isn't one or is too long."""
     found = _DATA_URL.fullmatch(url) if len(url) < MAX_INLINE_IMAGE * 3 // 2 else None
     if found is None:
         return None
@@ -33,7 +33,7 @@ def read_data_url(url: str) -> bytes | None:
 
 
 def name_image(data: bytes) -> str | None:
-    """A name for an image by what is in it; None for what is too large or of no known format."""
+    """Return a name for an image based on its contents, or None if it is too large or in an unknown format."""
     ending = RASTER.get(detect_type(data[:64], ""))
     if ending is None or len(data) > MAX_INLINE_IMAGE:
         return None

@@ -1,4 +1,4 @@
-"""Which page that is there already each page of a source is, and the ranks that keep their order."""
+"""Matching of the pages of a source with existing pages, and the ranks that keep their order."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MAX_COMPARISONS = 20_000
 
 
 def longest_in_order(order: list[str], before: list[str]) -> set[str]:
-    """Of ``order`` those that can stay where they are among ``before``."""
+    """Return the members of ``order`` that can stay where they are among ``before``."""
     return {order[place] for place, _ in align(order, before)}
 
 
 def ranks_of(order: list[str], kept: dict[str, str]) -> list[str]:
-    """A rank for each: those that are kept, and between them new ones."""
+    """Return a rank for each page. Existing ranks are kept, with new ones in between."""
     found: list[str] = []
     waiting, low = 0, None
     for page_id in order:
@@ -39,12 +39,12 @@ def match_pages(
     old: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> list[str]:
-    """The id of each page by place: of the page with the same file, else of the most alike, else a new one. A link to a
-    Markdown file is the page that this file was, or is to be."""
+    """Return the id of each page by place: that of the page with the same file, else of the most similar page,
+    else a new one. A link to a Markdown file counts as the page that the file was or becomes."""
     free = dict(old)
     by_file = {page.file_path: page.id for page in old.values() if page.file_path}
     by_place: dict[tuple[str | None, str, str], list[str]] = {}
-    # Several of one title keep their order; the first one is taken from the end.
+    # Pages with the same title keep their order. The first one is taken from the end.
     for page in sorted(old.values(), key=lambda page: (page.rank, page.id), reverse=True):
         if not page.file_path:
             leads_to_file = (page.target or {}).get("kind") == "file"
@@ -73,7 +73,7 @@ def _match_alike(
     free: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> None:
-    """Pages whose file moved: first those of the same text, then those with most words in common."""
+    """Match pages whose file moved: first those with the same text, then those with the most words in common."""
     by_body = {page.body: page.id for page in free.values() if page.body}
     open_places = [n for n, match in enumerate(found) if match is None and reads[n][2] is not None]
     for n in open_places:

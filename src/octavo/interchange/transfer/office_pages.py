@@ -1,4 +1,4 @@
-"""Pages of HTML as Google Docs and SharePoint write them, made into what their looks mean."""
+"""HTML pages of Google Docs and SharePoint, rewritten so that the markup says what the styles show."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 MAX_STYLES = 5000
-"""Rules of a style sheet that are read."""
+"""Maximum number of rules of a style sheet that are read."""
 MAX_LEVEL = 20
 MAX_BESIDE = 2000
-"""Elements beside a link among which its words are looked for."""
+"""Maximum number of elements next to a link that are searched for its text."""
 _RULE = re.compile(r"\.(c\d{1,6})\{([^{}]*)\}")
 _LIST = re.compile(r"(lst-kix_\w{1,60})-(\d{1,2})")
 _TITLED = re.compile(r"<title>(?P<title>[^<>]{0,1000})</title>|<mso:Title\b[^<>]*>(?P<said>[^<>]{0,1000})<")
@@ -23,7 +23,7 @@ _ITEM = re.compile(r"(?P<of>.*?)\.?(?:url|linkUrl|link)\Z")
 
 
 def canvas_of(text: str) -> str:
-    """The page that a file of SharePoint holds, as HTML; any other text as it is."""
+    """Return the page in a SharePoint file as HTML, or any other text unchanged."""
     for name in ("CanvasContent1", "WikiField"):
         start = text.find(">", text.find(f"<mso:{name}")) + 1 if f"<mso:{name}" in text else 0
         end = text.find(f"</mso:{name}>", start) if start else -1
@@ -31,7 +31,7 @@ def canvas_of(text: str) -> str:
             break
     else:
         return text
-    # Written into XML, and once more into the property that holds it.
+    # Escaped for XML, and once more for the property that holds it.
     inside = html.unescape(text[start:end])
     inside = html.unescape(inside) if "&lt;" in inside and "<" not in inside else inside
     told = _TITLED.search(text)
@@ -43,7 +43,7 @@ def canvas_of(text: str) -> str:
 
 
 def understand(tree: Any, text: str) -> None:
-    """Changes the tree of a page that one of these wrote; any other stays as it is."""
+    """Rewrite the tree of a page from Google Docs or SharePoint. Other pages stay unchanged."""
     if "data-sp-" in text:
         _sharepoint(tree)
     if "doc-content" in text or "lst-kix_" in text:
@@ -66,7 +66,7 @@ def _sharepoint(tree: Any) -> None:
 
 
 def _name_link(link: Any) -> None:
-    """Gives a link of a web part the words that stand beside it."""
+    """Give a link of a web part the text next to it."""
     name = link.get("data-sp-prop-name") or ""
     found = _ITEM.match(name)
     if found is None or "".join(link.itertext()).strip():
@@ -94,7 +94,7 @@ def _google(tree: Any) -> None:
             continue
         classes = (element.get("class") or "").split()
         if element.tag == "a":
-            _lead_out(element)
+            _replace_tracking_link(element)
         elif element.tag == "p" and "title" in classes:
             element.tag = "h1"
         elif element.tag == "span":
@@ -102,16 +102,18 @@ def _google(tree: Any) -> None:
                 _wrap(element, tag)
     for bold in list(tree.iter("b")):
         # All of a heading is bold.
-        if _above(bold, ("h1", "h2", "h3", "h4", "h5", "h6")) is not None:
+        if _closest_ancestor(bold, ("h1", "h2", "h3", "h4", "h5", "h6")) is not None:
             bold.tag = "span"
     for link in list(tree.iter("a")):
-        if (link.get("id") or "").startswith("cmnt") and (held := _above(link, ("sup", "div"))) is not None:
-            _drop(held)  # A comment, or the sign that leads to it.
+        if (link.get("id") or "").startswith("cmnt") and (
+            held := _closest_ancestor(link, ("sup", "div"))
+        ) is not None:
+            _drop(held)  # A comment, or the marker that links to it.
     _nest(tree)
 
 
-def _above(element: Any, tags: tuple[str, ...]) -> Any | None:
-    """The nearest element of these that holds it, not far above."""
+def _closest_ancestor(element: Any, tags: tuple[str, ...]) -> Any | None:
+    """Return the nearest of these elements that contains it, within a few levels."""
     for _ in range(6):
         element = element.getparent()
         if element is None or element.tag in tags:
@@ -120,7 +122,7 @@ def _above(element: Any, tags: tuple[str, ...]) -> Any | None:
 
 
 def _tags(style: str) -> list[str]:
-    """The elements that mean what a style shows."""
+    """Return the elements that a style stands for."""
     given = {
         key.strip(): value.strip().lower()
         for key, _, value in (one.partition(":") for one in style.split(";"))
@@ -148,8 +150,8 @@ def _wrap(element: Any, tag: str) -> None:
     element.append(inner)
 
 
-def _lead_out(link: Any) -> None:
-    """Links go by way of a page that counts them."""
+def _replace_tracking_link(link: Any) -> None:
+    """Replace tracking links with their targets."""
     href = link.get("href") or ""
     if href.startswith(("https://www.google.com/url?", "http://www.google.com/url?")):
         if found := re.search(r"[?&]q=([^&#]+)", href):
@@ -157,9 +159,9 @@ def _lead_out(link: Any) -> None:
 
 
 def _nest(tree: Any) -> None:
-    """Lists stand one behind the other, each for one level, and say it by their names."""
+    """Nest lists. They follow each other, one for each level, and state the level in their class names."""
     stack: list[Any] = []
-    """Of the list that goes on: the last one of each level."""
+    """The last list of each level, for the list that continues."""
     for one in list(tree.iter("ul", "ol")):
         found = _LIST.search(one.get("class") or "")
         if found is None:
@@ -185,7 +187,7 @@ def _nest(tree: Any) -> None:
 
 
 def _drop(element: Any) -> None:
-    """Takes an element away and leaves the text behind it."""
+    """Remove an element and keep the text after it."""
     parent = element.getparent()
     if parent is None:
         return

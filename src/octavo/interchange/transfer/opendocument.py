@@ -1,4 +1,4 @@
-"""OpenDocument texts (``.odt``, ``.fodt``) as HTML, for the one reader of HTML."""
+"""Conversion of OpenDocument texts (``.odt``, ``.fodt``) to HTML for the shared HTML reader."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SPACES = {
 
 @lru_cache(200)
 def _q(name: str) -> str:
-    """``text:p`` as lxml names it."""
+    """Return a name such as ``text:p`` in lxml's notation."""
     space, _, local = name.partition(":")
     return _SPACES[space] + local
 
@@ -56,7 +56,7 @@ _SILENT = _MARKS | _all("text", (
 _GENERATED = _all(
     "text", "table-of-content illustration-index table-index object-index user-index alphabetical-index"
 )
-"""What a document makes of itself; readers have a table of contents anyway."""
+"""Generated parts of a document. Readers get a table of contents anyway."""
 _HOLDERS = _all("text", "section index-body index-title bibliography numbered-paragraph")
 _ITEMS, _ROWS = _all("text", "list-item list-header"), _all("table", "table-rows table-row-group")
 _DELETED, _INSERTED = _q("text:deletion"), _q("text:insertion")
@@ -67,7 +67,7 @@ _MAX_BLANKS = 200
 _MAX_COLUMNS = 60
 _MAX_ROWS = 1000
 _ELEMENT = 4
-"""What looking at an element counts, in characters: less than any is written with."""
+"""The cost of looking at an element, in characters: less than that of any written element."""
 
 _TAGS = (
     ("code", "code"), ("keyboard", "kbd"), ("bold", "b"), ("italic", "i"), ("struck", "s"), ("above", "sup"),
@@ -77,7 +77,7 @@ _NAMED = {
     "strong emphasis": "bold", "strong": "bold", "emphasis": "italic", "source text": "code", "teletype": "code",
     "user entry": "keyboard",
 }  # fmt: skip
-"""Styles of words that mean something, whether or not the document says how they look."""
+"""Character styles that carry a meaning, whether or not the document defines their look."""
 _ROLES = {
     "title": "title", "subtitle": "subtitle", "quotations": "quote", "quote": "quote", "intense quote": "quote",
     "preformatted text": "pre", "html preformatted": "pre", "source code": "pre", "code": "pre",
@@ -97,21 +97,22 @@ def read_opendocument(
     most: int,
     flat: bytes | None = None,
 ) -> str:
-    """A text document as HTML of at most ``most`` characters.
+    """Return a text document as HTML of at most ``most`` characters.
 
-    ``read`` gives the bytes of a part of the document by its name, None where there is none; ``flat`` is the whole
-    document where it is one file. ``keep`` takes the bytes of an image and says where it is kept. ``problem`` is told,
-    by code and message, what does not come over. Raises SourceError for what cannot be read.
+    ``read`` returns the bytes of a part of the document by name, or None if there is none. ``flat`` is the whole
+    document if it is a single file. ``keep`` stores the bytes of an image and returns its path. ``problem`` is
+    called with a code and a message for everything that isn't imported. Raises SourceError for a document that
+    can't be read.
     """
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
-        raise SourceError("it is protected by a password")
+        raise SourceError("it is password-protected. Remove the password and import it again")
     content = flat if flat is not None else read("content.xml")
     if content is None:
-        raise SourceError("there is no content.xml in it")
+        raise SourceError("it has no content.xml")
     root = _parse(content)
     body = root.find(f"{_q('office:body')}/{_q('office:text')}")
     if body is None:
-        raise SourceError("it is no text document")
+        raise SourceError("it isn't a text document")
     shared, meta = (
         (root, root) if flat is not None else map(_parse_part, (read("styles.xml"), read("meta.xml")))
     )
@@ -131,8 +132,8 @@ def _parse_part(data: bytes | None) -> Any:
 
 def _parse(data: bytes) -> Any:
     if b"<!DOCTYPE" in data:
-        raise SourceError("its XML has a document type")
-    # In one encoding, so that no document type is written in letters that were not looked for.
+        raise SourceError("its XML has a document type declaration, which isn't allowed")
+    # Re-encoded to a single encoding, so that a document type declaration can't hide in another one.
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True,
         remove_pis=True,
@@ -140,7 +141,7 @@ def _parse(data: bytes) -> Any:
     try:
         return etree.fromstring(data, parser)
     except etree.LxmlError as error:
-        raise SourceError(f"its XML cannot be read: {str(error)[:150]}") from None
+        raise SourceError(f"its XML can't be read: {str(error)[:150]}") from None
 
 
 def _number(element: Any, name: str, most: int, default: int = 1) -> int:
@@ -151,7 +152,7 @@ def _number(element: Any, name: str, most: int, default: int = 1) -> int:
 
 
 def _words(element: Any) -> str:
-    """What a paragraph says, without its notes and frames, and other paragraphs in it."""
+    """Return the text of a paragraph, without its notes, frames, and nested paragraphs."""
     found = [element.text or ""]
     for child in element:
         if child.tag in (_q("text:s"), _q("text:tab"), _q("text:line-break")):
@@ -163,12 +164,12 @@ def _words(element: Any) -> str:
 
 
 class _Styles:
-    """What the styles of a document say: of words how they look, of paragraphs what they are, of lists their signs."""
+    """The styles of a document: the look of text, the role of paragraphs, and the markers of lists."""
 
     def __init__(self, content: Any, shared: Any) -> None:
         self._styles: dict[tuple[str, str], Any] = {}
         self._lists: dict[str, Any] = {}
-        # The automatic styles beside the shared ones are those of headers and footers.
+        # The automatic styles next to the shared ones belong to headers and footers.
         for holder in (shared.find(_q("office:styles")), content.find(_q("office:automatic-styles"))):
             for style in holder if holder is not None else ():
                 name = style.get(_q("style:name")) or ""
@@ -182,7 +183,7 @@ class _Styles:
         self._roles: dict[str, str] = {}
 
     def _chain(self, family: str, name: str) -> Iterator[tuple[str, Any]]:
-        """A style and what it is made of, each with the name that people see."""
+        """Yield a style and its parents, each with its display name."""
         for _ in range(_MAX_CHAIN):
             style = self._styles.get((family, name))
             written = style.get(_q("style:display-name")) if style is not None else None
@@ -194,7 +195,7 @@ class _Styles:
                 return
 
     def look(self, name: str, family: str = "text") -> Look:
-        """Of a paragraph what was set on it alone."""
+        """Return the look that was set directly on a paragraph."""
         if (family, name) not in self._looks:
             look: Look = {}
             for shown, style in self._chain(family, name):
@@ -205,7 +206,8 @@ class _Styles:
         return self._looks[family, name]
 
     def role(self, name: str) -> str:
-        """What a paragraph is: a number for the level of a heading, else of ``_ROLES``, or nothing."""
+        """Return the role of a paragraph: a number for the level of a heading, a member of ``_ROLES``, or an empty
+        string."""
         if name not in self._roles:
             self._roles[name] = self._find_role(name)
         return self._roles[name]
@@ -224,7 +226,7 @@ class _Styles:
         return any(shown == "table heading" for shown, _ in self._chain("paragraph", name))
 
     def numbering(self, name: str, level: int) -> int | None:
-        """With which number a list begins; None for one that has signs."""
+        """Return the start number of a list, or None for a bulleted list."""
         if (name, level) not in self._numbers:
             found = (each for each in self._lists.get(name, ()) if _number(each, "text:level", 99) == level)
             sign: Any = next(found, etree.Element("none"))
@@ -261,7 +263,7 @@ def _look_of(style: Any) -> Look:
 
 
 class _Document:
-    """Makes the HTML, in ``parts``, and counts what is to be told by code, what, and heading, in ``told``."""
+    """Builder of the HTML, in ``parts``. It counts the problems by code, subject, and heading in ``told``."""
 
     def __init__(
         self,
@@ -279,17 +281,17 @@ class _Document:
         self.place = ""
         self.depth = 0
         self.below = 0
-        """1 where the document has a title, below which all headings are."""
+        """1 if the document has a title, which all headings are below."""
         self.run = ""
-        """The tag that goes on over several paragraphs."""
+        """The tag that continues over several paragraphs."""
         self.later: list[Callable[[], None]] = []
-        """Blocks that are anchored in the paragraph being made."""
+        """Blocks anchored in the current paragraph."""
         self.with_frames = True
         self.notes: list[Any] = []
         self.counts: dict[tuple[str, int], int] = {}
         self.lists: dict[str, tuple[str, int]] = {}
         self.chapters: set[Any] = set()
-        """Lists that have headings in them."""
+        """Lists that contain headings."""
         self.kept: dict[Any, str | None] = {}
         self.formulas: dict[Any, str] = {}
         self.ids: dict[Any, str] = {}
@@ -302,7 +304,7 @@ class _Document:
         self.place = ""
         if self.notes:
             self.put("<ol>")
-            # A note may have a note.
+            # A note may contain a note.
             for number, note in enumerate(self.notes, 1):
                 self.put(f'<li id="note-{number}">')
                 self.blocks(note)
@@ -315,14 +317,17 @@ class _Document:
     def _clean(self, body: Any) -> None:
         inserted, deleted = (sum(1 for _ in body.iter(tag)) for tag in (_INSERTED, _DELETED))
         if inserted or deleted:
-            self.tell("tracked_changes", f"insertions are taken ({inserted}), deletions left out ({deleted})")
+            self.tell(
+                "tracked_changes",
+                f"insertions were accepted ({inserted}), deletions were skipped ({deleted})",
+            )
         if comments := sum(1 for _ in body.iter(_q("office:annotation"))):
-            self.tell("comments_left_out", f"comments are left out ({comments})")
+            self.tell("comments_left_out", f"comments were skipped ({comments})")
         gone = (_q("text:tracked-changes"), _q("office:annotation"), *_GENERATED)
         etree.strip_elements(body, *gone, with_tail=False)
 
     def _find_anchors(self, body: Any) -> None:
-        """Links to a place in the document lead to the heading that it is below."""
+        """Find the targets of links within the document. Each leads to the heading above its target."""
         links: list[str] = []
         taken: Counter[str] = Counter()
         at = ""
@@ -357,11 +362,12 @@ class _Document:
         self.ids = {element: id for element, id in self.ids.items() if id and id in linked}
 
     def _anchor(self, href: str) -> str | None:
-        """The id of the heading that a link within the document leads to, None for one that leads nowhere."""
+        """Return the id of the heading that a link within the document leads to, or None for a link without a
+        target."""
         if not href.startswith("#"):
             return None
         name = unquote(href[1:])
-        # Links to headings may have the number of the chapter before its words.
+        # Links to headings may start with the chapter number.
         return self.anchors.get(name, self.anchors.get(re.sub(r"\A(?:[0-9]+\.)+ ?", "", name)))
 
     def _role(self, element: Any) -> str:
@@ -370,13 +376,13 @@ class _Document:
             return str(max(_number(element, "text:outline-level", 10), 1))
         return role
 
-    # Writing
+    # Output
 
     def spend(self, much: int) -> None:
-        """Counts what is written and looked at, so that what is repeated within each other comes to an end."""
+        """Charge for output and visited elements, so that nested repetition comes to an end."""
         self.left -= much
         if self.left < 0:
-            raise SourceError("there is too much in it")
+            raise SourceError("it has too much content")
 
     def put(self, html: str) -> None:
         self.spend(len(html))
@@ -387,7 +393,7 @@ class _Document:
         return "".join(element.itertext())
 
     def say(self, text: str | None, look: Look) -> None:
-        """Words as the document has them: white space in its XML is one space."""
+        """Write text as the document has it. White space in its XML is one space."""
         self._write(re.sub(r"[ \t\r\n]+", " ", text or ""), look)
 
     def _write(self, text: str, look: Look) -> None:
@@ -401,7 +407,7 @@ class _Document:
         if not tags:
             self.put(escape(text))
             return
-        # Blanks beside marked words are often marked with them.
+        # Spaces next to marked words often carry the same marks.
         words = text.strip()
         before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
         opening, closing = "".join(f"<{tag}>" for tag in tags), "".join(f"</{tag}>" for tag in reversed(tags))
@@ -446,7 +452,7 @@ class _Document:
         self.depth -= 1
 
     def _anchored(self, make: Callable[[], None], tag: str = "p", attributes: str = "") -> None:
-        """A paragraph, and behind it the blocks that are anchored in it."""
+        """Write a paragraph, followed by the blocks anchored in it."""
         outer, self.later = self.later, []
         if self.run == "pre":
             make()
@@ -478,7 +484,7 @@ class _Document:
         elif role == "subtitle":
             look = {"italic": True}
         elif role == "caption":
-            # What it is about may stand in the same paragraph.
+            # The subject of the caption may be in the same paragraph.
             for frame in element.iter(_FRAME):
                 if next(frame.iterancestors(_FRAME, _P)) is element:
                     self._anchored(partial(self._frame, frame))
@@ -506,7 +512,7 @@ class _Document:
         if not items:
             return
         if not items[0].get(_q("text:start-value")) and goes_on and self.parts[-1:] == [f"</{tag}>"]:
-            # One list that is written as several.
+            # A single list that is written as several.
             self.parts.pop()
         else:
             number = _number(items[0], "text:start-value", 999_999_999, number)
@@ -520,7 +526,7 @@ class _Document:
             inner = [child for child in item if child.tag not in _SILENT]
             alone = bool(inner) and all(child.tag == _LIST for child in inner)
             if alone and self.parts[-1] == "</li>":
-                # What is deeper belongs to the item before.
+                # Deeper levels belong to the preceding item.
                 self.parts.pop()
             else:
                 self.put("<li>")
@@ -579,10 +585,10 @@ class _Document:
     def _times(self, element: Any, name: str, most: int, what: str) -> int:
         times = _number(element, name, most + 1)
         if times > most:
-            self.tell("left_out", f"{what} of a table is said to be there more than {most} times; the rest")
+            self.tell("left_out", f"the repetitions beyond {most} of {what} of a table")
         return min(times, most)
 
-    # Words
+    # Text
 
     def runs(self, element: Any, look: Look) -> None:
         self.say(element.text, look)
@@ -631,23 +637,21 @@ class _Document:
         elif tag.startswith(_SPACES["draw"]):
             self.tell(
                 "left_out",
-                "a field of a form"
-                if tag == _q("draw:control")
-                else "a drawing, of which the words are kept",
+                "a field of a form" if tag == _q("draw:control") else "a drawing, whose text is kept",
             )
             self.later.append(partial(self.blocks, element))
         elif not tag.startswith(_SPACES["svg"]):
-            # Fields are what they showed last.
+            # Fields keep the value they showed last.
             self.runs(element, look)
 
     def _link(self, element: Any, href: str, look: Look) -> None:
         if href.startswith("#"):
             anchor = self._anchor(href)
             if anchor is None:
-                self.tell("broken_link", f"{href[:200]} is nowhere in the document")
+                self.tell("broken_link", f"{href[:200]} doesn't exist in the document")
             href = f"#{anchor}" if anchor is not None else ""
         else:
-            href = _beside(href)
+            href = _resolve_relative(href)
         if self.run == "pre" or not href:
             self.runs(element, look)
             return
@@ -680,18 +684,20 @@ class _Document:
             self.later.append(partial(self.blocks, box))
         elif embedded is not None and (formula := self._formula(embedded)):
             self.put(f"<code>{escape(formula)}</code>")
-            self.tell("left_out", "a formula that came as its source")
+            self.tell("left_out", "a formula, which was imported as its source")
         elif embedded is not None:
             known = [image for image in images if self._keep(image)]
             self._image(known, alt)
-            self.tell("left_out", "an embedded object" + (" that came as its picture" if known else ""))
+            self.tell(
+                "left_out", "an embedded object" + (", which was imported as its image" if known else "")
+            )
         elif images:
             self._image(images, alt)
         elif len(element):
-            self.tell("left_out", "a frame of another kind")
+            self.tell("left_out", "an unsupported frame")
 
     def _formula(self, embedded: Any) -> str:
-        """What was typed for a formula, or its signs; empty for another object."""
+        """Return the source of a formula, or its symbols. Empty for any other object."""
         key = embedded.get(_HREF) or embedded
         if key not in self.formulas:
             root = embedded.find(_q("math:math"))
@@ -708,8 +714,8 @@ class _Document:
         return self.formulas[key]
 
     def _keep(self, image: Any) -> str | None:
-        """Where an image of the document is kept: empty if it is too large or of no known format, None if it is none of
-        the document's."""
+        """Return the path that an image of the document is stored at: empty if it is too large or in an unknown
+        format, None if it isn't part of the document."""
         held = image.find(_q("office:binary-data"))
         key = image if held is not None else image.get(_HREF)
         if key not in self.kept:
@@ -718,15 +724,15 @@ class _Document:
         return self.kept[key]
 
     def _image(self, images: list[Any], alt: str) -> None:
-        """The first of the forms of an image that is known."""
+        """Write the first version of an image that is in a known format."""
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:
-            self.tell("image_left_out", "an image is damaged, too large or of no known format")
+            self.tell("image_left_out", "an image is damaged, too large, or in an unknown format")
         elif source is None and images:
-            source = _beside(images[0].get(_HREF) or "")
+            source = _resolve_relative(images[0].get(_HREF) or "")
             if re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", source):
-                self.tell("missing_image", f"{source[:200]} is not in the document")
+                self.tell("missing_image", f"{source[:200]} doesn't exist in the document")
                 source = None
         if source:
             self.put(f'<img src="{escape(source)}" alt="{escape(alt)}">')
@@ -745,6 +751,7 @@ def _is_hidden(element: Any) -> bool:
     return bool(element.get(_q("text:is-hidden")) == "true")
 
 
-def _beside(href: str) -> str:
-    """A relative address begins in the document, as if that were a folder."""
+def _resolve_relative(href: str) -> str:
+    """Return a relative URL as a path outside of the document. It starts in the document, as if that were a
+    folder."""
     return href.removeprefix("../")

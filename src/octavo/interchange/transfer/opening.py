@@ -1,4 +1,4 @@
-"""Opening what an import comes from, named as people name it."""
+"""Opening of the source of an import, given as people write it."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ from .sources import AllowUrl, Source, SourceError, open_archive, open_folder
 def open_source(
     where: str, *, allow_url: AllowUrl, local: bool = False, whole: bool = False
 ) -> Iterator[Source]:
-    """``where`` is ``https://host/repository.git``, if wanted with ``//subfolder`` and ``#ref`` (a branch, tag
-    or commit); if ``local``, also ``file://`` with the same, or the path of a folder or ZIP archive.
+    """Open a source. ``where`` is ``https://host/repository.git``, optionally with ``//subfolder`` and ``#ref`` (a
+    branch, tag, or commit). If ``local``, it may also be ``file://`` with the same suffixes, or the path of a
+    folder or ZIP archive.
 
-    ``allow_url`` is asked before every connection, redirects included, and the connection goes to the
-    address it answers with. ``whole``: the one folder that an archive may hold is kept. Raises ``SourceError``.
+    ``allow_url`` is asked before every connection, including redirects, and the connection goes to the address
+    that it returns. ``whole`` keeps the single folder that an archive may consist of. Raises ``SourceError``.
     """
     if not where or re.search(r"[\x00-\x1f\x7f]", where):
-        raise SourceError("a source must be named without control characters")
+        raise SourceError("the source contains control characters. Remove them")
     with ExitStack() as stack:
         if re.match(r"https?://", where, re.IGNORECASE):
-            # Loaded only where it is used: Git takes long to load.
+            # Imported here because Git loads slowly.
             from .repositories import open_remote
 
             yield open_remote(where, allow_url, stack)
         elif not local:
-            raise SourceError("a source must be an http or https URL of a Git repository")
+            raise SourceError("the source must be the http or https URL of a Git repository")
         elif where.startswith("file://"):
             from .repositories import open_local
 
             yield open_local(where, stack)
         elif re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", where):
-            raise SourceError("of URLs only https, http and file are read")
+            raise SourceError("only https, http, and file URLs are supported")
         elif os.path.isdir(where):
             yield open_folder(where)
         elif os.path.isfile(where):
             yield open_archive(where, stack, whole)
         else:
-            raise SourceError(f"{where} does not exist")
+            raise SourceError(f"{where} doesn't exist")
 
 
 def source_of_tree(repository: Any, tree_id: bytes | None, name: str, commit: str) -> Source:
-    """The files of a tree of a repository that is open already (``dulwich.repo.Repo``); None: no file. Raises
+    """Return the files of a tree of an open repository (``dulwich.repo.Repo``). None means no files. Raises
     ``SourceError``."""
     from .repositories import read_tree
 

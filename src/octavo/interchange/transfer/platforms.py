@@ -1,4 +1,4 @@
-"""The platforms whose spaces come over an API, each asked in its own way."""
+"""The platforms whose spaces can be imported over an API."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .readme import ReadMe
 from .sources import Source
 
 Service = Literal["octavo", "confluence", "readme"]
-"""`octavo`: another Octavo, or the hosted original."""
+"""`octavo`: another Octavo server, or GitBook."""
 
 
 class Platform(Protocol):
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """The spaces that the token reaches, and whether those are all. Raises SourceError."""
+        """Return the spaces that the token can access, and whether these are all. Raises SourceError."""
 
     def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
-        """A space as files of ours. Raises SourceError."""
+        """Return a space as Octavo files. Raises SourceError."""
 
 
 def platform_at(
@@ -37,8 +37,8 @@ def platform_at(
     wait: Callable[[float], None] | None = time.sleep,
     tick: Callable[[], None] = lambda: None,
 ) -> Platform:
-    """``user``: whom the token belongs to, where the platform asks for both. ``wait``: None where nobody has the time to
-    ask twice. ``tick`` is called for each answer."""
+    """Return the platform at a URL. ``user`` is the owner of the token, for platforms that need both. ``wait`` is
+    None where there is no time to retry. ``tick`` is called for each response."""
     if service == "confluence":
         return Confluence(address, user, token, fetcher, wait, tick)
     if service == "readme":

@@ -1,4 +1,4 @@
-"""What an import would bring, without bringing any of it."""
+"""Preview of an import, without importing anything."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .importing import OURS_ALONE
 from .sources import Source
 
 MAX_TOLD = 5000
-"""Pages that a plan names; of the rest it gives the number."""
+"""Maximum number of pages that a plan lists. The rest is only counted."""
 
 
 class PlannedPage(Struct):
-    """A page, group or link of the tree to come. ``path``: of its file in the source."""
+    """A page, group, or link of the planned tree. ``path`` is the path of its file in the source."""
 
     type: Literal["document", "group", "link", "computed"]
     title: str
@@ -27,8 +27,8 @@ class PlannedPage(Struct):
 
 
 class PlannedVariant(Struct, rename="camel", omit_defaults=True):
-    """A version or language of a source. ``path``: what its addresses begin with; readers begin with the one that is
-    ``default``. ``pageCount`` is there where all of them would come."""
+    """A version or language of a source. ``path`` is the prefix of its URLs; the ``default`` variant is the one
+    that readers see first. ``pageCount`` is present if all variants would be imported."""
 
     title: str
     page_count: int | UnsetType = UNSET
@@ -38,8 +38,9 @@ class PlannedVariant(Struct, rename="camel", omit_defaults=True):
 
 
 class ImportPlan(Struct, rename="camel"):
-    """``pages`` is the tree, of which at most 5,000 places are told; the numbers count all of it. ``variants``: of a
-    source with several versions or languages all, of which the rest of the plan is the one that readers begin with."""
+    """The plan of an import. ``pages`` is the tree, limited to 5,000 entries; the counts cover all of it.
+    ``variants`` lists every version and language of a source that has several; the rest of the plan describes the
+    default variant."""
 
     pages: list[PlannedPage]
     page_count: int
@@ -51,7 +52,7 @@ class ImportPlan(Struct, rename="camel"):
 def plan_source(
     source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
 ) -> tuple[ImportPlan, list[Problem]]:
-    """What would come of a source, with those that it has as its parts, and what would not."""
+    """Return what would be imported from a source and its parts, and what would be skipped."""
     keys = frozenset(source.parts)
     told, problems = _plan_one(source, page_size, hosts, keys, tick)
     counts: dict[str, int] = {}
@@ -74,7 +75,7 @@ def plan_source(
 def _plan_one(
     source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
 ) -> tuple[ImportPlan, list[Problem]]:
-    """``spaces``: what links call those that come together with this one."""
+    """Plan one source. ``spaces`` are the names that links use for the spaces imported together with this one."""
     plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)
     made: list[PlannedPage | None] = []

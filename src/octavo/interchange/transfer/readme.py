@@ -1,5 +1,5 @@
-"""A project of ReadMe over its HTTP API, of the second version or the first: put together as ReadMe syncs it with a
-repository, and read as such a repository is."""
+"""A ReadMe project over its HTTP API, version 2 or 1. It is written like ReadMe syncs it with a repository, and
+read the same way."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IMAGE = re.compile(r"https://files\.readme\.io/[^\s\"'()<>\[\]\\?#]{1,400}")
 
 
 class Project(Struct, frozen=True):
-    """``id``: what it is known by. ``sites``: where readers find it."""
+    """A project. ``id`` identifies it; ``sites`` are the URLs of its sites."""
 
     id: str
     name: str
@@ -38,7 +38,7 @@ class Project(Struct, frozen=True):
 
 
 class _Page(Struct):
-    """A page of either API. ``head``: what its front matter says. ``html``: it is no Markdown."""
+    """A page of either API. ``head`` is its front matter. ``html`` tells that it isn't Markdown."""
 
     slug: str
     head: dict[str, Any]
@@ -52,7 +52,8 @@ class _Listed(Struct):
 
 
 class ReadMe:
-    """``address``: https://api.readme.com/v2, or https://dash.readme.com/api/v1 for projects of the older kind."""
+    """The API of ReadMe. ``address`` is https://api.readme.com/v2, or https://dash.readme.com/api/v1 for older
+    projects."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class ReadMe:
         return Api(self._base, {**self._said, **headers}, self._fetcher, self._wait, self._tick)
 
     def project(self) -> Project:
-        """Raises SourceError."""
+        """Return the project. Raises SourceError."""
         said = self.api.get("/") if self.is_first else object_of(self.api.get("/projects/me").get("data"))
         name = text_of(said, "name") or "ReadMe"
         subdomain = text_of(said, "subdomain")
@@ -84,18 +85,18 @@ class ReadMe:
         return Project(subdomain or name, name, tuple(site for site in sites if site))
 
     def versions(self) -> list[str]:
-        """Those of the project, the one that readers begin with first. Raises SourceError."""
+        """Return the versions of the project, the default version first. Raises SourceError."""
         if self.is_first:
             found = _objects(self.api.answer("/version"))
             found.sort(key=lambda one: one.get("is_stable") is not True)
             return [text_of(one, "version") for one in found if text_of(one, "version")]
         try:
-            found = list(_paged(self.api, "/branches"))
+            found = list(_listed_pages(self.api, "/branches"))
         except Absent:
             raise SourceError(
-                "this project is of the older kind: its API is at https://dash.readme.com/api/v1"
+                "this is an older project. Use the API at https://dash.readme.com/api/v1"
             ) from None
-        # A branch of a version is what somebody works on.
+        # A branch of a version is work in progress.
         names = [text_of(one, "name") for one in found]
         try:
             stable = text_of(object_of(self.api.get("/branches/stable").get("data")), "name")
@@ -104,29 +105,30 @@ class ReadMe:
         return sorted((name for name in names if name and "_" not in name), key=lambda name: name != stable)
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """The versions of the project, at most ``MAX_SPACES``, and whether those are all. Raises SourceError."""
+        """Return the versions of the project, at most ``MAX_SPACES``, and whether these are all. Raises
+        SourceError."""
         name = self.project().name
         versions = self.versions()
         found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
         return found, len(versions) <= MAX_SPACES
 
     def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
-        """A version as files of ours. Raises SourceError."""
+        """Return a version as Octavo files. Raises SourceError."""
         project = self.project()
         raw = Source(project.name)
         self._read(project, space, raw, "", folder)
         return read_files(raw, folder, kind="readme")
 
     def open_all(self, project: Project, folder: Folder, first: str | None = None) -> Source:
-        """All versions: one as files of ours, or where there are several with each of them as a part. ``first``: the one
-        that readers begin with; without it that which the project says. Raises SourceError."""
+        """Return all versions as Octavo files; if there are several, each is a part. ``first`` is the default
+        version, otherwise the one that the project states. Raises SourceError."""
         raw = Source(project.name)
         versions = self.versions()
         for version in versions:
             below = f"v{version.removeprefix('v')}/" if len(versions) > 1 else ""
             self._read(project, version, raw, below, folder)
         made = read_files(raw, folder, kind="readme", several=True)
-        return _begin_with(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
+        return _make_default(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
 
     def _read(self, project: Project, version: str, raw: Source, below: str, folder: Folder) -> None:
         of = _First if self.is_first else _Second
@@ -135,13 +137,13 @@ class ReadMe:
 
 
 class _First:
-    """The API of projects of the older kind."""
+    """The API of older projects."""
 
     def __init__(self, api: Api, version: str) -> None:
         self.api = api
 
     def categories(self) -> Iterator[tuple[str, str, list[_Listed]]]:
-        """Each with the folder that its section is, and its pages."""
+        """Yield each category with the folder of its section and its pages."""
         for category in self._all("/categories"):
             is_reference = category.get("reference") is True or category.get("type") == "reference"
             slug = text_of(category, "slug")
@@ -198,9 +200,11 @@ class _Second:
 
     def categories(self) -> Iterator[tuple[str, str, list[_Listed]]]:
         for section, folder in (("guides", "docs"), ("reference", "reference")):
-            for category in _paged(self.api, f"{self.at}/categories/{section}"):
+            for category in _listed_pages(self.api, f"{self.at}/categories/{section}"):
                 title = text_of(category, "title")
-                pages = list(_paged(self.api, f"{self.at}/categories/{section}/{escaped(title)}/pages"))
+                pages = list(
+                    _listed_pages(self.api, f"{self.at}/categories/{section}/{escaped(title)}/pages")
+                )
                 yield folder, title, _tree(pages)
 
     def page(self, section: str, slug: str) -> _Page:
@@ -217,13 +221,13 @@ class _Second:
         return _Page(slug, head, text_of(content, "body"))
 
     def custom_pages(self) -> Iterator[_Page]:
-        for said in _paged(self.api, f"{self.at}/custom_pages"):
+        for said in _listed_pages(self.api, f"{self.at}/custom_pages"):
             content = object_of(said.get("content"))
             head = {"title": text_of(said, "title"), "hidden": True}
             yield _Page(text_of(said, "slug"), head, text_of(content, "body"), content.get("type") == "html")
 
     def recipes(self) -> Iterator[_Page]:
-        for listed in _paged(self.api, f"{self.at}/recipes"):
+        for listed in _listed_pages(self.api, f"{self.at}/recipes"):
             slug = text_of(listed, "slug")
             said = object_of(self.api.get(f"{self.at}/recipes/{escaped(slug)}").get("data"))
             content = object_of(said.get("content"))
@@ -243,7 +247,7 @@ class _Second:
 
 
 class _Version:
-    """One version, written as the files that ReadMe syncs."""
+    """A version, written as the files that ReadMe syncs."""
 
     def __init__(
         self, api: _First | _Second, project: Project, raw: Source, below: str, folder: Folder
@@ -272,17 +276,17 @@ class _Version:
         if recipes:
             self._order("recipes/", recipes)
         for _ in self._optional(lambda: ["x"] if self.api.has_changelog() else []):
-            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog: not part of what is imported")  # fmt: skip
+            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")  # fmt: skip
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-        """What not every project has."""
+        """Return a list that not every project has."""
         try:
             yield from ask()
         except Absent:
             return
 
     def _pages(self, section: str, folder: str, pages: list[_Listed]) -> bool:
-        """Whether there is any."""
+        """Write the pages. Return whether there are any."""
         names = []
         for listed in pages:
             if not listed.slug or listed.slug in self.slugs:
@@ -294,7 +298,7 @@ class _Version:
                 self._write(f"{folder}{name}.md", self.api.page(section, listed.slug))
             except Absent as error:
                 is_there = False
-                self.raw.problem(f"{self.below}{folder}{name}.md", "not_fetched", f"left out: {error}")
+                self.raw.problem(f"{self.below}{folder}{name}.md", "not_fetched", f"skipped: {error}")
             if self._pages(section, f"{folder}{name}/", listed.below) or is_there:
                 names.append(name)
         if names:
@@ -313,7 +317,7 @@ class _Version:
         self._add(path, f"---\n{write_yaml(head)}---\n\n{self.inside.sub('', _IMAGE.sub(self._image, body))}")
 
     def _image(self, found: re.Match[str]) -> str:
-        """Where an image is that ReadMe keeps; one that it does not give stays where it is."""
+        """Return the path of an image hosted by ReadMe. An image that can't be downloaded keeps its URL."""
         url = found[0].rstrip(".,;")
         rest = found[0][len(url) :]
         if url not in self.images:
@@ -323,17 +327,17 @@ class _Version:
                 self.folder.add(self.raw, self.below + path, self.api.api.file(url))
                 self.images[url] = "/" + path
             except SourceError as error:
-                # Also where it is refused: it is another server, which knows no token.
+                # Also if access is refused: the image is on another server, which doesn't know the token.
                 self.images[url] = url
-                self.raw.problem(url, "not_fetched", f"left where it is: {error}")
+                self.raw.problem(url, "not_fetched", f"the link still leads to its old URL: {error}")
         return self.images[url] + rest
 
     def _add(self, path: str, text: str) -> None:
         self.folder.add(self.raw, self.below + path, text.encode("utf-8", "replace"))
 
 
-def _begin_with(made: Source, title: str) -> Source:
-    """The variant of this title as the one that readers begin with."""
+def _make_default(made: Source, title: str) -> Source:
+    """Make the variant with this title the default."""
     entry = next((one for one in made.structure if one.title == title), None)
     if entry is None or entry.default:
         return made
@@ -350,8 +354,8 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _paged(api: Api, path: str) -> Iterator[dict[str, Any]]:
-    """What a list of the second API holds, page after page."""
+def _listed_pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a list of the second API, page after page."""
     ending = Ending(path)
     number = 1
     while True:
@@ -364,7 +368,7 @@ def _paged(api: Api, path: str) -> Iterator[dict[str, Any]]:
 
 
 def _tree(pages: list[dict[str, Any]]) -> list[_Listed]:
-    """The pages of a category, which are listed in their order and name the one that they are below."""
+    """Return the pages of a category as a tree. They are listed in order, and each names its parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {
         text_of(page, "slug"): unquote(posixpath.basename(text_of(object_of(page.get("parent")), "uri")))
@@ -375,7 +379,7 @@ def _tree(pages: list[dict[str, Any]]) -> list[_Listed]:
         seen, at = {slug}, slug
         while (at := above.get(at, "")) in made and at not in seen:
             seen.add(at)
-        # Whoever is above themselves stands at the top.
+        # A page that is its own ancestor goes to the top level.
         parent = made.get(above.get(slug, ""))
         (parent.below if parent is not None and at not in made and len(seen) <= _MAX_LEVELS else top).append(listed)  # fmt: skip
     return top

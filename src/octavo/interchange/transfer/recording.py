@@ -1,4 +1,4 @@
-"""The end of a run that brought something in."""
+"""Completion of a run that imported something."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .updating import Update
 
 
 class Cancelled(Exception):
-    """The run was cancelled, or ended by another worker: whatever it did is to be dropped."""
+    """The run was canceled, or ended by another worker. Everything it did must be dropped."""
 
 
 def record(
@@ -31,9 +31,9 @@ def record(
     problems: Sequence[Problem],
     urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportChanges | None:
-    """Ends a run with what it brought, in the transaction that writes it; answers with what changed. Raises Cancelled for one that is over. ``space``: whoever
-    makes the change request of what conflicts; nobody is needed where nothing does. ``urls``: where pages of a website
-    were."""
+    """End a run with its results, in the transaction that writes them. Return what changed. Raises Cancelled if
+    the run is already over. ``space`` is the access that creates the change request for conflicts; it is needed
+    only if there are any. ``urls`` are the URLs of the pages of a website."""
     told = [
         store.ImportedPage(
             page.id,

@@ -1,7 +1,7 @@
-"""What the command imports: a source for the first time, and its newer states after that.
+"""Imports by the command: a source for the first time, and its newer states after that.
 
-Each import is kept as a run that nobody started, so that the next one knows what this one made. A process killed at
-any point leaves what was there.
+Each import is kept as a run without a user, so that the next one knows what this one created. A process killed at
+any point leaves the existing content intact.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .sources import Source
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 
 _LOOKED_AT = 20
-"""Sources that were imported into a space last, of which one may be this one in another place."""
+"""Number of recent sources of a space that are considered, in case this source is one of them at a new location."""
 
 
 def import_source(
@@ -59,17 +59,18 @@ def import_source(
     git: dict[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportOutcome:
-    """Brings a source into main, as one revision. What an earlier import of it brought follows it where nobody edited
-    it, and is merged where somebody did; what people made beside it stays.
+    """Import a source into main, as one revision. Content from an earlier import follows the source where nobody
+    edited it, and is merged where somebody did. Content that people added stays.
 
-    ``identity``: what the source is known by. ``whole``: the space becomes what the source is, and nothing else.
-    ``state_of``: what the state of the source is known by, where that is told (``known_state``). Raises BadRequest where both changed the same and nobody administers the organization, who would have to settle it.
+    ``identity`` identifies the source. ``whole`` replaces the content of the space with the source. ``state_of``
+    returns an identifier of the state of the source, if known (``known_state``). Raises BadRequest if both sides
+    changed the same content and the organization has no administrator to resolve the conflict.
     """
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
         state = main_state(tx, space_id)
         is_empty = not list_pages(tx, state) and not any(list_items(tx, state, kind) for kind in ITEM_KINDS)
-    bringing = _Bringing(context, space_id, identity, state_of, staged, author, git)
+    bringing = _CommandImport(context, space_id, identity, state_of, staged, author, git)
     if whole or is_empty:
         state, changed = replace_all(
             context, space_id, staged, author=author, git=git, also=bringing.record_whole
@@ -92,14 +93,15 @@ def import_source(
 
 
 class CommandSource(Struct, tag="command", omit_defaults=True):
-    """What a run of the command says of its source. ``state``: what the state that it brought is known by."""
+    """Details that a run of the command stores about its source. ``state`` identifies the imported state."""
 
     name: str
     state: str = ""
 
 
 def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[str, str] | None:
-    """The space that a source was brought into last, and the state of it that was; a space that is not in the trash."""
+    """Return the space that a source was last imported into, unless it is in the trash, and the state that was
+    imported."""
     run = store.find_known(tx, organization_id, identity)
     if run is None or get_space(tx, run.space_id).deleted_at is not None:
         return None
@@ -108,12 +110,13 @@ def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[s
 
 
 def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
-    """Notes that a source goes into a space, so that an import that is broken off goes on in it."""
+    """Note that a source is being imported into a space, so that an interrupted import continues there."""
     _begin(tx, space_id, identity, CommandSource(name))
 
 
 class NotedChange(Struct, frozen=True):
-    """The change request that one from elsewhere is in. ``is_whole``: all of it came."""
+    """The change request that a change request from elsewhere was imported into. ``is_whole`` tells whether the
+    import was completed."""
 
     change_id: str | None
     is_whole: bool
@@ -125,12 +128,13 @@ def find_noted_change(tx: Transaction, organization_id: str, identity: str) -> N
 
 
 def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None:
-    """Notes that all of a change request came."""
+    """Note that a change request was imported completely."""
     store.end_run(tx, run_id, "completed", problems=problems)
 
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
-    """Notes that a change request holds one from elsewhere; the id of the run that says so, which is not over yet."""
+    """Note that a change request contains an imported one. Return the id of the run that records this; the run
+    stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 
 
@@ -143,7 +147,7 @@ def _begin(
     change_id: str | None = None,
     origin: str | None = None,
 ) -> store.RunRow:
-    """A run of the command, in place of one of this source that was begun and broken off."""
+    """Start a run of the command. It replaces an interrupted run of the same source."""
     store.drop_begun(tx, space_id, identity)
     return store.insert_run(
         tx,
@@ -158,8 +162,8 @@ def _begin(
     )
 
 
-class _Bringing:
-    """One import of the command. ``changes``: what became of what was there, where the source was merged with it."""
+class _CommandImport:
+    """An import by the command. ``changes`` tells how existing content changed if the source was merged with it."""
 
     def __init__(
         self,
@@ -178,7 +182,7 @@ class _Bringing:
         self.changes: store.ImportChanges | None = None
 
     def record_whole(self, tx: Transaction, state: State, page_ids: list[str]) -> None:
-        """Keeps what a revision made that holds the source and nothing else."""
+        """Keep the results of a revision that holds the source and nothing else."""
         base = self._find_base(tx)
         known = {page.id: page for page in list_pages(tx, state)}
         pages = [known[id] for id in page_ids]
@@ -188,11 +192,11 @@ class _Bringing:
         self._record(tx, state, None)
 
     def merge(self) -> tuple[State, int]:
-        """One attempt. Raises BranchMoved."""
+        """Try to merge once. Raises BranchMoved."""
         with self._context.db.read() as tx:
             state = main_state(tx, self._space_id)
             brought = self.brought = self._bring(tx, state)
-            space = self._settler(tx) if brought.conflicts else None
+            space = self._conflict_owner(tx) if brought.conflicts else None
         edited = brought.edited
         with new_revision(
             self._context, state, edited.changes, edited.bodies, edited.keys, if_any=True
@@ -209,8 +213,8 @@ class _Bringing:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """What an import of this source made that came before: one from the same place, or one at least half of
-        whose files the source has."""
+        """Return what an earlier import of this source created: one from the same location, or one that shares at
+        least half of its files with the source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
             if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
@@ -230,8 +234,8 @@ class _Bringing:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """What the last import of the command made that was not kept as a run: nobody wrote that revision, and it made
-        the space what its source was."""
+        """Return what the last import of the command created before its imports were kept as runs. That revision
+        has no author, and made the space equal to its source."""
         place = None
         while True:
             found = list_revisions(tx, self._space_id, 100, place)
@@ -241,14 +245,14 @@ class _Bringing:
             if (place := found.next_token) is None:
                 return None
 
-    def _settler(self, tx: Transaction) -> SpaceAccess:
-        """The space, as somebody enters it who can make a change request of what conflicts."""
+    def _conflict_owner(self, tx: Transaction) -> SpaceAccess:
+        """Return the access of a person who can create a change request for conflicts."""
         organization = get_space(tx, self._space_id).organization_id
         administrator = find_first_administrator(tx, organization)
         if administrator is None:
             raise BadRequest(
-                "People and the source changed the same places, and nobody administers the organization, who could "
-                "settle it; nothing was changed. --replace takes what the source says."
+                "People and the source changed the same content, and the organization has no administrator to resolve "
+                "the conflict, so nothing was changed. Add an administrator, or use --replace to overwrite the space."
             )
         return space_access(tx, actor_for_job(administrator, organization), Can.EDIT, self._space_id)
 

@@ -27,17 +27,17 @@ from octavo.kit.temporary import TemporaryFolder
 from .sources import MAX_TOTAL, Source, SourceError, is_git_path, printable
 
 _KEPT = 32 * 1024**2
-"""Bytes of files that are held in memory while a tree is read."""
+"""Maximum number of bytes of files held in memory while a tree is read."""
 
 
 def _split_git(where: str) -> tuple[str, str, str | None]:
-    """``scheme://host/path//subfolder#ref`` -> URL, subfolder, ref."""
+    """Split ``scheme://host/path//subfolder#ref`` into URL, subfolder, and ref."""
     address, _, ref = where.partition("#")
     scheme, _, rest = address.partition("://")
     head, _, folder = rest.partition("//")
     folder = unquote(folder).strip("/")
     if folder and (wrong := unsafe_path(folder)):
-        raise SourceError(f"the subfolder cannot be read: {wrong}")
+        raise SourceError(f"the subfolder can't be read: {wrong}")
     return f"{scheme}://{head}", folder, unquote(ref) or None
 
 
@@ -45,11 +45,11 @@ def open_local(where: str, stack: ExitStack) -> Source:
     url, folder, ref = _split_git(where)
     parts = read_address(url)
     if parts is None or parts.authority not in ("", "localhost"):
-        raise SourceError("a file URL names no host")
+        raise SourceError("a file URL can't have a host. Use file:///path")
     try:
         repository = stack.enter_context(Repo(unquote(parts.path)))
     except (NotGitRepository, OSError) as error:
-        raise SourceError(f"{url} is no Git repository") from error
+        raise SourceError(f"{url} isn't a Git repository") from error
     repository.object_store = git_packs.GuardedStore(repository.object_store.path, foreign=True)
     refs = {bytes(name): bytes(sha) for name, sha in repository.get_refs().items()}
     try:
@@ -62,9 +62,9 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     url, folder, ref = _split_git(where)
     parts = read_address(url)
     if parts is None:
-        raise SourceError("not a readable URL")
+        raise SourceError("the URL isn't valid")
     if not parts.host:
-        raise SourceError("the URL names no host")
+        raise SourceError("the URL has no host")
     plain = f"{parts.scheme}://{write_authority(parts.host, parts.port or None)}{parts.path}"
     pool = GuardedPool(allow_url, MAX_TOTAL)
     stack.callback(pool.clear)
@@ -86,19 +86,19 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     try:
         git_packs.fetch(client, parts.path.encode(), repository, wants, 1, MAX_TOTAL)
     except NotGitRepository:
-        raise SourceError(f"{plain} is no Git repository") from None
+        raise SourceError(f"{plain} isn't a Git repository") from None
     except HTTPUnauthorized:
-        raise SourceError(f"{plain} wants other credentials") from None
+        raise SourceError(f"{plain} rejected the credentials. Check the user name and the token") from None
     except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
-        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
+        raise SourceError(f"{plain} can't be read as a Git repository: {error}") from error
     except (*git_packs.DAMAGES, KeyError, AssertionError, OSError) as error:
-        raise SourceError(f"{plain} does not answer as a Git repository does") from error
+        raise SourceError(f"{plain} doesn't respond like a Git repository. Check the URL") from error
     except ValueError as error:
         if isinstance(error, SourceError):
             raise
         if isinstance(error, GitRefused):
             raise SourceError(str(error)) from error
-        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
+        raise SourceError(f"{plain} can't be read as a Git repository: {error}") from error
     return _read_commit(Source(_repository_name(plain)), repository, chosen[0], folder)
 
 
@@ -111,13 +111,13 @@ def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) 
         for name in (b"HEAD", b"refs/heads/main", b"refs/heads/master"):
             if name in refs:
                 return refs[name]
-        raise SourceError("the repository has no commit")
+        raise SourceError("the repository has no commits")
     for prefix in ("refs/heads/", "refs/tags/", "refs/", ""):
         if found := refs.get(f"{prefix}{ref}".encode("utf-8", "replace")):
             return found
     if re.fullmatch(r"[0-9a-f]{40}", ref) and (repository is None or ref.encode() in repository):
         return ref.encode()
-    raise SourceError(f"the repository has no branch, tag or commit {ref}")
+    raise SourceError(f"the repository has no branch, tag, or commit {ref}")
 
 
 def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str) -> Source:
@@ -127,7 +127,7 @@ def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str
             break
         found = _object(repository, found.object[1])
     if not isinstance(found, Commit):
-        raise SourceError("the reference names no commit")
+        raise SourceError("the reference isn't a commit")
     source.commit = found.id.decode()
     read_tree(source, repository, found.tree)
     if folder:
@@ -136,29 +136,29 @@ def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str
 
 
 def _object(repository: Repo, oid: bytes) -> Any:
-    # By its id alone: a repository takes what its objects refuse for the name of a ref.
+    # By its id alone: a repository accepts names that its objects reject as the name of a ref.
     return repository.object_store[ObjectID(oid)]
 
 
 def read_tree(source: Source, repository: Repo, root: bytes) -> None:
-    """Adds the files of a tree to a source. Raises ``SourceError``."""
+    """Add the files of a tree to a source. Raises ``SourceError``."""
     try:
         _read_tree(source, repository, root)
     except KeyError:
         raise SourceError("the repository is incomplete") from None
     except git_packs.DAMAGES as error:
-        raise SourceError(f"the repository has objects that cannot be read: {error}") from None
+        raise SourceError(f"the repository has objects that can't be read: {error}") from None
 
 
 def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
-    # Git tells how large a file is only by unpacking it. As many as fit are kept until they are read.
+    # Git tells the size of a file only by unpacking it. As many files as fit are kept until they are read.
     left = _KEPT
     waiting = [("", root)]
     while waiting:
         above, tree_id = waiting.pop()
         tree = _object(repository, tree_id)
         if not isinstance(tree, Tree):
-            raise SourceError("the repository is damaged: a folder is none")
+            raise SourceError("the repository is damaged: a folder entry isn't a folder")
         for item in tree.iteritems():
             source.count()
             path = above + bytes(item.path or b"").decode("utf-8", "surrogateescape")
@@ -167,23 +167,23 @@ def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
                 continue
             if stat.S_ISDIR(mode):
                 if wrong := unsafe_path(path):
-                    source.problem(printable(path), "unsafe_path", f"left out: {wrong}")
+                    source.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
                 else:
                     waiting.append((f"{path}/", bytes(item.sha or b"")))
             elif stat.S_ISLNK(mode):
-                source.problem(printable(path), "symlink", "left out: a symbolic link")
+                source.problem(printable(path), "symlink", "skipped: symbolic link")
             elif stat.S_ISREG(mode):
                 blob = bytes(item.sha or b"")
                 try:
                     data = _object(repository, blob).as_raw_string()
                 except GitRefused:
-                    source.add(path, MAX_FILE + 1, io.BytesIO)  # as one that is only too large for a space
+                    source.add(path, MAX_FILE + 1, io.BytesIO)  # Added like any file that is too large.
                     continue
                 kept = data if len(data) <= left else None
                 left -= len(data) if kept is not None else 0
                 source.add(path, len(data), _blob_opening(repository, blob, kept))
             else:
-                source.problem(printable(path), "submodule", "left out: a submodule")
+                source.problem(printable(path), "submodule", "skipped: submodule")
 
 
 def _blob_opening(repository: Repo, blob: bytes, kept: bytes | None) -> Callable[[], IO[bytes]]:

@@ -1,4 +1,4 @@
-"""Starting, watching and cancelling imports."""
+"""Operations that start, show, and cancel imports."""
 
 from __future__ import annotations
 
@@ -46,8 +46,9 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     yields=("changes:write", "content:write", "sites:write", "spaces:write"),
 )
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
-    """Imports uploaded files, a website, or a space over the API of another server: into a change request, or into main where the space is edited live.
-    What is there stays; the pages come behind it, or below the target's page."""
+    """Import uploaded files, a website, or a space over the API of another server. The pages go into a change
+    request, or into main if the space has live edits on. Existing content stays; the imported pages follow it, or
+    become subpages of the target page."""
     wanted = wanted_import(body)
     starting.check_source(call.settings, wanted.source)
     with call.db.write() as tx:
@@ -67,8 +68,8 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     waits_for="server",
 )
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
-    """Asks the API of another server which spaces a token reaches there, to choose those that are brought in. Nothing
-    is kept."""
+    """List the spaces that a token can access over the API of another server, to choose which ones to import.
+    Nothing is stored."""
     login = ApiLogin(body.token, or_none(body.user))
     found, problem = starting.check_api(call.settings, body.service, body.url, login)
     return ImportSourceCheck(found, problem or UNSET)
@@ -84,14 +85,16 @@ def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportS
     errors=(400, 404),
 )
 def cancel_import(call: Call, run: RunAccess) -> ImportRun:
-    """Cancels a run that is not over: nothing of it comes into the space. 400 for one that is completed or failed."""
+    """Cancel a pending or running import. Nothing of it is added to the space. Returns 400 for an import that is
+    completed or failed."""
     with call.db.write() as tx:
         return present_run(call, starting.cancel(tx, run.run_id))
 
 
 @operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRun], extension=True)
 def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[ImportRun]:
-    """The runs that the caller started, where they may still edit; all for administrators. Newest first."""
+    """List the import runs that you started in spaces that you can edit. Administrators see all of them. Newest
+    first."""
     with call.db.read() as tx:
         found = store.list_runs(
             tx,
@@ -107,7 +110,7 @@ def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[
 
 @operation("getImportRun", "GET", _RUN, needs=Can.EDIT, returns=ImportRun, errors=(404,), extension=True)
 def get_import(call: Call, run: RunAccess) -> ImportRun:
-    """How far a run is, what it made, and its list of problems."""
+    """Get an import run: its progress, its results, and its problems."""
     with call.db.read() as tx:
         return present_run(call, store.get_run(tx, run.run_id))
 
@@ -124,8 +127,9 @@ def get_import(call: Call, run: RunAccess) -> ImportRun:
     extension=True,
 )
 def get_archive(call: Call, read: ReadState) -> Stream:
-    """What a space holds now as a .zip: pages as Markdown, reusable contents, variables, images and files; pages that
-    nobody edited are the bytes that came in. Imported again, it gives the same space."""
+    """Download the current content of a space as a .zip file: pages as Markdown, reusable content, variables,
+    images, and files. Unedited pages have exactly the bytes that were imported. Importing the file creates the
+    same space."""
     state = read.state
     with call.db.read() as tx:
         title = get_space(tx, state.space_id).title

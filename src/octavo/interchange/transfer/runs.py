@@ -1,7 +1,7 @@
-"""The job of an import run: gather, convert, store, and at the end one revision together with the run's end.
+"""The job of an import run: gather, convert, and store, then create one revision together with the end of the run.
 
-A process killed at any point leaves nothing but texts and bytes that nobody refers to; the next attempt begins
-anew. Whoever cancels a run wins up to the very transaction that makes the revision.
+A process killed at any point leaves only texts and bytes that nothing refers to, and the next attempt starts over.
+A run can be canceled until the transaction that creates the revision.
 """
 
 from __future__ import annotations
@@ -54,14 +54,15 @@ from .variants import Variants, space_for_each
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
-"""How long an attempt may take; a website alone is read for at most half of it."""
+"""Maximum duration of an attempt. A website alone gets at most half of it."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""What says nothing here: pages that come below others need no home page."""
+"""Problem codes that don't matter here: pages below other pages need no home page."""
 
 
 class Progress:
-    """Tells the database how far a run is, at most twice a second. Raises Cancelled when the run is over, OutOfTime."""
+    """Reports the progress of a run to the database, at most twice a second. Raises Cancelled when the run is
+    over, and OutOfTime."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
@@ -70,12 +71,12 @@ class Progress:
         self._gathered = 0
 
     def tick(self) -> None:
-        """One more piece was fetched or converted."""
+        """Count one more fetched or converted item."""
         self._gathered += 1
         self.tell(0, self._gathered)
 
     def wait(self, seconds: float) -> None:
-        """Waits, and goes on telling."""
+        """Wait, and keep reporting progress."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(left, _TELL_EVERY))
@@ -94,13 +95,13 @@ class Progress:
 
 @job("runImport", bound=None, attempts=ATTEMPTS + 1, seconds=SECONDS)
 def run_import(context: Context, run: str) -> None:
-    """Runs an import to its end. Errors that are the source's end it; others are tried again."""
+    """Run an import to its end. An error of the source fails the run; other errors are retried."""
     with context.db.write() as tx:
         begun = store.begin_run(tx, run)
         if begun is None:
             return
         if begun.attempts > ATTEMPTS:
-            _fail(tx, begun, "The server was stopped in the middle, again and again.")
+            _fail(tx, begun, "The server stopped during every attempt. Start the import again.")
             finish(tx)
             return
     try:
@@ -117,18 +118,22 @@ def run_import(context: Context, run: str) -> None:
             finish(tx)
     except OutOfTime:
         with context.db.write() as tx:
-            _fail(tx, begun, f"It was not done within {SECONDS / 3600:g} hours.")
+            _fail(
+                tx,
+                begun,
+                f"The import took longer than {SECONDS / 3600:g} hours. Import it in smaller parts.",
+            )
             finish(tx)
     except Exception:
         if begun.attempts < ATTEMPTS:
             raise
         with context.db.write() as tx:
-            _fail(tx, begun, "Something went wrong on our side.")
+            _fail(tx, begun, "The import failed because of a server error. Try again later.")
         raise
 
 
 def _fail(tx: Transaction, run: RunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
-    """Ends a run that failed, and has who started it told; False for one that is over."""
+    """End a run as failed and notify the person who started it. Return False if it is already over."""
     ended = store.end_run(tx, run.id, "failed", problems=problems, error=error)
     if ended:
         emit(
@@ -166,7 +171,7 @@ def _import(context: Context, run: RunRow) -> None:
         problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
         if not staged.plan.pages:
             with context.db.write() as tx:
-                if _fail(tx, run, "There is no page in it.", problems):
+                if _fail(tx, run, "The source has no pages to import.", problems):
                     finish(tx)
             raise Cancelled
         if variants is not None:
@@ -179,10 +184,10 @@ def _import(context: Context, run: RunRow) -> None:
 def _gather(
     context: Context, run: RunRow, folder: Folder, stack: ExitStack, progress: Progress
 ) -> tuple[Source, dict[str, str] | None]:
-    """The source, and for a website where each page came from."""
+    """Return the source and, for a website, the URL of each page."""
     wanted: Any = msgspec.json.decode(run.source, type=KeptSource)
     if isinstance(wanted, WebsiteSource):
-        # Loaded where they are used: parsers take long to load.
+        # Imported here because parsers load slowly.
         from .website import crawl
 
         fetcher = Fetcher(context.settings.allow_private_fetch)
@@ -204,13 +209,13 @@ def _gather(
 
 
 def _preview(context: Context, run: RunRow, source: Source, progress: Progress) -> None:
-    """Ends a run that brings nothing in, with what it would bring."""
+    """End a run that is a preview, with the plan of the import."""
     hosts = app_hosts(context.settings.url)
     plan, problems = plan_source(source, context.settings.page_size, hosts, progress.tick)
     problems = [problem for problem in problems if problem.code not in _OWN_PROBLEMS]
     with context.db.write() as tx:
         if not plan.page_count:
-            ended = _fail(tx, run, "There is no page in it.", problems)
+            ended = _fail(tx, run, "The source has no pages to import.", problems)
         else:
             ended = store.end_run(tx, run.id, "completed", problems=problems, plan=plan)
         if not ended:
@@ -226,7 +231,7 @@ def _place(
     problems: list[Problem],
     variants: Variants | None,
 ) -> None:
-    """Makes the revision, with what its owner may do now, and ends the run with it."""
+    """Create the revision, with the current permissions of the owner, and end the run with it."""
     brought: Update
     was_empty = False
     is_over = False
@@ -237,8 +242,8 @@ def _place(
             base = find_base(tx, run.space_id, run.origin, run.change_id)
             if base is None:
                 raise SourceError(
-                    "What the earlier run brought is not where this one goes: its change request is not merged, or it "
-                    "ran before Octavo kept what imports bring."
+                    "The pages of the earlier import aren't in the target: its change request isn't merged, or it "
+                    "ran before Octavo recorded imported pages."
                 )
             brought = update(tx, base, state, staged, in_change=run.change_id is not None)
             return brought.edited
@@ -252,7 +257,7 @@ def _place(
 
     def end(tx: Transaction, state: State, wrote: bool = True) -> None:
         nonlocal is_over
-        # Their right counts in the moment of the revision: making it may have taken a while.
+        # Permissions are checked at the moment of the revision, because preparing it may have taken a while.
         space = space_access(tx, actor, Can.EDIT, run.space_id)
         revision = state.revision_id if wrote else None
         said = [*problems, *staged.failures()]
@@ -275,7 +280,7 @@ def _place(
             else revise_change(context, change, make, end)
         )
         if not is_over:
-            # Nothing differs, so there is no revision to end with.
+            # Nothing differs, so there is no revision to end the run with.
             with context.db.write() as tx:
                 if change is None and main_state(tx, run.space_id).revision_id != done.state.revision_id:
                     continue
@@ -288,14 +293,15 @@ def _folder_name(run: RunRow) -> str:
 
 
 def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
-    """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
+    """Return the ids of the change request and the page that a run goes into. Raises NotFound, Conflict,
+    Forbidden."""
     space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
     state = main_state(tx, into.space_id)
     if into.change_request is not None:
         change = find_change(tx, into.space_id, into.change_request)
         if change is None:
-            raise NotFound(f"target.changeRequest: there is no change request {into.change_request!r}.")
+            raise NotFound(f"target.changeRequest: change request {into.change_request!r} doesn't exist.")
         require_editable(change)
         change_id, state = change.id, change.state
     else:

@@ -1,4 +1,5 @@
-"""The language of a source: the one it states, else the one that a sample of its text is surely in."""
+"""Detection of the language of a source: the one it states, else the one that a sample of its text is certainly
+in."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from octavo.core.languages import find_language
 from octavo.organization.spaces.wire import LANGUAGES
 
 _MOST = 1800
-"""Characters of a sample."""
+"""Number of characters of a sample."""
 _OF_PAGE = 300
 _READ = 20_000
-"""Characters of a page that are looked through."""
+"""Maximum number of characters of a page that are sampled."""
 _FENCED = re.compile(r"^(?:```|~~~).*?(?:^(?:```|~~~)|\Z)|^---\r?\n.*?^---", re.MULTILINE | re.DOTALL)
 _MARKUP = re.compile(
     r"\{%[^%]{0,2000}%\}|<[^<>]{0,2000}>|\]\([^()]{0,1000}\)|`[^`]{0,500}`|https?://\S+|[#*_|>\[\]!~=-]+"
@@ -22,17 +23,18 @@ _OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 
 
 def space_language(name: str | None) -> str | None:
-    """Return the language of spaces that a tag such as ``pt_BR`` or ``ar-SA`` names, if spaces have it."""
+    """Return the space language for a tag such as ``pt_BR`` or ``ar-SA``, if spaces support it."""
     tag = (name or "").strip().lower().replace("_", "-")
     base = tag.partition("-")[0]
     return next((one for one in (tag, base, _OTHER_NAMES.get(base)) if one in LANGUAGES), None)
 
 
 class Sample:
-    """Collects the first words of each page until there are enough to recognize their language.
+    """Collector of the first words of each page, until there are enough to detect their language.
 
-    ``stated``: the language that the source itself states. It is never overruled by a guess, not even when spaces
-    don't have it."""
+    ``stated`` is the language that the source itself states. A guess never overrules it, not even if spaces don't
+    support it.
+    """
 
     def __init__(self, stated: str) -> None:
         self._stated = stated
@@ -46,7 +48,7 @@ class Sample:
             self._size += len(words)
 
     def language(self) -> str | None:
-        """Return the stated language, else the one that all of the text is surely in, if spaces have it."""
+        """Return the stated language, else the one that all of the text is certainly in, if spaces support it."""
         if self._stated:
             return space_language(self._stated)
         found = find_language(" ".join(self._said))

@@ -1,7 +1,7 @@
-"""Where an import comes from: a folder, a ZIP archive, or a Git repository.
+"""Sources of imports: a folder, a ZIP archive, or a Git repository.
 
-Whatever the kind, a source is a list of safe relative paths and their bytes. Single bad entries are left out
-and reported; a source that cannot be used at all, or looks like an attack, raises ``SourceError``.
+Every source is a list of safe relative paths and their bytes. Single invalid entries are skipped and reported. A
+source that can't be used at all, or looks like an attack, raises ``SourceError``.
 """
 
 from __future__ import annotations
@@ -27,28 +27,30 @@ from octavo.kit.files import Blob
 MAX_TOTAL = 4 * 1024**3
 MAX_ENTRIES = 100_000
 MAX_RATIO = 200
-"""How many times its packed bytes an entry, and an archive as a whole, may have unpacked."""
+"""Maximum ratio of unpacked to packed bytes, for an entry and for an archive as a whole."""
 _SMALL = 64 * 1024
-"""Bytes unpacked that nobody minds: a short text of one letter packs very well."""
+"""Number of unpacked bytes that are always allowed, because a short text of one repeated letter compresses very
+well."""
 _MAX_DIRECTORY = 16 * 1024 * 1024
 _PIECE = 64 * 1024
 
 AllowUrl = Callable[[str], str]
-"""Answers with the IP address to connect to for a URL, or raises ``ValueError`` when it may not be fetched."""
+"""Callback that returns the IP address to connect to for a URL, or raises ``ValueError`` if it must not be
+fetched."""
 
 
 class SourceError(ValueError):
-    """The source as a whole cannot be read; the message is for whoever named it."""
+    """The source as a whole can't be read. The message is for the person who named it."""
 
 
 LOOK_LEFT_OUT = "look_left_out"
-"""Of a problem: a part of the stated look that no site gets."""
+"""Problem code for a part of the stated branding that no site gets."""
 
 
 class Brand(Struct):
-    """What a source states of the look of its site: the color of links and buttons on light and on dark pages, as
-    ``#rrggbb``; a logo, another one for dark pages, and an icon, each a URL or the path of one of ``pictures``, which
-    says how it is read. Empty where nothing is stated."""
+    """The branding that a source states for its site: the color of links and buttons on light and on dark pages,
+    as ``#rrggbb``; a logo, another one for dark pages, and an icon, each a URL or the path of one of ``pictures``,
+    which tells how to read it. Empty where nothing is stated."""
 
     color: str = ""
     dark_color: str = ""
@@ -57,37 +59,38 @@ class Brand(Struct):
     favicon: str = ""
     pictures: dict[str, Callable[[], bytes]] = field(default_factory=dict)
     stored: dict[str, Blob] = field(default_factory=dict)
-    """The pictures that are in the store of files, by their paths."""
+    """The images that are in the file store, by path."""
 
     def __bool__(self) -> bool:
         return bool(self.color or self.logo or self.dark_logo or self.favicon)
 
     def left_out(self) -> Problem:
-        """What is told where no site is made of the source."""
+        """Return the problem to report if no site is created from the source."""
         said = {"logo": self.logo or self.dark_logo, "icon": self.favicon, "color": self.color}
         names = ", ".join(name for name, value in said.items() if value)
-        message = f"{names}: a space has none; publish it, and set them in the customization of its site"
+        message = f"{names}: a space has no branding. Publish the space and set these in the customization of its site"
         return Problem("", 0, LOOK_LEFT_OUT, message)
 
     def store(self, context: Context) -> None:
-        """Store the pictures that can be read, outside of any transaction."""
+        """Store the images that can be read, outside of any transaction."""
         for path, read in self.pictures.items():
             with suppress(SourceError):
                 self.stored[path] = store_file(context, read())
 
 
 class Source:
-    """The files of a source: ``paths()``, ``size(path)``, ``read(path)``, ``pieces(path)``; ``problems`` tells
-    what was left out. ``commit`` is the id of the commit read, for Git.
+    """The files of a source: ``paths()``, ``size(path)``, ``read(path)``, ``pieces(path)``. ``problems`` lists
+    what was skipped. ``commit`` is the id of the commit, for Git.
 
-    ``kind``: of which kind the original is that it was made of, empty where its files are as they came. ``origins`` and
-    ``lines`` then say of each page which file and lines of the original it was made of, ``addresses`` at which address
-    readers had which page. ``became``: of files in other formats the Markdown that they are now.
+    ``kind`` is the kind of the original, empty if the files are unchanged. ``origins`` and ``lines`` then give the
+    file and lines of the original that each page was made from, and ``addresses`` the URL path where readers found
+    each page. ``became`` maps files in other formats to their Markdown files.
 
-    ``parts``: where the original has several versions or languages and all were read, each as a source of its own by its
-    key, this one among them. ``structure``: what the variants of a site are that they become, or would become.
+    ``parts``: if the original has several versions or languages and all were read, each as a source of its own by
+    key, including this one. ``structure`` is the structure of the site that the variants become or would become.
 
-    ``keeps_names``: names stay as they are spelled, for a repository that gets them back."""
+    ``keeps_names`` keeps the spelling of names, for a repository that gets them back.
+    """
 
     def __init__(self, name: str, *, keeps_names: bool = False) -> None:
         self.name = name
@@ -113,18 +116,18 @@ class Source:
         return list(self._files)
 
     def size(self, path: str) -> int:
-        """In bytes, as the source declares it."""
+        """Return the size in bytes, as the source declares it."""
         return self._files[path][0]
 
     def opening(self, path: str) -> Callable[[], IO[bytes]]:
-        """How the bytes are opened, for another source that holds the same file."""
+        """Return the function that opens the bytes, for another source that contains the same file."""
         return self._files[path][1]
 
     def read(self, path: str) -> bytes:
         return b"".join(self.pieces(path))
 
     def pieces(self, path: str) -> Iterator[bytes]:
-        """The bytes, some at a time. Raises ``SourceError`` if the entry is damaged or longer than it said."""
+        """Yield the bytes in pieces. Raises ``SourceError`` if the entry is damaged or longer than declared."""
         size, opening = self._files[path]
         left = size
         try:
@@ -132,7 +135,7 @@ class Source:
                 while piece := stream.read(_PIECE):
                     left -= len(piece)
                     if left < 0:
-                        raise SourceError(f"{path} is longer than it said")
+                        raise SourceError(f"{path} is longer than declared")
                     yield piece
         except (
             OSError,
@@ -142,19 +145,19 @@ class Source:
             NotImplementedError,
             RuntimeError,
         ) as error:
-            raise SourceError(f"{path} cannot be read: {error}") from error
+            raise SourceError(f"{path} can't be read: {error}") from error
 
     def problem(self, path: str, code: str, message: str) -> None:
         self.problems.append(Problem(path, 0, code, message))
 
     def take_facts(self, other: Source) -> None:
-        """Takes over what is known of a source whose files these are, changed or not."""
+        """Copy what is known about the source that these files belong to, changed or not."""
         self.commit, self.problems, self.kind = other.commit, other.problems, other.kind
         self.language, self.brand = other.language, other.brand
         self.origins, self.lines, self.addresses = other.origins, other.lines, other.addresses
 
     def as_original(self, problem: Problem) -> Problem:
-        """A problem of a page, naming the file and line of the original that it is about."""
+        """Return a problem of a page with the file and line of the original that it is about."""
         if problem.path not in self.origins:
             return problem
         lines = self.lines[problem.path]
@@ -162,37 +165,37 @@ class Source:
         return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
     def count(self, entries: int = 1) -> None:
-        """To be called for every entry looked at, whatever becomes of it."""
+        """Count an entry. Call this for every entry, whether or not it is used."""
         self.seen += entries
         if self.seen > MAX_ENTRIES:
-            raise SourceError(f"more than {MAX_ENTRIES} entries")
+            raise SourceError(f"the source has more than {MAX_ENTRIES} entries")
 
     def add(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
-        """One file, if its path is safe and free and its size is within the limits."""
+        """Add a file if its path is safe and free and its size is within the limits."""
         path = path if self.keeps_names else composed(path)
         if wrong := unsafe_path(path):
-            self.problem(printable(path), "unsafe_path", f"left out: {wrong}")
+            self.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
         elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):
-            self.problem(path, "duplicate_name", "left out: a second entry of this name")
+            self.problem(path, "duplicate_name", "skipped: a second entry with this name")
         elif size > MAX_FILE:
-            self.problem(path, "too_large", f"left out: larger than {MAX_FILE // 1024**2} MB")
+            self.problem(path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
         else:
             self.total += size
             if self.total > MAX_TOTAL:
-                raise SourceError(f"more than {MAX_TOTAL // 1024**3} GB of files")
+                raise SourceError(f"the source has more than {MAX_TOTAL // 1024**3} GB of files")
             self._files[path] = (size, opening)
             self._folders.update(folders_of(path))
 
     def replace(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
-        """Other bytes for a file that is there. Raises SourceError for more than a source may have."""
+        """Replace the bytes of an existing file. Raises SourceError if the source becomes too large."""
         self.total += size - self._files[path][0]
         if self.total > MAX_TOTAL:
-            raise SourceError(f"more than {MAX_TOTAL // 1024**3} GB of files")
+            raise SourceError(f"the source has more than {MAX_TOTAL // 1024**3} GB of files")
         self._files[path] = (size, opening)
 
     def within(self, folder: str, *, without: str = "") -> Source:
-        """What lies in a folder, named with a slash at its end, as a source of its own; of problems those of its own
-        files. The empty folder is all of it. ``without``: a path that is left out."""
+        """Return the contents of a folder, given with a trailing slash, as a source with the problems of its own
+        files. The empty folder stands for the whole source. ``without`` is a path to skip."""
         part = Source(folder.strip("/").rpartition("/")[2] or self.name)
         part.commit = self.commit
         for path, (size, opening) in self._files.items():
@@ -206,7 +209,7 @@ class Source:
         return part
 
     def descend(self, folder: str) -> None:
-        """From here on the source is what lies in ``folder``."""
+        """Reduce the source to the contents of ``folder``."""
         prefix = folder.strip("/") + "/"
         self._files = {
             path[len(prefix) :]: entry for path, entry in self._files.items() if path.startswith(prefix)
@@ -217,7 +220,7 @@ class Source:
             if problem.path.startswith(prefix) or problem.code == "unsafe_path"
         ]
         if not self._files:
-            raise SourceError(f"there is no folder {folder} in the source")
+            raise SourceError(f"the source has no folder {folder}")
 
 
 def printable(path: str) -> str:
@@ -240,8 +243,8 @@ def open_folder(where: str) -> Source:
             entries = sorted(os.scandir(os.path.join(where, folder)), key=lambda entry: entry.name)
         except OSError as error:
             if not folder:
-                raise SourceError(f"{where} cannot be read: {error.strerror}") from error
-            source.problem(folder, "unreadable", f"left out: {error.strerror}")
+                raise SourceError(f"{where} can't be read: {error.strerror}") from error
+            source.problem(folder, "unreadable", f"skipped: {error.strerror}")
             continue
         for entry in entries:
             source.count()
@@ -249,21 +252,21 @@ def open_folder(where: str) -> Source:
             if is_git_path(entry.name):
                 continue
             if entry.is_symlink():
-                # A link to a file of the same folder is that file; nothing else is looked at.
+                # A link to a file of the same folder is that file. Nothing outside of the folder is read.
                 target, top = os.path.realpath(entry.path), os.path.join(os.path.realpath(where), "")
                 if os.path.isfile(target) and target.startswith(top) and not is_git_path(target[len(top) :]):
                     source.add(path, os.path.getsize(target), _file_opening(target))
                 else:
-                    source.problem(printable(path), "symlink", "left out: a symbolic link")
+                    source.problem(printable(path), "symlink", "skipped: symbolic link")
             elif entry.is_dir(follow_symlinks=False):
                 if wrong := unsafe_path(path):
-                    source.problem(printable(path), "unsafe_path", f"left out: {wrong}")
+                    source.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
                 else:
                     waiting.append(path)
             elif entry.is_file(follow_symlinks=False):
                 source.add(path, entry.stat(follow_symlinks=False).st_size, _file_opening(entry.path))
             else:
-                source.problem(printable(path), "special_file", "left out: neither a file nor a folder")
+                source.problem(printable(path), "special_file", "skipped: neither a file nor a folder")
     return source
 
 
@@ -275,7 +278,8 @@ def _file_opening(path: str) -> Callable[[], IO[bytes]]:
 
 
 class _Measured:
-    """An archive that gives no more than ``_MAX_DIRECTORY`` bytes at once, so that its directory is bounded."""
+    """An archive that returns at most ``_MAX_DIRECTORY`` bytes at once, so that the size of its directory is
+    limited."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -303,8 +307,8 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         if isinstance(error, SourceError):
             raise
-        raise SourceError(f"{where} is no readable ZIP archive: {error}") from error
-    # Some programs of Windows part folders by their own sign.
+        raise SourceError(f"{where} isn't a readable ZIP archive: {error}") from error
+    # Some Windows programs separate folders with a backslash.
     parted = any("/" in info.orig_filename for info in archive.infolist())
     for info in archive.infolist():
         source.count()
@@ -314,21 +318,25 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         if path.endswith("/") or path.startswith("__MACOSX/") or is_git_path(path):
             continue
         if stat.S_ISLNK(info.external_attr >> 16):
-            source.problem(printable(path), "symlink", "left out: a symbolic link")
+            source.problem(printable(path), "symlink", "skipped: symbolic link")
         elif info.flag_bits & 1:
-            source.problem(printable(path), "encrypted", "left out: encrypted")
+            source.problem(printable(path), "encrypted", "skipped: encrypted")
         elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            source.problem(printable(path), "unknown_compression", "left out: neither stored nor deflated")
+            source.problem(printable(path), "unknown_compression", "skipped: neither stored nor deflated")
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
-            raise SourceError(f"{printable(path)} would grow more than {MAX_RATIO}-fold; not unpacked")
+            raise SourceError(
+                f"{printable(path)} would grow to more than {MAX_RATIO} times its size, so it wasn't unpacked"
+            )
         else:
             source.add(path, info.file_size, _zip_opening(archive, info))
-    # Entries may share their bytes: what counts is what there is.
+    # Entries may share bytes, so the actual size of the archive counts.
     if source.total > max(os.path.getsize(where) * MAX_RATIO, _SMALL):
-        raise SourceError(f"the archive would grow more than {MAX_RATIO}-fold; not unpacked")
+        raise SourceError(
+            f"the archive would grow to more than {MAX_RATIO} times its size, so it wasn't unpacked"
+        )
     tops = {path.partition("/")[0] for path in source.paths()}
     if not whole and len(tops) == 1 and all("/" in path for path in source.paths()):
-        # Archives of repositories hold one folder that is named for the repository.
+        # Archives of repositories contain a single folder named after the repository.
         source.descend(tops.pop())
     return source
 
@@ -338,8 +346,8 @@ _UNICODE_NAME = 0x7075
 
 
 def _name_of(info: zipfile.ZipInfo) -> str:
-    """The name of an entry. One without the mark of UTF-8 may be in it all the same, as macOS writes it, or say its name
-    in UTF-8 beside the one for old programs; else it is in the letters of such programs."""
+    """Return the name of an entry. A name without the UTF-8 flag may still be UTF-8, as macOS writes it, or the
+    entry may have its UTF-8 name in an extra field. Otherwise the name is in the code page of old programs."""
     name = info.orig_filename
     if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):
         return name

@@ -1,4 +1,4 @@
-"""Links between spaces that come from elsewhere: whose ids they name, and which spaces those are here."""
+"""Links between imported spaces: the ids that they name, and the spaces here that these stand for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .sources import Source
 
 
 def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> Source:
-    """The source with the links of its Markdown files naming spaces by their ids here; all other bytes stay.
-    ``hosts``: those whose addresses mean content."""
+    """Return the source with the links of its Markdown files rewritten to the ids of spaces here. All other bytes
+    stay. ``hosts`` are the hosts whose URLs point to content."""
     made = Source(source.name)
     made.take_facts(source)
     for path in source.paths():
@@ -28,14 +28,14 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
         if changed == text:
             made.add(path, source.size(path), source.opening(path))
         else:
-            # Made anew when it is read, so that a source of many pages is not held in memory.
+            # Rewritten when it is read, so that a source with many pages isn't held in memory.
             made.add(path, len((changed or "").encode()), partial(_opened, source, path, ids, hosts))
     return made
 
 
 def with_names(exported: Exported, names: Mapping[str, str], hosts: tuple[str, ...]) -> Exported:
-    """An exported file, with the links of Markdown naming spaces by these names in the place of their ids, as far as
-    links can name them so."""
+    """Return an exported file with the ids of spaces in Markdown links replaced by these names, where a link can
+    hold the name."""
     names = {id: name for id, name in names.items() if SPACE_NAME.fullmatch(name)}
     if not names or not is_markdown(exported.path):
         return exported
@@ -66,8 +66,8 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """For each id that is not ``known`` and that links of these sources name: the name of the only source that has all
-    the pages they lead to. An id that leads to no page, or that several sources could be, has none."""
+    """Return, for each id that isn't ``known`` and that links of these sources name, the name of the only source
+    that has all pages they lead to. An id without pages, or with several possible sources, is omitted."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

@@ -1,4 +1,4 @@
-"""Starting and cancelling import runs."""
+"""Start and cancellation of import runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHECK_SECONDS = 30.0
 
 
 def check_source(settings: Settings, source: KeptSource) -> None:
-    """Asks for the address of a website or API before any transaction begins. Raises BadRequest."""
+    """Check the URL of a website or API before any transaction begins. Raises BadRequest."""
     if not isinstance(source, FileSource):
         _check_url(settings, source.url, "source.url")
 
@@ -41,23 +41,29 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Asks an API what can be brought from it, each thing once and for half a minute: the spaces, and why they may not be
-    all. Raises BadRequest for an address that may not be asked."""
+    """Ask an API what can be imported from it, each request once and for at most half a minute in total. Return
+    the spaces, and why these may not be all. Raises BadRequest for a URL that must not be fetched."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:
         with deadlines.limited(_CHECK_SECONDS):
             found, is_all = platform.find_spaces()
     except (SourceError, deadlines.OutOfTime) as error:
-        return [], str(error) or "it did not answer in time"
-    return found, None if is_all else f"It has more than {MAX_SPACES:,} spaces; these are the first."
+        return [], str(error) or "the server didn't respond in time"
+    return (
+        found,
+        None
+        if is_all
+        else f"The token can access more than {MAX_SPACES:,} spaces. Only the first ones are listed.",
+    )
 
 
 def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport) -> RunRow:
-    """A run that waits for its job. Raises NotFound and Forbidden for the target, NotFound for uploads of others."""
+    """Start a run, which waits for its job. Raises NotFound and Forbidden for the target, and NotFound for uploads
+    of other people."""
     space_id = wanted.into.space_id
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
-        raise NotFound(f"target.space: there is no space {space_id!r} in this organization.")
+        raise NotFound(f"target.space: space {space_id!r} doesn't exist in this organization.")
     change_id, page_id = runs.check_destination(tx, org.actor, wanted.into)
     if isinstance(wanted.source, FileSource):
         get_uploads(tx, org.organization_id, org.user_id, "import_file", wanted.source.files)
@@ -82,40 +88,45 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport)
 
 
 def _require_variants(tx: Transaction, org: OrgAccess, wanted: WantedImport) -> None:
-    """Raises BadRequest for a source that comes as one space, Forbidden for who may not make spaces and a site of them."""
+    """Check that all variants can be imported. Raises BadRequest for a source that becomes a single space, and
+    Forbidden for a caller who can't create spaces and a site for them."""
     source = wanted.source
     is_readme = isinstance(source, KeptApiSource) and source.service == "readme"
     if not is_readme and not isinstance(source, FileSource):
         raise BadRequest(
-            "variants: files and projects of ReadMe have versions and languages; this source has none."
+            "variants: only files and ReadMe projects have versions and languages. Omit variants for this source."
         )
     if wanted.into.page is not None:
-        raise BadRequest("target.page: variants are whole spaces, so none of them goes below a page.")
+        raise BadRequest(
+            "target.page: can't be used with variants, because each variant becomes a whole space. Omit the page."
+        )
     if wanted.preview:
         return
     if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
         raise Forbidden(
-            "variants: become spaces and a site, for those who may create content in the organization."
+            "variants: need permission to create spaces and sites in the organization. Ask an administrator."
         )
     space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
 
 
 def _origin(tx: Transaction, wanted: WantedImport, update: str) -> str:
-    """The first of the runs that ``update`` is one of. Raises NotFound, BadRequest."""
+    """Return the first run of the source that ``update`` belongs to. Raises NotFound, BadRequest."""
     run = store.find_run(tx, update)
     if run is None or run.space_id != wanted.into.space_id:
-        raise NotFound(f"update: there is no import run {update!r} in this space.")
+        raise NotFound(f"update: import run {update!r} doesn't exist in this space.")
     if run.status != "completed" or run.preview:
-        raise BadRequest("update: only what a completed run brought in can be updated.")
+        raise BadRequest("update: must be a completed import run.")
     if wanted.into.page is not None:
-        raise BadRequest("target.page: an update goes where its pages are.")
+        raise BadRequest(
+            "target.page: can't be used with update, which goes where its pages are. Omit the page."
+        )
     return run.origin or run.id
 
 
 def cancel(tx: Transaction, run_id: str) -> RunRow:
-    """Raises BadRequest for a run that is completed or failed."""
+    """Cancel a run. Raises BadRequest for a run that is completed or failed."""
     ended = store.end_run(tx, run_id, "cancelled")
     run = store.get_run(tx, run_id)
     if not ended and run.status != "cancelled":
-        raise BadRequest(f"This import run is over: it is {run.status}.")
+        raise BadRequest(f"This import run can't be canceled: it is already {run.status}.")
     return run

@@ -1,4 +1,4 @@
-"""Import runs: rows in, frozen records out."""
+"""Database rows of import runs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from octavo.organization.access.visibility import select_visible_spaces
 
 MAX_PROBLEMS = 1000
 NOBODY = ""
-"""Who started what the command imported."""
+"""The actor of imports by the command."""
 
 
 class RunRow(Struct, frozen=True):
-    """An import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes`` and ``variants`` are JSON. ``kind``: what the source
-    is. ``origin``: the first run of the same source, where this one brings a newer state. ``folder``: where its files
-    are, once it is completed. ``identity``: what the source of an import of the command is known by."""
+    """An import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants`` are JSON.
+    ``kind`` is the kind of the source. ``origin`` is the first run of the same source, if this run imports a newer
+    state. ``folder`` is where its files are after completion. ``identity`` identifies the source of an import by
+    the command."""
 
     id: str
     organization_id: str
@@ -61,9 +62,10 @@ class RunRow(Struct, frozen=True):
 
 
 class ImportChanges(Struct, rename="camel"):
-    """How many pages and files a newer state of a source created, updated and deleted; of the updated ones,
-    ``merged`` hold what people wrote as well. ``kept``: how many places are as people made them though the source changed
-    them too, which ``problems`` names; ``changeRequest`` is the one in which both versions wait to be settled."""
+    """The number of pages and files that a newer state of a source created, updated, and deleted. ``merged``
+    counts updated ones that also contain edits by people. ``kept`` counts places that keep the edits of people
+    although the source changed them too; ``problems`` lists them. ``changeRequest`` is the change request with
+    both versions, for you to resolve."""
 
     created: int = 0
     updated: int = 0
@@ -74,7 +76,8 @@ class ImportChanges(Struct, rename="camel"):
 
 
 class ImportedPage(Struct):
-    """Pages are made all at once, when a run ends. ``path``: of its file in the source, as problems name it."""
+    """An imported page. All pages are created at once when a run ends. ``path`` is the path of its file in the
+    source, as in problems."""
 
     id: str
     source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
@@ -84,8 +87,8 @@ class ImportedPage(Struct):
 
 
 class ImportedVariant(Struct, rename="camel"):
-    """A version or language of a source, as the space that it became. ``path``: what its addresses begin with in the
-    site; readers begin with the one that is ``default``, the target of the run."""
+    """A version or language of a source, and the space that it became. ``path`` is the prefix of its URLs on the
+    site. Readers see the ``default`` variant first; it is the target of the run."""
 
     key: str
     title: str
@@ -96,15 +99,16 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """What became of a source with several versions or languages; empty before, and where it has one."""
+    """The results of a source with several versions or languages. Empty until the run ends, and for a source with
+    only one."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET
 
 
 class ImportedContent(Struct, omit_defaults=True):
-    """What a run made of a page or item, without its text or bytes. ``slug``: what the source calls a page, which may
-    have another one here."""
+    """A page or item as a run created it, without its text or bytes. ``slug`` is the slug of a page in the source,
+    which may differ here."""
 
     page: Page | None = None
     item: Item | None = None
@@ -112,7 +116,7 @@ class ImportedContent(Struct, omit_defaults=True):
 
 
 class PartRow(Struct, frozen=True):
-    """A page or item as a run made it; see the table."""
+    """A page or item as a run created it. See the table."""
 
     part_id: str
     written: ImportedContent
@@ -172,7 +176,7 @@ def find_run(tx: Transaction, run_id: str) -> RunRow | None:
 def get_run(tx: Transaction, run_id: str) -> RunRow:
     run = find_run(tx, run_id)
     if run is None:
-        raise NotFound(f"There is no import run {run_id!r}.")
+        raise NotFound(f"Import run {run_id!r} doesn't exist.")
     return run
 
 
@@ -186,8 +190,8 @@ def list_runs(
     change_request: str | None = None,
     status: str | None = None,
 ) -> Slice[RunRow]:
-    """Those that the caller started into spaces where they may still edit, or for administrators all; newest first.
-    ``status`` `active` stands for all that is not over."""
+    """List the runs that the caller started in spaces that they can still edit, or all runs for administrators,
+    newest first. ``status`` `active` includes all runs that aren't over."""
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
     if org.role != "admin":
         seen = select_visible_spaces(org, "s.deleted_at IS NULL")
@@ -211,21 +215,21 @@ _SECRET = sealed_column("import_runs", "secret", "id")
 
 
 def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, token: str) -> None:
-    """Keeps the token that a run reads with, and whose it is, until it is over. Neither holds a space."""
+    """Store the token and the user of a run until it is over. Neither belongs to a space."""
     sealed = _SECRET.seal(sealer, token if user is None else f"{user} {token}", run_id)
     tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
 
 
 def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | None, str]:
-    """Whose the token of a run is, and the token; an empty one for a run that is over. Raises Unavailable without the key
-    that sealed it."""
+    """Return the user and the token of a run. The token is empty for a run that is over. Raises Unavailable
+    without the key that encrypted it."""
     row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
     user, _, token = (_SECRET.open(sealer, row[0], run_id) if row and row[0] else "").rpartition(" ")
     return user or None, token
 
 
 def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
-    """Marks that an attempt begins; None when the run is over, or never was."""
+    """Mark the start of an attempt. Return None if the run is over or doesn't exist."""
     begun = tx.run(
         """UPDATE import_runs SET status = 'in-progress', attempts = attempts + 1, done = 0, total = 0,
                                   started_at = coalesce(started_at, :at)
@@ -237,7 +241,7 @@ def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
 
 
 def set_progress(tx: Transaction, run_id: str, done: int, total: int) -> bool:
-    """False when the run is no longer in progress: it was cancelled."""
+    """Set the progress of a run. Return False if it is no longer in progress because it was canceled."""
     return bool(
         tx.run(
             "UPDATE import_runs SET done = :done, total = :total WHERE id = :id AND status = 'in-progress'",
@@ -249,7 +253,7 @@ def set_progress(tx: Transaction, run_id: str, done: int, total: int) -> bool:
 
 
 def set_kind(tx: Transaction, run_id: str, kind: str) -> None:
-    """Says what the source of a run is."""
+    """Set the kind of a run's source."""
     tx.run("UPDATE import_runs SET kind = :kind WHERE id = :id", id=run_id, kind=kind)
 
 
@@ -266,11 +270,12 @@ def end_run(
     folder: str | None = None,
     changes: Any = None,
 ) -> bool:
-    """Ends a run that is not over; False for one that is. ``folder``, ``changes``: as in ``RunRow``. Past ``MAX_PROBLEMS`` only their number is kept."""
+    """End a run that isn't over. Return False if it is. ``folder`` and ``changes`` are as in ``RunRow``. Problems
+    beyond ``MAX_PROBLEMS`` are only counted."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
-        kept.append(Problem("", 0, "more_problems", f"{more} more problems are not listed"))
+        kept.append(Problem("", 0, "more_problems", f"{more} more problems aren't listed"))
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
@@ -301,11 +306,11 @@ def set_variants(tx: Transaction, run_id: str, variants: ImportedVariants) -> No
     )
 
 
-# --- what runs made -----------------------------------------------------------------------------------
+# --- results of runs -----------------------------------------------------------------------------------
 
 
 def completed_of(tx: Transaction, origin: str) -> list[RunRow]:
-    """The runs of one source that brought it in, newest first."""
+    """Return the completed runs of one source, newest first."""
     rows = tx.all(
         f"""SELECT {_RUN} FROM import_runs
             WHERE (id = :origin OR origin = :origin) AND status = 'completed' AND preview = 0 ORDER BY id DESC""",
@@ -315,8 +320,8 @@ def completed_of(tx: Transaction, origin: str) -> list[RunRow]:
 
 
 def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, str | None]]:
-    """The sources that came into a space last, newest first: the first run of each, and what it is known by where the
-    command imported it."""
+    """Return the sources that were last imported into a space, newest first: the first run of each, and its
+    identity if the command imported it."""
     return tx.all(
         """SELECT coalesce(origin, id), max(identity) FROM import_runs
            WHERE space_id = :space AND status = 'completed' AND preview = 0
@@ -327,7 +332,7 @@ def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, st
 
 
 def find_known(tx: Transaction, organization_id: str, identity: str) -> RunRow | None:
-    """The newest run of the command that brought a source, or began to."""
+    """Return the newest run of the command that imported a source or started to."""
     row = tx.one(
         f"""SELECT {_RUN} FROM import_runs
             WHERE organization_id = :org AND identity = :identity AND status IN ('pending', 'completed')
@@ -375,6 +380,6 @@ def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
 
 
 def forget_parts(tx: Transaction, run_ids: Sequence[str]) -> None:
-    """Forgets what these runs made, which nothing is compared with any more."""
+    """Delete the recorded results of these runs, which nothing is compared with anymore."""
     if run_ids:
         tx.run("DELETE FROM imported_parts WHERE run_id IN :runs", runs=list(run_ids))

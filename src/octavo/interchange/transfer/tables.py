@@ -1,4 +1,4 @@
-"""What the table of imports is."""
+"""Declarations of the tables of imports."""
 
 from __future__ import annotations
 

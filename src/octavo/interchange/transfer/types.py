@@ -1,4 +1,4 @@
-"""What somebody asks to be brought in, and where it goes."""
+"""Requested imports and their targets."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class WebsiteSource(Struct, tag="website"):
 
 
 class FileSource(Struct, tag="file"):
-    """Keys of uploaded files. ``kind``: what they are; without it, it is found out."""
+    """Keys of uploaded files. ``kind`` is the kind of source; it is detected if not given."""
 
     files: Annotated[list[str], Meta(min_length=1, max_length=100)]
     kind: SourceKind | UnsetType = UNSET
 
 
 class KeptApiSource(Struct, tag="api"):
-    """A space over the API of another platform, as its run keeps it: without the token, and without whose that is."""
+    """A space over the API of another platform, as its run stores it: without the token and its user."""
 
     url: str
     space: str
@@ -38,14 +38,15 @@ KeptSource = WebsiteSource | FileSource | KeptApiSource
 
 
 class ApiLogin(Struct, frozen=True):
-    """How an API lets somebody in. ``user``: whose the token is, where it asks for that as well."""
+    """Credentials for an API. ``user`` is the owner of the token, for APIs that need both."""
 
     token: str
     user: str | None
 
 
 class Destination(Struct, frozen=True):
-    """``change_request``: None for main. ``page``: the one that the pages go below, if any."""
+    """The target of an import. ``change_request`` is None for main. ``page`` is the parent of the imported pages,
+    if any."""
 
     space_id: str
     change_request: str | None
@@ -53,8 +54,8 @@ class Destination(Struct, frozen=True):
 
 
 class WantedImport(Struct, frozen=True):
-    """``login``: of a source that is an API. ``update``: a run of which the source is a newer state. ``variants``: all
-    versions and languages of the source are to come."""
+    """A requested import. ``login`` has the credentials for an API. ``update`` is a run of which the source is a
+    newer state. ``variants`` imports all versions and languages of the source."""
 
     source: KeptSource
     login: ApiLogin | None

@@ -1,7 +1,7 @@
-"""A newer state of a source, merged into what an earlier run of it brought.
+"""Merge of a newer state of a source into what an earlier run of it created.
 
-Where both parted is what that run made of the source, so what differs from it in the space was changed by people. Where
-they and the source changed the same, what people wrote stays, and both versions are in a change request.
+The base of the merge is what that run made of the source, so differences in the space are edits by people. Where
+people and the source changed the same content, the edits of people stay, and a change request has both versions.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from .sources import SourceError
 from .store import ImportChanges, ImportedContent, PartRow, RunRow
 
 SHOWN = 120
-"""Characters of a text that a problem shows."""
+"""Maximum number of characters of a text that a problem shows."""
 
 
 class Base(Struct, frozen=True):
-    """What an earlier run made of the source, whoever changed it since. ``run``: None for one that was made
-    before runs of the command were kept. ``slugs``: what the source called its pages."""
+    """The results of an earlier run, without later edits. ``run`` is None for one from before runs of the command
+    were kept. ``slugs`` are the slugs of the pages in the source."""
 
     run: RunRow | None
     pages: dict[str, Page]
@@ -60,13 +60,13 @@ class Base(Struct, frozen=True):
 
     @property
     def above(self) -> str | None:
-        """The page that everything is below."""
+        """Return the parent of all pages."""
         return self.run.page_id if self.run is not None else None
 
 
 class Update(Struct, frozen=True):
-    """What a revision has to write for a state of a source. ``pages``: as the source has them, in its order. ``parts``:
-    that state, for the run after it. ``conflicts``: what main has as people made it. ``changes``: None where everything
+    """What a revision writes for a state of a source. ``pages`` are in the order of the source. ``parts`` is that
+    state, for the next run. ``conflicts`` is what main has as people edited it. ``changes`` is None if everything
     was added."""
 
     edited: EditedContent
@@ -79,7 +79,7 @@ class Update(Struct, frozen=True):
     conflicts: Sequence[Conflict] = ()
 
     def settle(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
-        """What changed, with the change request that is made here of what conflicts with main."""
+        """Return what changed, with the change request that this creates for conflicts with main."""
         if not self.conflicts or self.changes is None:
             return self.changes
         change = create_conflicted(
@@ -88,15 +88,15 @@ class Update(Struct, frozen=True):
         return replace(self.changes, change_request=change.id)
 
     def forget_earlier(self, tx: Transaction) -> None:
-        """Forgets what runs before the base made. The base itself is where both part if the change request that this
-        goes into is never merged."""
+        """Delete the results of runs before the base. The base stays, because it remains the merge base if the
+        change request that this goes into is never merged."""
         if self.base is not None and (run := self.base.run) is not None:
             earlier = [one.id for one in store.completed_of(tx, run.origin or run.id) if one.id < run.id]
             store.forget_parts(tx, earlier)
 
 
 def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item]) -> list[PartRow]:
-    """What a run made. ``slugs``: what the source calls each page."""
+    """Return the results of a run. ``slugs`` are the slugs of the pages in the source."""
     made = [
         PartRow(page.id, ImportedContent(page=replace(page, body=None), slug=slug), page.body, None)
         for page, slug in zip(pages, slugs, strict=True)
@@ -111,7 +111,7 @@ def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item])
 
 
 def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None = None) -> Base | None:
-    """What the newest run of the source made that is where the next one goes."""
+    """Return the results of the newest run of the source that are in the target of the next one."""
     for earlier in store.completed_of(tx, origin):
         if earlier.change_id is not None and earlier.change_id != change_id:
             change = find_change(tx, space_id, earlier.change_id)
@@ -133,7 +133,7 @@ def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None
 
 
 def base_of_state(tx: Transaction, state: State) -> Base:
-    """What an import made of which nothing is known but the state of the space that it left."""
+    """Return the results of an import of which only the resulting state of the space is known."""
     pages = {page.id: page for page in list_pages(tx, state)}
     items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
     return Base(None, pages, items, {id: page.slug for id, page in pages.items()})
@@ -142,14 +142,14 @@ def base_of_state(tx: Transaction, state: State) -> Base:
 def add(
     tx: Transaction, state: State, staged: StagedFiles, *, folder: str, into: str | None, with_sources: bool
 ) -> Update:
-    """A source beside what is there, below the page ``into``. ``folder``: where its files go when their places are taken.
-    ``with_sources``: how its tree was written is kept where the space is empty."""
+    """Add a source next to existing content, under the page ``into``. ``folder`` is where its files go if their
+    paths are taken. ``with_sources`` keeps the configuration of its tree if the space is empty."""
     items = [replace(item, id=ids.new_id()) for item in staged.items]
     planned = staged.pages(
         [ids.new_id() for _ in staged.reads],
         {item.path or "": item.id for item in items if item.kind == "file"},
     )
-    # Elsewhere how the tree was written would say too little.
+    # Anywhere else, the configuration of the tree would be incomplete.
     whole = (
         with_sources and into is None and not list_pages(tx, state) and not list_items(tx, state, "source")
     )
@@ -165,7 +165,7 @@ def add(
 
 
 def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
-    """Where the files of a source came to be."""
+    """Return the folder that the files of a source were placed in."""
     for before, page in zip(planned, made, strict=True):
         if before.file_path and page.file_path:
             return page.file_path.removesuffix(before.file_path)
@@ -173,14 +173,14 @@ def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
 
 
 def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in_change: bool) -> Update:
-    """What becomes of a state of the space. ``in_change``: it is a change request's, in which conflicts are open. Raises
-    SourceError where nothing of the earlier run is left in it."""
+    """Return the update of a state of the space. ``in_change`` tells that the state is a change request's, in
+    which conflicts stay open. Raises SourceError if nothing of the earlier run is left in it."""
     pages, items, slugs = _newer(tx, base, state, staged)
     theirs_pages = {page.id: page for page in pages}
     theirs_items = {item.id: item for item in items}
     if not find_pages(tx, state, base.pages):
-        raise SourceError("Nothing of what the earlier run brought is there any more.")
-    # What the source says as before is nobody's business here.
+        raise SourceError("None of the earlier import's content is left. Start a new import without update.")
+    # Content that the source didn't change stays as people left it.
     page_ids = [
         id
         for id in {**base.pages, **theirs_pages}
@@ -227,8 +227,8 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
 def _newer(
     tx: Transaction, base: Base, state: State, staged: StagedFiles
 ) -> tuple[list[Page], list[Item], list[str]]:
-    """The pages and items of the newer state as the earlier run would have made them, and what the source calls the
-    pages."""
+    """Return the pages and items of the newer state as the earlier run would have created them, and the slugs of
+    the pages in the source."""
     folder, moment = base.folder, now()
     old = {
         page.id: replace(
@@ -282,7 +282,7 @@ def _items(tx: Transaction, base: Base, state: State, staged: StagedFiles, momen
 
 
 def _ranks(pages: Sequence[Page], old: dict[str, Page]) -> dict[str, str]:
-    """The ranks of pages: those they had, but where the source really has another order."""
+    """Return the ranks of pages. Existing ranks are kept unless the order in the source changed."""
     siblings: dict[str | None, list[str]] = {}
     for page in pages:
         siblings.setdefault(page.parent, []).append(page.id)
@@ -303,7 +303,7 @@ def _counted(
     for written, known, wanted in sides:
         for id, now_there in written.items():
             if getattr(now_there or known.get(id), "kind", "") == "source":
-                continue  # How the tree is written, which says what the pages say.
+                continue  # The configuration of the tree only repeats what the pages say.
             if now_there is None:
                 counted.deleted += 1
             elif id in known:
@@ -315,7 +315,7 @@ def _counted(
 
 
 def _problem(conflict: Conflict, sides: Sides, base: Base, staged: StagedFiles) -> Problem:
-    """What is to be said of a place that people and the source both changed."""
+    """Return the problem for a place that people and the source both changed."""
     named: list[Callable[[Versions], str | None]] = [
         lambda side: page.file_path or page.slug if (page := side.pages.get(conflict.id)) else None,
         lambda side: item.path or item.name if (item := side.items.get(conflict.id)) else None,
@@ -327,13 +327,13 @@ def _problem(conflict: Conflict, sides: Sides, base: Base, staged: StagedFiles) 
     origins = staged.source.origins if staged.source is not None else {}
     if conflict.kind == "deleted":
         said = (
-            "the source has this no more; it stays because people changed it"
+            "the source no longer has this, but it is kept because people changed it"
             if conflict.theirs is None
-            else "people removed this; it is there again because the source was changed"
+            else "people removed this, but it was restored because the source changed"
         )
     else:
         new = "nothing" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"
-        stays = "what people wrote stays" if conflict.kept == "ours" else "it is what the source says now"
+        stays = "people's edits were kept" if conflict.kept == "ours" else "the source's version was used"
         field = f" {conflict.field}" if conflict.kind == "field" else ""
-        said = f"people changed this, and the source has{field} {new} now; {stays}"
+        said = f"people changed this, and the source now has{field} {new}; {stays}"
     return Problem(origins.get(name, name), 0, "kept_by_people", said)

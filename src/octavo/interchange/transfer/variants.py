@@ -1,5 +1,5 @@
-"""Versions and languages that an import run brings beside its target: each into a space of its own, all of them variants
-of one site."""
+"""Versions and languages that an import run brings in addition to its target: each gets its own space, and all of
+them become variants of one site."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ _arrange: list[Arrange] = []
 
 
 def on_variants(arrange: Arrange) -> Arrange:
-    """Registers ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts)``, which shows spaces as the
-    variants of a site and answers with its id and what could not be done. ``spaces`` and ``parts``: by the key of an entry. Raises Forbidden,
-    NotFound."""
+    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts)``, which shows
+    spaces as the variants of a site and returns the id of the site and the problems. ``spaces`` and ``parts`` are
+    by the key of an entry. Raises Forbidden, NotFound."""
     _arrange.append(arrange)
     return arrange
 
 
 class Variants:
-    """The variants of a source, of which one goes into the target of a run and each other one into a space beside it."""
+    """The variants of a source. One goes into the target of a run, and each other one into a space of its own."""
 
     def __init__(self, context: Context, actor: Actor, run: RunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source
         self._hosts = app_hosts(context.settings.url)
         self._identities: dict[str, str] = {}
         self.spaces: dict[str, str] = {}
-        """The space of each variant, by its key."""
+        """The space of each variant, by key."""
         self.made: list[str] = []
-        """The spaces that were not there before."""
+        """The newly created spaces."""
         self.problems: list[Problem] = []
 
     def make_spaces(self) -> None:
-        """All of them, so that links among them are known before the first page is brought."""
+        """Create all spaces, so that links between them are known before the first page is imported."""
         origin = self._run.origin or self._run.id
         for entry in self._source.structure:
             if self._source.parts[entry.key] is self._source:
@@ -74,11 +74,11 @@ class Variants:
                 self.made.append(self.spaces[entry.key])
 
     def linked(self, part: Source) -> Source:
-        """A variant whose links to the others lead to their spaces."""
+        """Return a variant whose links to the others lead to their spaces."""
         return with_ids(part, self.spaces, self._hosts)
 
     def bring(self, progress: Callable[[int, int], None]) -> None:
-        """Brings all but the one that goes into the target."""
+        """Import all variants except the one that goes into the target."""
         self._source.brand.store(self._context)
         for key, identity in self._identities.items():
             brought = import_source(
@@ -92,8 +92,8 @@ class Variants:
             self.problems += brought.problems
 
     def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
-        """Makes them the variants of a site, in the transaction that ends the run; what could not be done. ``was_empty``:
-        the target held nothing before, so it is called like its variant."""
+        """Make the spaces variants of a site, in the transaction that ends the run. Return the problems.
+        ``was_empty`` tells that the target was empty before, so that it gets the name of its variant."""
         run, structure = self._run, self._source.structure
         first = next(entry for entry in structure if self.spaces[entry.key] == run.space_id)
         title = self._source.name if len(self._source.name) >= 2 else get_space(tx, run.space_id).title
@@ -124,8 +124,8 @@ class Variants:
 
 @contextmanager
 def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) -> Iterator[Variants | None]:
-    """The variants of a source, each with a space; None where it has none. Spaces that were made for it are taken back
-    where the block fails."""
+    """Create a space for each variant of a source; None for a source without variants. New spaces are deleted if
+    the block fails."""
     if not source.parts:
         yield None
         return
@@ -143,8 +143,8 @@ def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) 
 def _space_for(
     context: Context, actor: Actor, run: RunRow, entry: DocsEntry, identity: str
 ) -> tuple[str, bool]:
-    """The space that an earlier run brought this variant into, as long as they may edit it, else a new one; and whether
-    it is new. Raises Forbidden, and Conflict for one that is edited in change requests alone."""
+    """Return the space that an earlier run imported this variant into if the caller can still edit it, else a new
+    one, and whether it is new. Raises Forbidden, and Conflict for a space that is edited only in change requests."""
     with context.db.write() as tx:
         target = space_access(tx, actor, Can.EDIT, run.space_id)
         known = store.find_known(tx, run.organization_id, identity)

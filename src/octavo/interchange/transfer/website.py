@@ -1,7 +1,7 @@
-"""A website as a source of Markdown: a crawl within one origin and below one address.
+"""Import of a website as a source of Markdown: a crawl within one origin and below one URL.
 
-Pages are fetched one after the other through ``kit.fetch``, as far as ``robots.txt`` allows and within limits
-of number, bytes and time. What is beyond a limit is a problem that is told, not an error.
+Pages are fetched one after the other through ``kit.fetch``, as far as ``robots.txt`` allows and within limits of
+number, bytes, and time. A reached limit is reported as a problem, not an error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LONGEST_DELAY = 5.0
 
 
 class CrawlLimits(Struct, frozen=True, kw_only=True):
-    """``bytes`` of pages and images together; ``seconds`` for all of it."""
+    """Limits of a crawl. ``bytes`` counts pages and images together; ``seconds`` is for the whole crawl."""
 
     pages: int = 5000
     images: int = 10_000
@@ -52,7 +52,7 @@ class CrawlLimits(Struct, frozen=True, kw_only=True):
 
 
 class _Page(Struct):
-    """A fetched page; ``place`` is where its HTML waits."""
+    """A fetched page. ``place`` is the number of the file with its HTML."""
 
     url: str
     place: Any
@@ -63,7 +63,7 @@ class _Page(Struct):
 
 
 class Crawled(Struct, frozen=True):
-    """``urls`` says by path where each page came from."""
+    """A crawled website. ``urls`` maps paths to the URLs of the pages."""
 
     source: Source
     urls: dict[str, str]
@@ -72,7 +72,7 @@ class Crawled(Struct, frozen=True):
 def crawl(
     start: str, fetcher: Fetcher, folder: Folder, tick: Tick, limits: CrawlLimits | None = None
 ) -> Crawled:
-    """Raises SourceError when the address cannot be read at all."""
+    """Crawl a website. Raises SourceError if its URL can't be read at all."""
     return _Crawl(start, fetcher, folder, tick, limits or CrawlLimits()).run()
 
 
@@ -86,7 +86,7 @@ class _Crawl:
         self.deadline = time.monotonic() + limits.seconds
         address = read_address(start)
         if address is None:
-            raise SourceError("this is no address")
+            raise SourceError("the URL isn't valid")
         self.source = Source(address.host or "website")
         self.bytes = 0
         self.origin = ""
@@ -106,13 +106,13 @@ class _Crawl:
         except FetchError as error:
             raise SourceError(error.message) from None
         if first.status != 200:
-            raise SourceError(f"the address answered {first.status}")
-        self._settle(first.url)
+            raise SourceError(f"the server responded with status {first.status}")
+        self._set_scope(first.url)
         self._read_robots()
         if not self._allowed(first.url):
-            raise SourceError("the site's robots.txt does not allow to read this address")
+            raise SourceError("the robots.txt of the site disallows this URL. Allow it there and try again")
         if not _is_html(first):
-            raise SourceError("the address is no HTML page")
+            raise SourceError("the URL isn't an HTML page")
         self._walk(first)
         self._name_files()
         for page in self.pages.values():
@@ -122,13 +122,13 @@ class _Crawl:
         self._write_summary()
         return Crawled(self.source, {page.file: page.url for page in self.pages.values()})
 
-    # --- fetching -------------------------------------------------------------------------------------
+    # --- fetching ------------------------------------------------------------------------------------------
 
-    def _settle(self, url: str) -> None:
-        """The origin is where the first address led to; the scope is its folder, or what lies below it."""
+    def _set_scope(self, url: str) -> None:
+        """Set the origin to where the first URL led, and the scope to its folder."""
         parts = read_address(url)
         if parts is None:
-            raise SourceError("this is no address")
+            raise SourceError("the URL isn't valid")
         self.origin, path = parts.origin, parts.path
         if posixpath.splitext(path)[1]:
             path = posixpath.dirname(path)
@@ -142,8 +142,8 @@ class _Crawl:
         except FetchError as error:
             raise SourceError(f"robots.txt: {error.message}") from None
         if answer.status >= 500:
-            # As RFC 9309 says: unreachable rules forbid everything.
-            raise SourceError(f"robots.txt: answered {answer.status}")
+            # As RFC 9309 says: unreachable rules disallow everything.
+            raise SourceError(f"robots.txt: the server responded with status {answer.status}")
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""
         self.robots = Protego.parse(text)
         self.delay = min(float(self.robots.crawl_delay(AGENT) or 0), _LONGEST_DELAY)
@@ -157,7 +157,7 @@ class _Crawl:
             self.source.problem(path, code, message)
 
     def _get(self, url: str, limits: Limits) -> Fetched | None:
-        """An answer of status 200; else None and a problem."""
+        """Return a response with status 200, or None after reporting a problem."""
         until = time.monotonic() + self.delay
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, 0.5))
@@ -171,21 +171,22 @@ class _Crawl:
             return None
         self.bytes += len(answer.body)
         if answer.status != 200:
-            self.source.problem(url, "not_fetched", f"answered {answer.status}")
+            self.source.problem(url, "not_fetched", f"the server responded with status {answer.status}")
             return None
         return answer
 
     def _exhausted(self) -> str | None:
         if self.bytes > self.limits.bytes:
-            return f"more than {self.limits.bytes} bytes were read; the rest is left out"
+            return f"the limit of {self.limits.bytes} bytes was reached; the rest was skipped"
         if time.monotonic() > self.deadline:
-            return f"{self.limits.seconds:g} seconds are over; the rest is left out"
+            return f"the limit of {self.limits.seconds:g} seconds was reached; the rest was skipped"
         return None
 
     # --- finding the pages ----------------------------------------------------------------------------
 
     def _key(self, url: str) -> str | None:
-        """A page's address without query and fragment; None for what is no page within the scope."""
+        """Return the URL of a page without query and fragment, or None for a URL that isn't a page within the
+        scope."""
         parts = read_address(url)
         if parts is None:
             return None
@@ -198,12 +199,12 @@ class _Crawl:
 
     def _walk(self, first: Fetched) -> None:
         start = self._key(first.url) or first.url
-        waiting = deque(self._take(start, first))
+        waiting = deque(self._keep_page(start, first))
         seen = {start}
         listed = False
         while True:
             if not waiting and not listed:
-                # The site's own links come first: they tell the order in which it wants to be read.
+                # The navigation of the site comes first, because it shows the intended order.
                 waiting.extend(self._sitemap())
                 listed = True
             if not waiting:
@@ -214,30 +215,30 @@ class _Crawl:
                 continue
             seen.add(url)
             if len(self.pages) >= self.limits.pages:
-                message = f"more than {self.limits.pages} pages; the rest is left out"
+                message = f"the limit of {self.limits.pages} pages was reached; the rest was skipped"
                 self._tell_once(self.start, "page_limit", message)
                 return
             if over := self._exhausted():
                 self._tell_once(self.start, "limit", over)
                 return
             if not self._allowed(url):
-                self.source.problem(url, "robots", "left out: robots.txt does not allow to read it")
+                self.source.problem(url, "robots", "skipped: robots.txt disallows it")
                 continue
             answer = self._get(url, _PAGE)
             if answer is None or not _is_html(answer):
                 continue
             final = self._key(answer.url)
             if final is None:
-                self.source.problem(url, "redirected", f"left out: it leads to {answer.url[:300]}")
+                self.source.problem(url, "redirected", f"skipped: it redirects to {answer.url[:300]}")
                 continue
             self.aliases[url] = final
             if final in self.pages or not self._allowed(final):
                 continue
             seen.add(final)
-            waiting.extend(self._take(final, answer))
+            waiting.extend(self._keep_page(final, answer))
 
-    def _take(self, key: str, answer: Fetched) -> Iterator[str]:
-        """Keeps a page; the addresses it links to."""
+    def _keep_page(self, key: str, answer: Fetched) -> Iterator[str]:
+        """Keep a page. Return the URLs that it links to."""
         place = self.folder.new(".html")
         place.write_bytes(answer.body)
         encoding = re.search(r"charset=[\"']?([\w-]+)", answer.headers.get("content-type", ""), re.IGNORECASE)
@@ -259,7 +260,7 @@ class _Crawl:
         while waiting and len(read) < _MAX_SITEMAPS and len(found) < self.limits.pages * 2:
             self.tick()
             url = waiting.popleft()
-            if url in read or not self._is_here(url) or self._exhausted():
+            if url in read or not self._is_in_scope(url) or self._exhausted():
                 continue
             read.add(url)
             try:
@@ -276,7 +277,7 @@ class _Crawl:
                     found.append(key)
         return found
 
-    def _is_here(self, url: str) -> bool:
+    def _is_in_scope(self, url: str) -> bool:
         there, here = read_address(url), read_address(self.origin)
         return there is not None and here is not None and there.authority == here.authority
 
@@ -325,7 +326,7 @@ class _Crawl:
         name = title_of_name(page.segments[-1]) if page.segments else self.source.name
         try:
             if tree is None:
-                raise DocumentError("there is nothing in it")
+                raise DocumentError("it is empty")
             made = convert(
                 tree,
                 link=lambda href: self._link(page, base, href),
@@ -355,7 +356,7 @@ class _Crawl:
         return relative_href(found.file, page.file, anchor)
 
     def _image(self, page: _Page, url: str) -> str | None:
-        """The file that an image of whatever host becomes; its address where it cannot be had."""
+        """Return the file that an image of any host becomes, or its URL if it can't be downloaded."""
         address = read_address(url)
         if address is None or not address.is_web:
             return None
@@ -367,9 +368,7 @@ class _Crawl:
 
     def _fetch_image(self, url: str) -> str | None:
         if len(self.images) >= self.limits.images or self._exhausted():
-            self._tell_once(
-                self.start, "image_limit", "a limit is reached; further images stay where they are"
-            )
+            self._tell_once(self.start, "image_limit", "a limit was reached; further images keep their URLs")
             return None
         if url.startswith(f"{self.origin}/") and not self._allowed(url):
             return None
@@ -380,7 +379,7 @@ class _Crawl:
         if ending is None and answer.headers.get("content-type", "").startswith("image/svg+xml"):
             ending = ".svg"
         if ending is None:
-            self.source.problem(url, "not_fetched", "no image of a known format")
+            self.source.problem(url, "not_fetched", "not an image in a known format")
             return None
         stem = _safe_name(posixpath.splitext(posixpath.basename(unquote(path_of(url))))[0])
         asset = f"{ASSETS}/{stem}-{hashlib.sha256(answer.body).hexdigest()[:8]}{ending}"
@@ -390,7 +389,7 @@ class _Crawl:
         return asset
 
     def _write_summary(self) -> None:
-        """Pages in the order in which the site led to them, each below the one whose address it continues."""
+        """Write the pages in the order in which the site linked to them, each under the page whose URL it extends."""
         top: list[SummaryEntry] = []
         entries: dict[tuple[str, ...], SummaryEntry] = {}
 
@@ -424,7 +423,7 @@ def _is_html(answer: Fetched) -> bool:
 
 
 def _locations(body: bytes) -> Iterator[tuple[str, str]]:
-    """``sitemap`` or ``url`` and the address, of a sitemap's XML. Entities are not resolved."""
+    """Yield ``sitemap`` or ``url`` and the URL, for each entry of a sitemap. Entities aren't resolved."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     try:
         tree = etree.fromstring(body, parser)
@@ -437,6 +436,6 @@ def _locations(body: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _safe_name(name: str) -> str:
-    """A name that is harmless as a part of a path, and no hidden file."""
+    """Return a name that is safe as a path segment and isn't hidden."""
     safe = re.sub(r"[^\w.\- ]+", "-", name).strip(". -")[:100]
     return safe or "page"

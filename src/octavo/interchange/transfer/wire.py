@@ -26,10 +26,10 @@ _User = Annotated[str, Meta(min_length=1, max_length=254, pattern=r"^[\x21-\x39\
 
 
 class ApiSource(Struct, tag="api"):
-    """A space over the API of another platform. ``service``: which; `octavo` is the hosted original, too. ``url``: of the
-    API, with or without ``/v1`` for `octavo`. ``space``: its id, for Confluence its key, for ReadMe a version. ``user``:
-    whose the token is, for Confluence Cloud. ``token`` and ``user`` are kept, sealed, for as long as the run goes on, and
-    never shown."""
+    """A space over the API of another platform. ``service`` is the platform; `octavo` includes GitBook. ``url`` is
+    the URL of the API, with or without ``/v1`` for `octavo`. ``space`` is its id, for Confluence its key, and for
+    ReadMe a version. ``user`` is the owner of the token, for Confluence Cloud. ``token`` and ``user`` are stored
+    encrypted until the run ends, and never shown."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     space: Annotated[str, Meta(min_length=1, max_length=255)]
@@ -39,7 +39,8 @@ class ApiSource(Struct, tag="api"):
 
 
 class CheckImportSource(Struct):
-    """``service``, ``url``, ``user`` and ``token`` as the source of a run has them. Nothing of it is kept."""
+    """A source to check. ``service``, ``url``, ``user``, and ``token`` are as in the source of a run. Nothing is
+    stored."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     token: _Token
@@ -48,7 +49,8 @@ class CheckImportSource(Struct):
 
 
 class ImportSourceCheck(Struct):
-    """``spaces``: those that the token reaches, at most 1,000. ``problem``: why the API was not read to its end."""
+    """The result of a check. ``spaces`` are the spaces that the token can access, at most 1,000. ``problem`` tells
+    why the list is incomplete."""
 
     spaces: list[FoundSpace]
     problem: str | UnsetType = UNSET
@@ -58,7 +60,8 @@ Source = WebsiteSource | FileSource | ApiSource
 
 
 class ImportTarget(Struct, rename="camel"):
-    """Without ``changeRequest`` the pages go into main; ``page`` is the one they go below."""
+    """The target of an import. Without ``changeRequest`` the pages go into main. ``page`` is the parent of the
+    imported pages."""
 
     space: str
     change_request: str | UnsetType = UNSET
@@ -66,10 +69,11 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
-    """``preview``: nothing is brought in; the run says in its ``plan`` what would be. ``update``: a run that was
-    completed in this space, and that the source is a newer state of: what nobody edited since follows it, all else is
-    merged, and what people changed stays. ``variants``: of a source with several versions or languages all come, each into
-    a space of its own beside the target, which gets the one that readers begin with; they become variants of one site."""
+    """A request to start an import. ``preview`` imports nothing; the run shows in ``plan`` what would be imported.
+    ``update`` is a completed run in this space, of which the source is a newer state: unedited content follows the
+    source, everything else is merged, and edits by people stay. ``variants`` imports all versions and languages of
+    the source, each into its own space next to the target, which gets the default one; they become variants of one
+    site."""
 
     source: Source
     target: ImportTarget
@@ -79,7 +83,7 @@ class StartImport(Struct):
 
 
 class Progress(Struct):
-    """``total`` is what is known so far; 0 before anything is."""
+    """The progress of a run. ``total`` is the number known so far, and 0 at first."""
 
     done: int
     total: int
@@ -90,10 +94,11 @@ class ImportRunUrls(Struct):
 
 
 class ImportRun(Struct, rename="camel"):
-    """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made.
-    ``kind``: what the source is. ``plan``: what a preview found. ``updates``: the first run of a source that this one
-    brings a newer state of, and ``changes`` what that changed. ``createdBy`` is not there for an import of the command.
-    ``variants``: the versions and languages that came with all others, as spaces, and ``site`` the one that shows them."""
+    """An import run. ``reason`` tells why it failed. ``problems`` lists what wasn't understood or was skipped.
+    ``revision`` is the created revision. ``kind`` is the kind of the source. ``plan`` is the result of a preview.
+    ``updates`` is the first run of the source that this run imports a newer state of, and ``changes`` is what that
+    changed. ``createdBy`` is absent for an import by the command. ``variants`` lists all imported versions and
+    languages with their spaces, and ``site`` is the site that shows them."""
 
     id: str
     status: Status
@@ -120,7 +125,7 @@ class ImportRun(Struct, rename="camel"):
 
 
 class ImportRunsQuery(PageQuery, rename="camel"):
-    """``status`` `active`: pending or in progress."""
+    """Filters of a list of import runs. ``status`` `active` includes pending and running imports."""
 
     space: str | None = None
     change_request: str | None = None

@@ -1,3 +1,2 @@
-"""Readers: what a source is, and what of it becomes pages. Every kind ends in one form (``form.Layout``), and from there
-in one source of our own Markdown.
-"""
+"""Readers for each kind of source: they detect the kind, and tell which files become pages. Every reader returns a
+``layout.Layout``, which becomes one source of Octavo Markdown."""

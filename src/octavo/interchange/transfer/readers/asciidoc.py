@@ -1,6 +1,5 @@
-"""AsciiDoc: Antora components and folders of pages. Asciidoctor's own library reads them, in a process without any
-permission, and asks for each file that a page includes. A page comes from there as HTML.
-"""
+"""Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses them in a process
+without any permissions, and requests each file that a page includes. It returns a page as HTML."""
 
 from __future__ import annotations
 
@@ -34,12 +33,12 @@ from .variants import MAX_VARIANTS, key_of
 ENDINGS = (".adoc", ".asciidoc", ".asc")
 SCRIPT = Path(__file__).parents[1] / "dist" / "asciidoc.js"
 MAX_TEXT = 2_000_000
-"""Bytes of a page, or of a file that is included."""
+"""Maximum size in bytes of a page, or of an included file."""
 SECONDS = 20.0
-"""For one page with all that it includes."""
+"""Maximum time for one page with all its includes."""
 _ROOT = "http://source.invalid/"
 _KEPT = 40
-"""Pages that are kept as HTML, because others ask where their anchors are."""
+"""Number of pages that are kept as HTML, because links from other pages need their anchors."""
 _RESOURCE = re.compile(
     r"(?:(?P<version>[^@:$/]+)@)?(?:(?:(?P<component>[\w.-]+):)?(?P<module>[\w.-]*):)?(?:(?P<family>page|partial|example|image|attachment)\$)?(?P<path>[^:$]+)\Z"
 )
@@ -71,11 +70,11 @@ _UNKNOWN = re.compile(r"(?:.*/)?\{[\w-]+\}/(.+)\Z")
 _LISTING = re.compile(r"<(pre|code)\b[^>]*>.*?</\1>|<[^>]*>", re.DOTALL)
 _HEADING = re.compile(r"^=+[ \t]+(?P<title>\S.*)$", re.MULTILINE)
 MAX_BOOK = 1000
-"""Lines of a page that may be a book of chapters."""
+"""Maximum number of lines of a page that may be a book of chapters."""
 _OWN = frozenset(
     ["leveloffset", "doctype", "toc", "title", "doctitle", "description", "page-aliases", "navtitle"]
 )
-"""Attributes that say something of one page alone."""
+"""Attributes that describe a single page."""
 _ID = re.compile(r"^\[(?:\[([^\],]+)[^\]]*\]|#([^\],.%]+)[^\]]*)\][ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"/{4,}[ \t]*$")
 _SEVERE = ("ERROR", "FATAL", "WARN")
@@ -96,8 +95,8 @@ class _Read(Struct):
 
 
 class Asciidoctor:
-    """The library, in one process for all pages of a source. ``find``: the file of the source that a path or resource id
-    means, as the page at a path writes it."""
+    """The Asciidoctor library, in one process for all pages of a source. ``find`` returns the file of the source
+    for a path or resource id, as written in the page at a path."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -110,9 +109,9 @@ class Asciidoctor:
             self._process = None
 
     def read(self, path: str, text: str | None, attributes: dict[str, str]) -> _Read:
-        """A page. Raises ScriptFailed, with what is wrong; Unavailable where the library is not there."""
+        """Return a page. Raises ScriptFailed with the reason, and Unavailable if the library isn't available."""
         if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("it is no text in UTF-8, or too large")
+            raise ScriptFailed("it isn't UTF-8 text, or is too large")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
@@ -125,7 +124,7 @@ class Asciidoctor:
             run.finish(deadline, lambda asked: self._included(path, asked))
             return msgspec.json.decode(answer.body, type=_Read)
         except (ScriptFailed, msgspec.DecodeError) as error:
-            # Whatever became of it, the next page has one of its own.
+            # Start over with a new process for the next page.
             self.close()
             raise ScriptFailed(str(error)) from None
 
@@ -143,14 +142,16 @@ def _start() -> ScriptProcess:
     try:
         script = SCRIPT.read_text()
     except OSError:
-        raise Unavailable("The reader of AsciiDoc was not built here.") from None
+        raise Unavailable(
+            "The AsciiDoc reader is missing from this build. Run web/build.py, or install a released package."
+        ) from None
     process = ScriptProcess()
     process.load(script)
     return process
 
 
 class _Component(Struct):
-    """A component of Antora. ``folder``: of its modules, ending in a slash or empty."""
+    """An Antora component. ``folder`` is the parent of its modules; it ends in a slash or is empty."""
 
     folder: str
     name: str
@@ -161,7 +162,7 @@ class _Component(Struct):
     attributes: dict[str, str]
 
     def place(self, path: str) -> tuple[str, str, str] | None:
-        """The module, the folder of the family and the rest of a file of this component."""
+        """Return the module, the folder of the family, and the rest of the path of a file of this component."""
         found = re.match(r"modules/([^/]+)/(pages|partials|examples|images|attachments)/(.+)", path[len(self.folder) :])  # fmt: skip
         return (found[1], found[2], found[3]) if path.startswith(self.folder) and found else None
 
@@ -207,7 +208,7 @@ def _is_hidden(path: str) -> bool:
     return any(part.startswith((".", "_")) or part == "node_modules" for part in path.split("/"))
 
 
-# --- what is there ------------------------------------------------------------------------------------
+# --- layout --------------------------------------------------------------------------------------------
 
 
 def _find_antora(files: Heads) -> str | None:
@@ -219,7 +220,7 @@ def _antora(files: Heads, project: str) -> Layout:
     components = _components(files)
     if len(components) < 2 or len({one.name for one in components}) > 1:
         return _antora_of(files, components)
-    # Versions of one thing; the newest is what readers begin with.
+    # These are versions of one component. The newest is the default.
     components.sort(key=lambda one: natural_key(one.version), reverse=True)
     layout = _antora_of(files, components)
     taken: set[str] = set()
@@ -234,7 +235,7 @@ def _antora(files: Heads, project: str) -> Layout:
 
 
 def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:
-    """``known``: all that there are, where some come into other spaces."""
+    """Return the layout of Antora components. ``known`` lists all components, if some go into other spaces."""
     pages: dict[str, _Component] = {}
     names, addresses = {}, {}
     for component in components:
@@ -264,7 +265,7 @@ def _antora_of(files: Heads, components: list[_Component], known: list[_Componen
             )
             below = [Entry(title=title or "Pages", children=below)]
         entries += below
-    # What nobody refers to stays where it is: parts, examples and what belongs to the site's look.
+    # Unreferenced files aren't imported: partials, examples, and files for the look of the site.
     return reading.layout(entries, "", names, addresses, components[0].title)
 
 
@@ -278,11 +279,11 @@ def _find_folder(files: Heads) -> str | None:
         path.lower().endswith((".md", ".mdx", ".markdown", ".rst", ".html", ".htm")) and not _is_hidden(path)
         for path in files.paths
     )
-    return _common(files) if pages and pages >= others else None
+    return _common_folder(files) if pages and pages >= others else None
 
 
-def _common(files: Heads) -> str | None:
-    """The folder that all pages are below."""
+def _common_folder(files: Heads) -> str | None:
+    """Return the folder that contains all pages."""
     folders = [posixpath.dirname(path) for path in files.paths if _is_source(path) and not _is_hidden(path)]
     common = posixpath.commonpath(folders) if folders else ""
     return (f"{common}/" if common else "") if folders else None
@@ -298,7 +299,7 @@ def _folder(files: Heads, project: str) -> Layout:
             target = reading.find(_filled(found["path"], header), path)
             if target is not None and target != path:
                 included.setdefault(target, []).append(path)
-    # What others show, or what begins with a line as parts do, is no page of its own.
+    # A file that others include, or that starts with a line like a partial, isn't a page of its own.
     kept = [path for path in paths if path not in included and not _is_hidden(path[len(project) :])]
     entries = grow(files, kept or paths, project)
     reading.pages = {path: None for path in kept or paths}
@@ -310,7 +311,7 @@ def _folder(files: Heads, project: str) -> Layout:
 
 
 class _Reading:
-    """The pages of a source, and how they are read. ``pages``: each with its component, where it has one."""
+    """The pages of a source and how to read them. ``pages`` maps each page to its component, if it has one."""
 
     def __init__(
         self, files: Heads, pages: Mapping[str, _Component | None], components: list[_Component]
@@ -324,14 +325,14 @@ class _Reading:
         self.done: OrderedDict[str, _Read] = OrderedDict()
         self.places: dict[str, dict[str, str]] = {}
         self.words: dict[str, dict[str, str]] = {}
-        """Of a page, what each heading says."""
+        """The text of each heading of a page."""
         self.missing = ""
         self.texts: dict[str, str] = {}
-        """Of books, whose chapters are pages of their own."""
+        """Books, whose chapters are separate pages."""
         self.given: dict[str, dict[str, str]] = {}
-        """Attributes that a chapter has from its book."""
+        """Attributes that a chapter inherits from its book."""
         self.books: dict[str, list[str]] = {}
-        """Of a page of a book, all pages of it."""
+        """All pages of a book, by each of its pages."""
 
     def layout(
         self, entries: list[Entry], root: str, names: dict[str, str], addresses: dict[str, str], title: str
@@ -349,7 +350,7 @@ class _Reading:
     # Names
 
     def header(self, path: str) -> dict[str, str]:
-        """The attributes that a page has and that its own header sets."""
+        """Return the attributes of a page, including those that its own header sets."""
         component = self.component(path)
         head = (self.files.text(path) or "")[:20_000].partition("\n\n")[0]
         own = _attributes_in(head)
@@ -363,10 +364,10 @@ class _Reading:
         return _plain(_filled(found["title"], self.header(path))) if found else self.files.name(path)
 
     def find(self, target: str, page: str) -> str | None:
-        """The file that a path or a resource id means in a page; from the root with a slash before it."""
+        """Return the file for a path or a resource id in a page. A path from the root starts with a slash."""
         component = self.component(page)
         if (unknown := _UNKNOWN.match(target)) and component is None:
-            # A folder that only whoever builds the site knows: the one file that ends so is meant.
+            # The folder is known only to the site's build, so use the single file whose path ends this way.
             named = [
                 path for path in self.files.paths if path.endswith("/" + unknown[1]) or path == unknown[1]
             ]
@@ -377,7 +378,7 @@ class _Reading:
         if component is None:
             return None
         if target.startswith("/"):
-            # Of an include: a path below the folder of the file that includes, with the id at its end.
+            # An include may be relative to the folder of the including file, with the id at its end.
             found = re.search(
                 r"(?:^|/)((?:[\w.@-]*:){0,2}(?:page|partial|example|image|attachment)\$.*)", target
             )
@@ -414,8 +415,8 @@ class _Reading:
     # Books
 
     def chapters(self, book: str) -> list[Entry]:
-        """The chapters of a page that consists of what it includes, below the headings between them. Empty for another
-        page, which is left whole."""
+        """Return the chapters of a page that consists of includes, with the headings between them. Empty for any
+        other page, which stays whole."""
         rows = (self.files.text(book) or "").replace("\r\n", "\n").split("\n")
         if len(rows) > MAX_BOOK:
             return []
@@ -479,7 +480,7 @@ class _Reading:
             text = self.files.text(path)
             if text is None:
                 self.problems.append(
-                    Problem(path, 0, "missing_file", "named as navigation, and does not exist")
+                    Problem(path, 0, "missing_file", "listed as navigation but doesn't exist")
                 )
                 continue
             made += self._nav_file(path, text, component)
@@ -495,7 +496,7 @@ class _Reading:
         made: list[Entry] = []
         open_: list[tuple[str, Entry]] = []
         group: Entry | None = None
-        # Links of a navigation are written from its module.
+        # Links of a navigation file are relative to its module.
         module = re.match(r"modules/([^/]+)/", path[len(component.folder) :])
         page = f"{component.folder}modules/{module[1] if module else 'ROOT'}/pages/nav"
         for number, row in enumerate(self._nav_rows(page, text, component, 0), 1):
@@ -537,7 +538,7 @@ class _Reading:
             return Entry(title=title or self.title(path), href=f"/{path}")
         if path is None or path not in self.pages:
             self.problems.append(
-                Problem(nav, line, "broken_link", f"{target[:200]} of the navigation names no page")
+                Problem(nav, line, "broken_link", f"{target[:200]} in the navigation doesn't match a page")
             )
             return Entry(title=title or target)
         return Entry(title=title or None, path=path)
@@ -583,7 +584,7 @@ class _Reading:
                 if heading.get("id")
             }
             if path in self.given:
-                # The heading of a chapter is the title of its page, whose ids nothing says any more.
+                # The heading of a chapter is the title of its page, which loses the ids of the heading.
                 above = _HEADING.split((self.files.text(path) or "")[:20_000], maxsplit=1)[0]
                 ids = [found[1] or found[2] for found in _ID.finditer(above)]
                 title = self.titles.get(path, "")
@@ -593,7 +594,7 @@ class _Reading:
         return self.places[path]
 
     def page(self, path: str, place: Place) -> str | None:
-        """The whole page, as its source where it cannot be read."""
+        """Return the whole page, or its source if it can't be parsed."""
         from .asciidoc_html import prepare
         from .html_pages import html_page
 
@@ -628,7 +629,7 @@ class _Reading:
         def ready(tree: Any) -> None:
             prepare(tree)
             for element in tree.iter("a", "img"):
-                self._lead(element, path)
+                self._rewrite_reference(element, path)
 
         return html_page(whole, _Lined(place, rows), self.titles[path], ready)
 
@@ -643,18 +644,18 @@ class _Reading:
             said = message.text
             if found := re.match(r"include (?:URI|file) not \w+: (\S+)", said):
                 name = unquote(found[1].removeprefix(_ROOT))
-                written.problem(message.line, "missing_include", f"{name[:200]} is not there; left out")
+                written.problem(message.line, "missing_include", f"{name[:200]} doesn't exist; skipped")
             elif said.startswith(_DEEP):
                 written.problem(
                     message.line,
                     "circular_include",
-                    "a file includes itself, or files include too deep; the rest is left out",
+                    "a file includes itself, or includes are nested too deeply; the rest was skipped",
                 )
             else:
                 written.problem(message.line, "unclear_markup", said[:300])
 
-    def _lead(self, element: Any, path: str) -> None:
-        """Has a reference name the file of the source that it means, from the root of all."""
+    def _rewrite_reference(self, element: Any, path: str) -> None:
+        """Rewrite a reference as the path of its file from the root of the source."""
         name = "href" if element.tag == "a" else "src"
         written = element.get(name) or ""
         target, sign, fragment = written.partition("#")
@@ -677,7 +678,7 @@ class _Reading:
             found = self.resource(target.removeprefix("/"), path, component, family)
         found = found or self.find(target, path)
         if found is None and element.tag == "img":
-            # Where images are is often said to whoever builds the site alone.
+            # The image folder is often set only in the site's build.
             named = [one for one in self.files.paths if one.endswith("/" + target.lstrip("./"))]
             found = named[0] if len(named) == 1 else None
         if found is None:
@@ -689,7 +690,7 @@ class _Reading:
 
 
 class _Lined:
-    """A place that tells the line in which a link is written, as well as it can be found."""
+    """A place that finds the line of a link, as far as possible."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place
@@ -712,7 +713,7 @@ def _attributes_in(text: str) -> dict[str, str]:
 
 
 def _opening(text: str) -> int | None:
-    """The level of the heading that a file begins with; None where it begins with something else."""
+    """Return the level of the heading that a file starts with, or None if it starts with something else."""
     commented = False
     for row in text[:20_000].replace("\r\n", "\n").split("\n"):
         commented ^= _COMMENT.match(row) is not None
@@ -745,4 +746,4 @@ def _plain(title: str) -> str:
 
 
 ANTORA = Reader("antora", "Antora", _find_antora, _antora)
-ASCIIDOC = Reader("asciidoc", "AsciiDoc", _find_folder, _folder, _common)
+ASCIIDOC = Reader("asciidoc", "AsciiDoc", _find_folder, _folder, _common_folder)

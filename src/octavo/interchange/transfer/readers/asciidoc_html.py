@@ -1,4 +1,5 @@
-"""What Asciidoctor writes, as HTML marks what it means: in pages that are read here, and in sites that it built."""
+"""Asciidoctor's HTML, rewritten as semantic HTML. Used for pages converted here and for sites that Asciidoctor
+built."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def _drop(element: Any) -> None:
 
 
 def _wrap(element: Any, tag: str) -> None:
-    """Puts all that is in an element into one of another kind."""
+    """Wrap the contents of an element in an element of another kind."""
     from lxml import etree
 
     inner = etree.Element(tag)
@@ -87,7 +88,7 @@ def _admonition(element: Any, classes: list[str]) -> None:
 
 
 def _callouts(element: Any) -> None:
-    """The words to the numbers in a listing, which are a table where icons are shown."""
+    """Rewrite the explanations of numbers in a listing, which are a table if icons are shown."""
     from lxml import etree
 
     rows = [list(row.iter("td")) for row in element.iter("tr")]
@@ -191,7 +192,7 @@ def _formula(element: Any) -> None:
 
 
 def _formulas(element: Any) -> None:
-    """Formulas between the words of an element."""
+    """Rewrite formulas in the text of an element."""
     for holder in [element, *element.iter("em", "strong", "span", "p")]:
         _formulas_in(holder, "text")
     for child in list(element):

@@ -1,4 +1,4 @@
-"""Logos, icons, and colors that the configuration of a tool states: where each of them has them, in one table."""
+"""Logos, icons, and colors in the configuration of each tool: one table of where to find them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from .literals import UNKNOWN
 from .source_files import Heads
 
 MAX_STYLES = 50
-"""Files of styles in which a color is looked for."""
+"""Maximum number of style sheets that are searched for a color."""
 
 
 class _Where(NamedTuple):
-    """The keys of each value in a configuration, with dots between levels; the first that says something counts.
-    ``variable``: the one of CSS that has the color where no key does. ``dark`` and ``dark_color``: on a dark page."""
+    """The keys of each value in a configuration, with dots between levels. The first key with a value counts.
+    ``variable`` is the CSS variable with the color if no key has it. ``dark`` and ``dark_color`` are for dark
+    pages."""
 
     logo: tuple[str, ...] = ()
     dark: tuple[str, ...] = ()
@@ -63,13 +64,13 @@ _NAMED = {
     "light green": "#8bc34b", "lime": "#cbdc38", "yellow": "#ffec3d", "amber": "#ffc105", "orange": "#ffa724",
     "deep orange": "#ff6e42", "brown": "#795649", "grey": "#757575", "blue grey": "#546d78",
 }  # fmt: skip
-"""The colors that the Material theme of MkDocs calls by names."""
+"""The color names of the Material theme for MkDocs."""
 _ICON = re.compile(r"(?:shortcut )?icon")
 _RULE = re.compile(r"([^{}]{0,500})\{([^{}]*)\}")
 
 
 def brand_of(files: Heads, project: str, kind: str, config: dict[str, Any], problems: list[Problem]) -> Brand:
-    """What the configuration of a project states of its look. ``problems`` gets what cannot be used."""
+    """Return the branding that the configuration of a project states. ``problems`` collects what can't be used."""
     where = _STATED[kind]
 
     def stated(keys: tuple[str, ...]) -> str:
@@ -94,7 +95,7 @@ def brand_of(files: Heads, project: str, kind: str, config: dict[str, Any], prob
             return found[1].lower()
         if value not in ("", "custom"):
             problems.append(
-                Problem(project, 0, LOOK_LEFT_OUT, f"the color {value[:50]} is not written as #rrggbb")
+                Problem(project, 0, LOOK_LEFT_OUT, f"the color {value[:50]} isn't in the form #rrggbb")
             )
         return ""
 
@@ -112,7 +113,7 @@ def brand_of(files: Heads, project: str, kind: str, config: dict[str, Any], prob
 
 
 def _in_styles(files: Heads, project: str, variable: str) -> tuple[str, str]:
-    """What a variable of CSS says on a light and on a dark page."""
+    """Return the values of a CSS variable on light and on dark pages."""
     found: dict[str, str] = {}
     styles = [path for path in files.below(project) if path.endswith(".css") and "node_modules/" not in path]
     for path in styles[:MAX_STYLES]:

@@ -1,4 +1,4 @@
-"""Which reader a source is for, and one source of our own Markdown made of what that reader lays out."""
+"""Choice of the reader for a source, and conversion of its layout to one source of Octavo Markdown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KINDS = {
     **{reader.kind: reader.name for reader in READERS},
     "markdown": "Markdown",
 }
-"""The kinds of sources, with the names that people know them by."""
+"""The kinds of sources, with their display names."""
 
 _OWN = (SUMMARY_PATH, CONFIG_PATH, DOCS_PATH)
 _ORDERING = re.compile(
@@ -56,7 +56,8 @@ _CONSTRUCTS = re.compile(
 
 
 def _find(files: Heads) -> tuple[str, str | None]:
-    """What a source is and in which folder of it, None where it is of no reader but converted file by file."""
+    """Return the kind of a source and the folder it is in, or None if no reader matches and files are converted
+    one by one."""
     if any(name in files.known for name in _OWN):
         return "octavo", ""
     for reader in READERS:
@@ -76,16 +77,18 @@ def read_source(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """A source as one of our Markdown. ``convert`` makes Markdown of HTML and documents of offices; ``kind``: what it is, where
-    that was told. ``several``: versions and languages come as parts of what is made; else all but one are left out, and
-    told. Raises SourceError for a kind that it cannot be."""
+    """Return a source as one source of Octavo Markdown. ``convert`` turns HTML and office documents into Markdown.
+    ``kind`` is the stated kind, if any. ``several`` adds versions and languages as parts; otherwise all but one
+    are skipped and reported. Raises SourceError for a kind that the source can't be."""
     files = Heads(source)
     found, folder = _find(files)
     if kind is not None and kind != found:
         reader = next((reader for reader in READERS if reader.kind == kind), None)
         given = (reader.told or reader.find)(files) if reader is not None else ""
         if given is None:
-            raise SourceError(f"this is no source of {KINDS[kind]}: its configuration is not there")
+            raise SourceError(
+                f"this isn't a {KINDS[kind]} source: its configuration is missing. Choose another kind or leave it out"
+            )
         found, folder = kind, given
     if found == "octavo":
         source.kind = found
@@ -109,7 +112,7 @@ def read_source(
 
 
 def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:
-    """Each variant as a source; what is made is the one that readers begin with."""
+    """Return each variant as a source. The result itself is the default variant."""
     if layout.close is not None:
         layout.close()
     parts = gather_parts(files, layout.variants, folder, add, tick)
@@ -118,7 +121,7 @@ def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
         part.name = layout.title or part.name
         part.language = variant.language or part.language
     structure = list(map(_entry, layout.variants))
-    # What is wrong with the source itself is told once.
+    # Report problems of the source itself only once.
     told: set[Problem] = set()
     for part in parts.values():
         part.problems = [one for one in part.problems if one not in told]
@@ -145,7 +148,7 @@ def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
 
 
 def _plain(source: Source, add: Add, tick: Tick) -> Source:
-    """A folder of Markdown: as it is, where it says nothing in another way than ours."""
+    """Return a folder of Markdown unchanged if it uses only Octavo's own syntax."""
     files = Heads(source)
     became = source.became
     if not any(
@@ -160,7 +163,7 @@ def _plain(source: Source, add: Add, tick: Tick) -> Source:
 
 
 _OTHER_FORMAT = re.compile(r"\]\(<?[^()<>\n]{1,500}\.(?:docx|odt|fodt|html?|xhtml)[)#?>]", re.IGNORECASE)
-"""A link to a page of another format, which is Markdown now."""
+"""Rewrite links to pages of other formats, which are Markdown now."""
 
 
 def _is_foreign(files: Heads, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Components of other tools, by their names, as blocks of ours. A component that nobody knows leaves what is in it."""
+"""Components of other tools, by name, as Octavo blocks. An unknown component is replaced with its contents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Block = Callable[[Writer, str, Attributes, list[Line], int], list[Line]]
 
 
 def said(attributes: Attributes, *names: str) -> str:
-    """The first of these attributes that is a text."""
+    """Return the first of these attributes that is a text."""
     for name in names:
         value = attributes.get(name)
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
@@ -30,7 +30,7 @@ def said(attributes: Attributes, *names: str) -> str:
 def component_block(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """The lines of a component that stands for itself; None for an element that stays as it is."""
+    """Return the lines of a block-level component, or None for an element that stays unchanged."""
     partial = writer.imports.get(name)
     if partial is not None and re.search(r"\.mdx?$", partial):
         return writer.included(partial, number, attributes)
@@ -54,13 +54,13 @@ def component_block(
         return writer.blocks(inside)
     kept = _words_of(writer, attributes, inside, number)
     if name not in _TRANSPARENT:
-        what = "what is in it is kept" if inside else "its words are kept" if kept else "it is left out"
-        writer.tell(number, "unknown_component", f"<{name}> means nothing here; {what}", name)
+        what = "its contents were kept" if inside else "its text was kept" if kept else "it was skipped"
+        writer.tell(number, "unknown_component", f"<{name}> isn't supported; {what}", name)
     return kept
 
 
 def _words_of(writer: Writer, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    """What a component without a meaning here says: its title, and what is in it or describes it."""
+    """Return the text of an unsupported component: its title, and its contents or description."""
     described = said(attributes, "description", "subtitle", "text", "content", "message")
     titled = attributes if said(attributes, *_TITLES) else {}
     body = inside or ([(described, number)] if described else [])
@@ -68,7 +68,7 @@ def _words_of(writer: Writer, attributes: Attributes, inside: list[Line], number
 
 
 def component_inline(writer: Writer, text: str, found: re.Match[str], line: int) -> tuple[str, int]:
-    """What a component in the middle of words becomes, and where the text goes on."""
+    """Return the replacement for an inline component, and where the text continues."""
     name = found[0].strip("</")
     if found[0].startswith("</"):
         end = text.find(">", found.end())
@@ -97,20 +97,20 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
         return since, end
     made = writer.inline(inside, line) or _in_line(writer, attributes, line)
     if name not in _TRANSPARENT and name not in _BLOCKS:
-        what = "what is in it is kept" if inside else "its words are kept" if made else "it is left out"
-        writer.tell(line, "unknown_component", f"<{name}> means nothing here; {what}", name)
+        what = "its contents were kept" if inside else "its text was kept" if made else "it was skipped"
+        writer.tell(line, "unknown_component", f"<{name}> isn't supported; {what}", name)
     return made, end
 
 
 def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
-    """The words in the attributes of a component that has nothing in it, among other words."""
+    """Return the text in the attributes of an empty inline component."""
     rows = _words_of(writer, attributes, [], line)
     return " ".join(text.strip() for text, _ in rows if text.strip())
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """What a component or shortcode of a site's own shows that says since which version something is there or no longer;
-    None for any other. Nearly every site has one, and they are called alike."""
+    """Return the text of a custom component or shortcode that tells since which version something exists or is
+    removed, or None for any other. Nearly every site has one, with similar names."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
     if not version or not (
@@ -120,7 +120,7 @@ def version_badge(name: str, version: str) -> str | None:
     return f"*{kind.capitalize() or 'New'} in {version}*"
 
 
-# --- blocks -------------------------------------------------------------------------------------------
+# --- blocks --------------------------------------------------------------------------------------------
 
 
 def _hint(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
@@ -141,7 +141,7 @@ def _hint(writer: Writer, name: str, attributes: Attributes, inside: list[Line],
 
 
 def callout_kind(sign: str) -> str:
-    """What a callout is for, told by its sign."""
+    """Return the kind of a callout, based on its icon."""
     sign = sign.strip().replace("\ufe0f", "")[:1]
     for kind, signs in (("warning", "⚠🚧⚡🔔"), ("danger", "❗🚨⛔🛑❌🔥☠"), ("tip", "✅✔☑🎉👍🟢")):
         if sign and sign in signs:
@@ -150,7 +150,7 @@ def callout_kind(sign: str) -> str:
 
 
 def _aside(writer: Writer, inside: list[Line], number: int) -> list[Line]:
-    """A callout whose first sign says what it is for."""
+    """Return a callout whose kind is given by its leading icon."""
     rows = [(text, line) for text, line in inside if text.strip()]
     first = rows[0][0].strip() if rows else ""
     kind = "info"
@@ -220,14 +220,14 @@ def _steps(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 def _file_tree(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """A tree of files as a list; one that is written as a list is there already."""
+    """Return a file tree as a list. One that is already a list stays unchanged."""
     return list(_tree_rows(writer, inside, "")) or writer.blocks(inside)
 
 
 def _type_table(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """The properties of a type as a table."""
+    """Return the properties of a type as a table."""
     given = attributes.get("type")
     rows = []
     for prop, facts in given.items() if isinstance(given, dict) else ():
@@ -235,7 +235,7 @@ def _type_table(
             kind, default = said(facts, "type"), said(facts, "default")
             mark = "" if facts.get("required") in (None, False) else " *(required)*"
             mark += "" if facts.get("deprecated") in (None, False) else " *(deprecated)*"
-            # The default is often a value of code and not its text.
+            # The default is often code rather than its text.
             if not default and isinstance(facts.get("default"), bool):
                 default = str(facts["default"]).lower()
             rows.append(
@@ -243,7 +243,9 @@ def _type_table(
             )  # fmt: skip
     if not rows:
         writer.tell(
-            number, "expression_left_out", f"<{name}> shows what is only known when the site is built"
+            number,
+            "expression_left_out",
+            f"skipped: the contents of <{name}> are only known when the site is built",
         )
     return table_of(writer, [["Property", "Type", "Description", "Default"], *rows], number) if rows else []
 
@@ -251,7 +253,7 @@ def _type_table(
 def _include(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Another file, or a part of it that has a name."""
+    """Return another file, or a named part of it."""
     path, _, section = " ".join(text.strip() for text, _ in inside).partition("#")
 
     def part(rows: list[str]) -> list[str]:
@@ -281,7 +283,7 @@ _FILES = ("FileTree.File", "Tree.File", "File")
 
 
 def _headed_steps(lines: list[Line]) -> list[list[Line]]:
-    """Steps that are told by their headings; a list of steps is left as the list that it is."""
+    """Return steps that are separated by headings. A list of steps stays a list."""
     steps: list[list[Line]] = []
     fence = ""
     for text, number in lines:
@@ -342,7 +344,7 @@ _TITLES = ("title", "label", "heading")
 
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
-    """A card with what no cell can hold: its title above what is in it."""
+    """Return a card with content that doesn't fit in a cell, with its title above its contents."""
     title = words(said(given, *_TITLES))
     href = said(given, "href", "link", "to", "url")
     if href:
@@ -358,7 +360,7 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
         image, paragraphs = said(given, "img"), paragraphs_of(body)
         if not image and paragraphs and (shown := _ONLY_IMAGE.match(paragraphs[0][0])):
             image, paragraphs = shown[1], paragraphs[1:]
-        # A cell holds words; what else is in a card is told as words too.
+        # A cell holds inline content only, so other content of a card becomes text too.
         text = "<br>".join(as_html(writer.inline(words_of, n)) for words_of, n in paragraphs)
         text = text or as_html(said(given, "description"))
         title = as_html(words(writer.inline(said(given, "title"), line))) or as_html(words(href))
@@ -371,7 +373,7 @@ _ONLY_IMAGE = re.compile(r"!\[[^\[\]]*\]\(([^()\s]+)\)\Z")
 
 
 def paragraphs_of(body: list[Line]) -> list[Line]:
-    """Each paragraph and each item of a list as one line, without listings and elements on lines of their own."""
+    """Return each paragraph and list item as one line, without listings and elements on lines of their own."""
     made: list[Line] = []
     goes_on = False
     for text, line in body:
@@ -389,8 +391,8 @@ def paragraphs_of(body: list[Line]) -> list[Line]:
 
 
 def card_table(rows: list[tuple[str, str, str, str]]) -> str:
-    """Cards as the format has them. Of each its title and text in HTML, where it leads to or nothing, and the image above
-    it or nothing."""
+    """Return cards in Octavo's format. Each card has a title and text in HTML, an optional link, and an optional
+    image above it."""
     covered = any(cover for _, _, _, cover in rows)
     head = '<th></th><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
     if covered:
@@ -418,7 +420,7 @@ def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
     body = writer.blocks(inside)
     place = said(given, "id")
     if shown and not place and name in ("ParamField", "ResponseField"):
-        # The id that Mintlify gives it.
+        # The id that Mintlify assigns.
         place = "param-" + re.sub(r"\W+|_", "-", shown.lower()).strip("-")
     words_of = f"**{facts[0]}** {' · '.join(fact for fact in facts[1:] if fact)}".strip() if shown else ""
     return [
@@ -449,7 +451,9 @@ def _code_block(
         )
     if not isinstance(given, str):
         writer.tell(
-            number, "expression_left_out", f"<{name}> shows what is only known when the site is built"
+            number,
+            "expression_left_out",
+            f"skipped: the contents of <{name}> are only known when the site is built",
         )
         return []
     rows = given.strip("\n").split("\n")
@@ -490,7 +494,7 @@ def _image(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 
 
 def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    """A table whose cells hold Markdown."""
+    """Return a table whose cells hold Markdown."""
     joined = "\n".join(text for text, _ in inside)
     rows = [
         [cell[1] for cell in re.finditer(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row[1], re.DOTALL)]
@@ -506,7 +510,9 @@ def _html_block(
     given = writer.expression(joined[1:-1]) if joined.startswith("{") and joined.endswith("}") else joined
     if not isinstance(given, str):
         writer.tell(
-            number, "expression_left_out", f"<{name}> shows what is only known when the site is built"
+            number,
+            "expression_left_out",
+            f"skipped: the contents of <{name}> are only known when the site is built",
         )
         return []
     return html_lines(writer, given, number)
@@ -515,7 +521,8 @@ def _html_block(
 def _holding(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """What is in an element of HTML that says it holds Markdown: an image with its caption, or a grid of cards."""
+    """Return the contents of an HTML element that is marked as holding Markdown: an image with its caption, or a
+    grid of cards."""
     if name == "figure":
         joined = "\n".join(text for text, _ in inside)
         shown = re.search(r"!\[([^\[\]]*)\]\(([^()\s]+)[^()]*\)(?:\{([^{}]*)\})?", joined)
@@ -534,7 +541,7 @@ def _holding(
 
 
 def _items(lines: list[Line]) -> list[list[Line]]:
-    """The items of a list that is all there is; none at all where anything else is there."""
+    """Return the items of a list, or none if there is anything besides the list."""
     items: list[list[Line]] = []
     for text, number in lines:
         if found := re.match(r"[-*+][ \t]+(.*)$", text):
@@ -547,7 +554,7 @@ def _items(lines: list[Line]) -> list[list[Line]]:
 
 
 def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
-    """A card whose title stands above a line, and where a link below it leads."""
+    """Return a card with its title above a rule, and the target of the link below it."""
     rule = next((at for at, (text, _) in enumerate(item) if re.fullmatch(r"-{3,}|\*{3,}", text)), None)
     paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
     title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""
@@ -591,14 +598,14 @@ def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line
 def _package_managers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """One command as each of these programs has it."""
+    """Return one command in the form of each package manager."""
     package, args = said(attributes, "pkg"), said(attributes, "args")
     kind = said(attributes, "type") or "add"
     items = []
     for manager, commands in _MANAGERS.items():
         parts = [commands.get(kind, f"{manager} {kind}")]
         parts += ["-D"] if kind == "add" and attributes.get("dev") not in (None, False) else []
-        # What is handed on to the program stands behind two dashes with this one alone.
+        # Only this one needs two dashes before arguments for the script.
         parts += [package, "--" if kind == "create" and manager == "npm" and args else "", args]
         items.append((manager, fenced([(" ".join(filter(None, parts)), number)], "sh", number), number))
     return writer.tab_list(items, number)
@@ -614,11 +621,11 @@ _MANAGERS = {
 def _for_readers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """What people see on a page, or what programs read of it, and the others do not."""
+    """Return content that only people, or only agents, see on a page."""
     reader = {"llms-only": "agents", "llms-ignore": "humans"}.get(name) or said(attributes, "for")
     condition = _READERS.get(reader)
     if condition is None:
-        writer.tell(number, "unknown_component", f"<{name}> is for “{reader}”; what is in it is kept", name)
+        writer.tell(number, "unknown_component", f"<{name}> is for “{reader}”; its contents were kept", name)
         return writer.blocks(inside)
     return [(f"{{% if {condition} %}}", number), *writer.blocks(inside), ("{% endif %}", number)]
 
@@ -649,14 +656,14 @@ _TRANSPARENT = frozenset(
     Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest
     Layout Section Container Wide Feature Features BrowserOnly React.Fragment""".split()
 )
-"""Components that only arrange what is in them."""
+"""Components that only control the layout of their contents."""
 _NOTHING = frozenset(
     """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br Helmet Redirect Analytics
     DocsSkeleton Kapa""".split()
 )
 
 
-# --- in words -----------------------------------------------------------------------------------------
+# --- inline --------------------------------------------------------------------------------------------
 
 
 def _inline_link(writer: Writer, attributes: Attributes, inside: str) -> str:
@@ -672,7 +679,7 @@ def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
 
 
 def button(place: Place, text: str, href: str, primary: bool) -> str:
-    """A link that looks like a button, as the format has it; the text alone where it leads nowhere."""
+    """Return a link styled as a button in Octavo's format, or only its text if it has no target."""
     if not href:
         return text
     return f'<a href="{escape(place.link(href, 0))}" class="button {"primary" if primary else "secondary"}">{text}</a>'
@@ -715,7 +722,7 @@ def _variable(writer: Writer, attributes: Attributes, inside: str) -> str:
     name = said(attributes, "name")
     value = writer.place.value(name)
     if value is None:
-        writer.tell(0, "variable", f"{name[:80]} is only known when somebody reads the page", name)
+        writer.tell(0, "variable", f"{name[:80]} is only known when the page is viewed", name)
     return value if value is not None else f"`{name}`"
 
 

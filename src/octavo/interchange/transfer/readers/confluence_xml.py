@@ -1,4 +1,5 @@
-"""Spaces of Confluence exported as XML: one file that names every page, body, attachment and label, beside the files."""
+"""Confluence spaces exported as XML: one file with every page, body, attachment, and label, next to the attached
+files."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ from .translating import translate
 from .types import Reader
 
 MAX_BODY = 10 * 1024 * 1024
-"""Letters of one page."""
+"""Maximum number of characters of one page."""
 MAX_BODIES = 512 * 1024 * 1024
-"""Letters of all pages together, which are kept until they are written."""
+"""Maximum number of characters of all pages together, which are kept in memory until they are written."""
 MAX_OBJECTS = 2_000_000
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)((?:\s[^<>]*?)?)/>")
@@ -36,7 +37,7 @@ _TABS = {
     "ui-tabs": ("ui-tab",), "deck": ("card",), "tabs-group": ("tab-pane",), "auitabs": ("auitabspage",),
     "localtabgroup": ("localtab",), "tabs-macro": ("tab-macro",),
 }  # fmt: skip
-"""Macros that hold tabs, with those that these are."""
+"""Macros that contain tabs, with the macros that are the tabs."""
 _PANES = frozenset(pane for panes in _TABS.values() for pane in panes)
 _ALIKE = {"ui-expand": "expand", "aui-message": "panel", "auimessage": "panel", "note-box": "note"}
 _MESSAGES = {
@@ -47,14 +48,14 @@ _MESSAGES = {
     "error": "danger",
     "problem": "danger",
 }
-"""Which hints messages and panels are that say it by a word of their own."""
+"""Hint kinds for messages and panels that state theirs in a parameter."""
 _DRAWN = re.compile(r"(mermaid|plantuml|graphviz)")
 _FULL = re.compile(
     r"https?://[^/?#]+(?:/[\w-]+)?/(?:(?P<address>spaces/[^/?#]+/pages/\d+)|display/(?P<key>[^/?#]+)/(?P<title>[^/?#]+)"
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
 )
 _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
-"""Stands for Markdown that is written into a page; no page has these signs."""
+"""A placeholder for Markdown written into a page. No page contains these characters."""
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
@@ -62,7 +63,7 @@ _SILENT = frozenset(
     contributors-summary create-from-template blog-posts gallery attachments change-history popular-labels
     related-labels space-details profile tasks-report-macro""".split()
 )
-"""Macros that only a wiki fills in."""
+"""Macros that only a wiki can fill in."""
 _WRAPPERS = frozenset(
     [
         "excerpt",
@@ -85,7 +86,7 @@ _LANGUAGES = {
 
 
 class _Content(Struct):
-    """A page. ``children``: ids. ``body``: in the storage format."""
+    """A page. ``children`` are ids. ``body`` is in the storage format."""
 
     id: str
     title: str
@@ -109,13 +110,14 @@ def _find(files: Heads) -> str | None:
 
 
 def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str], dict[str, str]]]:
-    """Each object: its class, its id, its properties, and the ids that properties name. Raises SourceError."""
+    """Yield each object: its class, its id, its properties, and the ids that its properties refer to. Raises
+    SourceError."""
     from lxml import etree
 
     count = 0
     with files.source.opening(path)() as file:
         if b"<!DOCTYPE" in file.read(65_536):
-            raise SourceError(f"{path}: it has a document type, which no export has")
+            raise SourceError(f"{path}: it has a document type declaration, which no Confluence export has")
     with files.source.opening(path)() as file:
         try:
             for _, element in etree.iterparse(
@@ -158,11 +160,11 @@ class _Export:
         self.project = project
         self.pages: dict[str, _Content] = {}
         self.spaces: dict[str, tuple[str, str, str]] = {}
-        """Of a space: its name, its key and the id of its home page."""
+        """The name of each space, its key, and the id of its home page."""
         self.site = ""
-        """Where the space is, of one that came over the API."""
+        """The URL of a space that was read over the API."""
         self.folders: set[str] = set()
-        """Ids of what holds pages and is none."""
+        """Ids of folders, which contain pages but aren't pages."""
         self.problems: list[Problem] = []
 
     def layout(self) -> Layout:
@@ -250,11 +252,9 @@ class _Export:
                 self.pages[content].labels.append(labels[label])
         for kind, count in left.items():
             code, what = (
-                ("blog_left_out", "posts of the blog")
-                if kind == "BlogPost"
-                else ("comments_left_out", "comments")
+                ("blog_left_out", "blog posts") if kind == "BlogPost" else ("comments_left_out", "comments")
             )
-            self.problems.append(Problem(where, 0, code, f"{count} {what}: not part of what is imported"))
+            self.problems.append(Problem(where, 0, code, f"{count} {what}: not imported"))
         total = 0
         for kind, _, said, named in _objects(self.files, where):
             page = self.pages.get(named.get("content", "")) if kind == "BodyContent" else None
@@ -264,12 +264,12 @@ class _Export:
                 if total > MAX_BODIES:
                     raise SourceError(f"{where}: more than {MAX_BODIES // 1024**2} MB of text")
                 if len(body) > MAX_BODY:
-                    self.problems.append(Problem(page.title, 0, "too_large", f"a page of more than {MAX_BODY // 1024**2} MB; its text is left out"))  # fmt: skip
+                    self.problems.append(Problem(page.title, 0, "too_large", f"a page of more than {MAX_BODY // 1024**2} MB; its text was skipped"))  # fmt: skip
                     body = ""
                 if said.get("bodyType", "").strip() == "0" and body.strip():
-                    self.problems.append(Problem(page.title, 0, "format_left_out", "a page in the markup that Confluence had before its fourth version; its source is shown"))  # fmt: skip
+                    self.problems.append(Problem(page.title, 0, "format_left_out", "a page in wiki markup from before Confluence 4; its source is shown"))  # fmt: skip
                     body = f"<pre>{html.escape(body)}</pre>"
-                # The end of what is quoted inside is written so that it does not end what is around.
+                # The end of nested CDATA is escaped so that it doesn't end the outer one.
                 page.body = body.replace("]] >", "]]>")
 
     def _take_files(self, attached: list[tuple[str, str, str, str]]) -> None:
@@ -282,7 +282,7 @@ class _Export:
             if found is not None:
                 page.files[name] = found
             else:
-                self.problems.append(Problem(page.title, 0, "missing_file", f"the attachment {name[:200]} is not in the export"))  # fmt: skip
+                self.problems.append(Problem(page.title, 0, "missing_file", f"the attachment {name[:200]} is missing from the export"))  # fmt: skip
 
     def _entries(self) -> list[Entry]:
         top: dict[str, list[_Content]] = {}
@@ -291,7 +291,7 @@ class _Export:
             while at.parent in self.pages and at.parent not in seen:
                 seen.add(at.parent)
                 at = self.pages[at.parent]
-            # Whoever is above themselves stands at the top.
+            # A page that is its own ancestor goes to the top level.
             if page.parent in self.pages and at.parent not in self.pages:
                 self.pages[page.parent].children.append(page.id)
             else:
@@ -319,7 +319,7 @@ class _Export:
             first = [page for page in pages if page.id == home]
             entries = build(first, 0) + build([page for page in pages if page.id != home], 0)
             if first:
-                # The page of the space, with what is below it beside it.
+                # The home page of the space, with its subpages next to it.
                 entries[1:1], entries[0].children = entries[0].children, []
             made += [Entry(title=name or "Space", children=entries)] if len(top) > 1 else entries
         return made
@@ -327,7 +327,7 @@ class _Export:
     # Pages
 
     def _anchors(self, path: str) -> dict[str, str]:
-        """The anchors of the headings of a page, by the ways in which links name these."""
+        """Return the anchors of the headings of a page, by each form in which links refer to them."""
         made: dict[str, str] = {}
         page = self.by_path.get(path)
         for part in re.split(r"<h[1-6](?=[\s>])", page.body)[1:] if page is not None else []:
@@ -360,7 +360,7 @@ class _Export:
 
 
 class _Storage:
-    """The storage format of a page, as HTML marks what it means."""
+    """The storage format of a page, rewritten as semantic HTML."""
 
     def __init__(self, export: _Export, page: _Content, place: Place) -> None:
         self.export = export
@@ -370,7 +370,7 @@ class _Storage:
         self.markdown: list[str] = []
 
     def written(self, number: int, indent: str) -> str:
-        """The Markdown that stands in a place."""
+        """Return the Markdown for a place."""
         if number >= len(self.markdown):
             return ""
         made = translate(self.markdown[number], self.place, Dialect()).text.strip("\n")
@@ -382,7 +382,7 @@ class _Storage:
             self.place.problem(0, code, message[:300])
 
     def prepare(self, tree: Any) -> None:
-        # From the inside out: what is around is made of what is in it.
+        # Innermost first, because outer macros are built from inner ones.
         for element in reversed(list(tree.iter())):
             if not isinstance(element.tag, str) or element.getparent() is None:
                 continue
@@ -413,7 +413,7 @@ class _Storage:
                 element.tag = "div"
 
     def target(self, element: Any) -> tuple[str, str]:
-        """Where the resource in a link or image leads, and the words that it has of its own."""
+        """Return the target of the resource in a link or image, and its own text."""
         for child in element.iter():
             name = (
                 child.tag.partition(":")[2]
@@ -428,10 +428,10 @@ class _Storage:
                 space = next((id for id, (_, own, _) in self.export.spaces.items() if own == key), self.page.space if not key else "")  # fmt: skip
                 page = self.export.by_title.get((space, title.casefold()))
                 if page is None and self.export.site and not space:
-                    # Other spaces are still where they were.
+                    # Links to other spaces keep their URLs.
                     return f"{self.export.site}/display/{quote(key)}/{quote_plus(title)}", title
                 if page is None:
-                    self.tell("broken_link", f"{title[:200]} leads to nothing in the export")
+                    self.tell("broken_link", f"{title[:200]} doesn't exist in the export")
                     return "", title
                 return "/" + self.export.address(page), title
             if name == "attachment":
@@ -441,7 +441,7 @@ class _Storage:
                     owner = self.export.by_title.get((self.page.space, (inner.get("ri:content-title") or "").casefold()), owner)  # fmt: skip
                 path = owner.files.get(filename)
                 if path is None:
-                    self.tell("broken_link", f"the attachment {filename[:200]} is not in the export")
+                    self.tell("broken_link", f"the attachment {filename[:200]} is missing from the export")
                 return ("/" + quote(path) if path else ""), filename
             if name == "user":
                 return "", "@" + (child.get("ri:username") or "someone")
@@ -464,7 +464,7 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """A link that shows the title of its page, which only the program knows."""
+        """Rewrite a link that shows the title of its page, which only Confluence knows."""
         href = element.get("href") or ""
         site = self.export.site
         inside = href[len(site) :].partition("#")[0].partition("?")[0] if site and href.startswith(f"{site}/") else ""  # fmt: skip
@@ -474,7 +474,7 @@ class _Storage:
             element.text = page.title
 
     def full(self, element: Any, found: re.Match[str]) -> None:
-        """A link by the full address of a page that is in the export."""
+        """Rewrite a link with the full URL of a page that is in the export."""
         page = (
             self.export.by_address.get(found["address"])
             if found["address"]
@@ -487,8 +487,8 @@ class _Storage:
             element.set("href", f"/{self.export.address(page)}{found['rest'] or ''}")
 
     def extension(self, element: Any) -> None:
-        """What the newer editor has that the storage format has not: panels in further colours; of all else what it shows
-        where it is not known."""
+        """Rewrite content that only the new editor has: panels in more colors, and the fallback content of
+        everything else."""
         node = next(iter(element.iter("ac:adf-node")), None)
         content = next(iter(element.iter("ac:adf-content")), None)
         element.tag = "div"
@@ -663,7 +663,7 @@ class _Storage:
             if "include" in name:
                 self.tell(
                     "unknown_component",
-                    f"the macro {name} shows {target[1][:100]}; a link stands in its place",
+                    f"the macro {name} shows {target[1][:100]}; it was replaced with a link",
                 )
         elif name in ("drawio", "gliffy", "inc-drawio") and (drawn := self.drawing(given)):
             element.tag = "span"
@@ -674,7 +674,7 @@ class _Storage:
                 alt=given.get("diagramName") or given.get("name") or "",
             )
         else:
-            # Within words it must not end their paragraph.
+            # Inside text, it must not end the paragraph.
             element.tag = "div" if rich is not None or plain is not None else "span"
             if rich is not None:
                 element.append(rich)
@@ -683,7 +683,7 @@ class _Storage:
             if name not in _SILENT and name not in _WRAPPERS:
                 said = attributes.get("ac:name") or name
                 self.tell(
-                    "unknown_component", f"the macro {said[:100]} means nothing here; what is in it is kept"
+                    "unknown_component", f"the macro {said[:100]} isn't supported; its contents were kept"
                 )
 
     def drawing(self, given: dict[str, str]) -> str | None:
@@ -695,7 +695,7 @@ class _Storage:
 
 
 def _emoticon(element: Any) -> str:
-    """The sign that a picture of a face or mark is."""
+    """Return the emoji for an emoticon image."""
     written = element.get("ac:emoji-id") or ""
     if re.fullmatch(r"[0-9a-f]{2,6}(?:-[0-9a-f]{2,6}){0,8}", written):
         signs = [int(part, 16) for part in written.split("-")]

@@ -1,4 +1,4 @@
-"""Directives and roles in braces, as MyST has them, as blocks and words of ours."""
+"""Directives and roles in braces, as in MyST, converted to Octavo blocks and text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAID = {
 def directive_block(
     writer: Writer, name: str, argument: str, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """The lines of a directive; None for one that is no directive of ours at all."""
+    """Return the lines of a directive, or None for an unknown one."""
     options: dict[str, str] = {}
     at = 0
     if inside and inside[0][0].strip() == "---":
@@ -104,7 +104,9 @@ def directive_block(
         return [(card_table([_card(writer, argument, options, body, number)]), number)]
     if name in ("button-ref", "button-link"):
         shown = " ".join(text.strip() for text, _ in body) or argument
-        return [(button(writer.place, words(shown), _led(writer, argument, options, number), True), number)]
+        return [
+            (button(writer.place, words(shown), _target_of(writer, argument, options, number), True), number)
+        ]
     if name == "glossary":
         return _terms(writer, body)
     if name in ("epigraph", "pull-quote", "highlights"):
@@ -146,14 +148,14 @@ def directive_block(
             if made is not None:
                 return [(row, number) for row in made.split("\n") if made]
         if name in ("eval-rst", "raw") and body:
-            writer.tell(number, "unknown_directive", f"{{{name}}} is not read in Markdown; left out", name)
+            writer.tell(number, "unknown_directive", f"{{{name}}} isn't supported in Markdown; skipped", name)
         return []
-    writer.tell(number, "unknown_directive", f"{{{name}}} means nothing here; what is in it is kept", name)
+    writer.tell(number, "unknown_directive", f"{{{name}}} isn't supported; its contents were kept", name)
     return writer.blocks(body) if body and not name.startswith("auto") else []
 
 
 def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
-    """The rows of a file that the options of an include mean."""
+    """Return the rows of a file that the options of an include select."""
     if lines := options.get("lines"):
         made: list[str] = []
         for part in lines.split(",")[:1000]:
@@ -172,8 +174,8 @@ def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
     return rows
 
 
-def _led(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
-    """Where a card or a button leads."""
+def _target_of(writer: Writer, target: str, options: dict[str, str], number: int) -> str:
+    """Return the target of a card or a button."""
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
         return target
@@ -195,13 +197,13 @@ def _card(
     return (
         " ".join(re.sub(r"</?strong>", "", as_html(writer.inline(title, number))).split()),
         "<br>".join(as_html(text) for text, _ in shown),
-        _led(writer, link, options, number) if link else "",
+        _target_of(writer, link, options, number) if link else "",
         writer.place.link(image, number, shown=True) if (image := options.get("img-top", "")) else "",
     )
 
 
 def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
-    """The cards that are all that a grid holds; none at all where one holds more than words."""
+    """Return the cards of a grid, or none if it contains anything else."""
     made: list[tuple[str, str, str, str]] = []
     at = 0
     while at < len(body):
@@ -227,7 +229,7 @@ def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
 
 
 def _terms(writer: Writer, body: list[Line]) -> list[Line]:
-    """Terms with what is said of them below, further in."""
+    """Return terms with their definitions, which are indented below them."""
     made: list[Line] = []
     inside: list[Line] = []
     for text, line in [*body, ("end", 0)]:
@@ -282,7 +284,7 @@ def _table(
 
 
 def role_text(writer: Writer, name: str, text: str, line: int) -> str:
-    """What a role says: a link where it names a place, else its words."""
+    """Return the text for a role: a link if it refers to a place, else its text."""
     found = re.fullmatch(r"(.*?)\s*<([^<>]*)>", text, re.DOTALL)
     shown, target = (found[1], found[2]) if found else ("", text)
     kind = name.rpartition(":")[2]
@@ -324,6 +326,6 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
         return (
             f"[{shown or f'{kind.upper()} {number}'}]({base}{number.zfill(4) if kind == 'pep' else number})"
         )
-    # Names of code, of whatever language.
+    # Names in code, in any language.
     target = target.lstrip("~!").rpartition(".")[2] if target.startswith("~") else target.lstrip("!")
     return f"`{shown or target}`"

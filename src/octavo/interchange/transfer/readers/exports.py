@@ -1,4 +1,5 @@
-"""What Notion and Confluence export: pages with ids in their names, databases, macros, and trees that pages tell."""
+"""Exports of Notion and Confluence: pages with ids in their names, databases, macros, and trees that pages
+describe."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ EMOTICONS = {
     "thumbs-up": "👍", "thumbs-down": "👎", "smile": "🙂", "sad": "🙁", "laugh": "😀", "wink": "😉", "heart": "❤️", "yellow-star": "⭐", "blue-star": "⭐",
     "red-star": "⭐", "green-star": "⭐",
 }  # fmt: skip
-"""The signs that pictures of faces and marks are in Confluence, by their names."""
+"""The emoji for Confluence's emoticon images, by name."""
 
 MAX_ROWS = 5_000
 MAX_COLUMNS = 60
 
-# --- Notion -------------------------------------------------------------------------------------------
+# --- Notion --------------------------------------------------------------------------------------------
 
 _ID = re.compile(r"[ _-]?(?P<id>[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?P<all>_all)?$")
 _ID_IN = re.compile(r"[0-9a-f]{32}(?=(?:_all)?\.\w+$)")
@@ -70,11 +71,11 @@ def _notion(files: Heads, project: str) -> Layout:
             wanted = (*key[:-1], f"{key[-1]} {number}")
             number += 1
         if wanted in keys and ending == ".csv":
-            continue  # A page of words says more than the table that is in it.
+            continue  # A page of text has more information than the row that it belongs to.
         keys[wanted] = path
     shared = len(posixpath.commonprefix([list(key[:-1]) for key in keys])) if keys else 0
     keys = {key[shared:]: path for key, path in keys.items()}
-    entries, of_key = _nested(keys)
+    entries, of_key = _tree_of_paths(keys)
     _in_order_of_links(files, entries)
     titles = {path: _notion_title(files, path) or key[-1] for key, path in keys.items()}
     names = {path: "/".join(key) + ".md" for key, path in keys.items()}
@@ -96,8 +97,8 @@ def _notion(files: Heads, project: str) -> Layout:
     return layout
 
 
-def _nested(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
-    """The tree of pages by their names from the top down."""
+def _tree_of_paths(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
+    """Return the tree of pages based on their paths, from the top down."""
     made: list[Entry] = []
     entries: dict[tuple[str, ...], Entry] = {}
 
@@ -113,7 +114,7 @@ def _nested(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[s
 
 
 def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
-    """Children in the order in which the page above them names them."""
+    """Return children in the order in which their parent links to them."""
     waiting = list(entries)
     while waiting:
         entry = waiting.pop()
@@ -125,7 +126,7 @@ def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
 
 
 def _place_in(text: str, entry: Entry) -> int:
-    """Where a text names a page first; -1 where it does not."""
+    """Return the position of the first mention of a page in a text, or -1."""
     found = _ID_IN.search(entry.path or "")
     return text.find(found[0]) if found else -1
 
@@ -148,7 +149,7 @@ def _plain(markup: str) -> str:
 
 
 class _Notion:
-    """Makes pages of what is no plain Markdown in an export of Notion."""
+    """Converter of everything in a Notion export that isn't plain Markdown."""
 
     def __init__(self, files: Heads, layout: Layout, keys: dict[tuple[str, ...], str]) -> None:
         self.files = files
@@ -170,12 +171,12 @@ class _Notion:
             for row in csv.reader(io.StringIO(text)):
                 if len(rows) > MAX_ROWS:
                     place.problem(
-                        0, "too_large", f"a table of more than {MAX_ROWS} rows; the rest is left out"
+                        0, "too_large", f"a table of more than {MAX_ROWS} rows; the rest was skipped"
                     )
                     break
                 rows.append(row[:MAX_COLUMNS])
         except csv.Error as error:
-            place.problem(len(rows) + 1, "unreadable_table", f"{error}; the rest is left out")
+            place.problem(len(rows) + 1, "unreadable_table", f"{error}; the rest was skipped")
         below: dict[str, str] = {}
         for key, page in self.keys.items():
             if key[:-1] == self.key_of[path]:
@@ -216,7 +217,7 @@ def _cell(text: str) -> str:
 
 
 def _prepare_notion(tree: Any) -> None:
-    """What only Notion marks so, as HTML marks it."""
+    """Rewrite Notion's markup as semantic HTML."""
     for element in list(tree.iter()):
         if not isinstance(element.tag, str):
             continue
@@ -267,7 +268,7 @@ def _prepare_notion(tree: Any) -> None:
 
 
 def drop(element: Any) -> None:
-    """Takes an element out of its tree, and leaves the words behind it."""
+    """Remove an element from its tree and keep the text after it."""
     parent = element.getparent()
     if parent is None:
         return
@@ -280,7 +281,7 @@ def drop(element: Any) -> None:
     parent.remove(element)
 
 
-# --- Confluence ---------------------------------------------------------------------------------------
+# --- Confluence ----------------------------------------------------------------------------------------
 
 _PAGE_TITLE = re.compile(r'<span id="title-text">\s*(.*?)\s*</span>', re.DOTALL)
 _CRUMB = re.compile(r'<ol id="breadcrumbs">(.*?)</ol>', re.DOTALL)
@@ -316,7 +317,7 @@ def _confluence(files: Heads, project: str) -> Layout:
         text = files.text(path) or ""
         found = _PAGE_TITLE.search(text[:200_000])
         whole = _plain(found[1]) if found else posixpath.splitext(posixpath.basename(path))[0]
-        # The name of the space stands before the title of each page.
+        # The name of the space precedes the title of each page.
         space_name, colon, title = whole.partition(" : ")
         space = space or (space_name if colon else "")
         titles[path] = (title if colon else whole).strip() or "Untitled"
@@ -346,10 +347,10 @@ def _confluence(files: Heads, project: str) -> Layout:
         while at in above and above[at] not in seen:
             at = above[at]
             seen.add(at)
-        # Whoever is above themselves stands at the top.
+        # A page that is its own ancestor goes to the top level.
         (entries[above[path]].children if path in above and at not in above else top).append(entries[path])
     if len(top) == 1 and titles[top[0].path or ""].endswith(("Home", space)) and top[0].children:
-        # The page of the space, with what is below it beside it.
+        # The home page of the space, with its subpages next to it.
         children, top[0].children = top[0].children, []
         top += children
     taken: set[str] = set()
@@ -378,7 +379,7 @@ def _confluence(files: Heads, project: str) -> Layout:
 
 
 def _confluence_anchors(text: str | None, title: str) -> dict[str, str]:
-    # Loaded where it is used: it takes long to load.
+    # Imported here because it loads slowly.
     from ..html import anchors_of, parse_html
 
     tree = parse_html(text) if text is not None else None
@@ -407,7 +408,7 @@ _LEFT_OUT = (
 
 
 def _confluence_content(title: str, tree: Any) -> Any:
-    """What a page says, below its title."""
+    """Return the content of a page, below its title."""
     main = next((one for one in tree.iter("div") if one.get("id") == "main-content"), None)
     if main is None:
         return tree
@@ -420,7 +421,7 @@ def _confluence_content(title: str, tree: Any) -> Any:
 
 
 def _prepare_confluence(tree: Any) -> None:
-    """Macros, as HTML marks what they mean."""
+    """Rewrite macros as semantic HTML."""
     for element in list(tree.iter()):
         if not isinstance(element.tag, str) or (element.getparent() is None and element is not tree):
             continue
@@ -432,12 +433,12 @@ def _prepare_confluence(tree: Any) -> None:
                 (style for name, style in _KINDS if f"confluence-information-macro-{name}" in classes), "info"
             )
             element.set("class", f"admonition {kind}")
-            _titled(element)
+            _panel_title_to_heading(element)
         elif "code" in classes and "panel" in classes or "preformatted" in classes and "panel" in classes:
             _listing(element)
         elif "panel" in classes and element.tag == "div":
             element.set("class", "admonition info")
-            _titled(element)
+            _panel_title_to_heading(element)
         elif "expand-container" in classes:
             element.tag = "details"
             control = next(
@@ -469,8 +470,8 @@ def _prepare_confluence(tree: Any) -> None:
                 element.set("alt", posixpath.splitext(element.get("data-linked-resource-default-alias"))[0])
 
 
-def _titled(element: Any) -> None:
-    """The title of a panel as its first heading."""
+def _panel_title_to_heading(element: Any) -> None:
+    """Turn the title of a panel into its first heading."""
     for child in element.iter():
         names = (child.get("class") or "").split() if isinstance(child.tag, str) else []
         if "panelHeader" in names or (child.tag == "p" and "title" in names):
@@ -483,7 +484,7 @@ def _titled(element: Any) -> None:
 
 
 def _listing(element: Any) -> None:
-    """A listing with its language and its title."""
+    """Rewrite a listing with its language and its title."""
     pre = next(element.iter("pre"), None)
     if pre is None:
         return
@@ -514,7 +515,7 @@ def _listing(element: Any) -> None:
     element.attrib.pop("class", None)
     parent = pre.getparent()
     if parent is not element and header is not None:
-        # Beside its title, so that it is taken for its listing's.
+        # Placed next to its title, so that the title is recognized.
         element.append(pre)
         drop(parent)
 

@@ -1,4 +1,5 @@
-"""What a reader found, made into one source of our Markdown: pages, their tree, files, and where everything was."""
+"""Conversion of a reader's layout to one source of Octavo Markdown: pages, their tree, files, and their original
+locations."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ from .translating import Translated, translate
 
 Tick = Callable[[], None]
 Add = Callable[[Source, str, bytes], None]
-"""Puts bytes into a source at a path."""
+"""Callback that stores bytes in a source at a path."""
 
 _SPACES = AppAddresses(f"https://{APP_HOST}")
 ASSETS = ".gitbook/assets"
@@ -62,12 +63,12 @@ _ALIAS = re.compile(r"/?(?:@|~)(?P<alias>[\w-]*|@)/")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
-"""Old addresses that a configuration file of ours may name, which is bounded itself."""
+"""Maximum number of old URL paths in an Octavo configuration file, whose size is limited too."""
 _VALUES: dict[FieldType, tuple[type, ...]] = {
     "cover": (str, dict), "icon": (str,), "layout": (dict,), "mapping": (dict,), "flag": (object,),
 }  # fmt: skip
 _OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}
-"""Keys that mean in a folder of our own format what they mean everywhere in ours, and something else in others."""
+"""Front matter keys that have Octavo's meaning only in a folder in Octavo's own format."""
 _CONSUMED = _OWN_KEYS.keys() | set(
     """title description summary slug id sidebar_position sidebar_label sidebar_class_name sidebar_custom_props sidebar
     order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases redirect_from redirect_to
@@ -77,34 +78,34 @@ _CONSUMED = _OWN_KEYS.keys() | set(
     mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
 )
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
-"""What nobody sees before the heading that a page begins with."""
+"""Invisible content before the heading that a page starts with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
 
 
 MAX_PICTURE = 5 * 1024 * 1024
-"""Bytes of a logo or an icon."""
+"""Maximum size in bytes of a logo or an icon."""
 
 
 def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> Source:
-    """``project``: the folder that the source of this kind is in, empty or ending in a slash."""
+    """Convert a layout. ``project`` is the folder of the source, empty or with a trailing slash."""
 
     @cache
     def others() -> list[_Other]:
-        """Laid out where a link leads to none of the pages that come."""
+        """Return the other variants, which are laid out only when a link leads to none of the imported pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
             for one in layout.variants
         ]
 
-    # Where nothing is left out, all of them are in this one.
+    # If nothing is skipped, all variants are part of this one.
     return _Gathering(files, layout, project, add, tick, others if layout.left else None).run()
 
 
 def gather_parts(
     files: Heads, variants: Sequence[Variant], project: str, add: Add, tick: Tick
 ) -> dict[str, Source]:
-    """Each variant as a source of its own, by its key, with links that lead to pages of the others. These links call the
-    space of another variant by its key."""
+    """Return each variant as a source of its own, by key. Links to pages of another variant refer to its space by
+    its key."""
     made: list[_Other] = []
     for variant in variants:
         layout = variant.lay_out()
@@ -120,7 +121,8 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """A variant that links may lead to. ``comes``: into a space of its own, together with this one."""
+    """A variant that links may lead to. ``comes`` tells that it is imported into its own space along with this
+    one."""
 
     variant: Variant
     gathering: _Gathering
@@ -188,11 +190,11 @@ class _Gathering:
         }
         addresses |= self._redirects()
         self.made.addresses = addresses
-        self._lead_old_addresses(addresses)
+        self._redirect_old_urls(addresses)
         return self.made
 
     def _brand(self) -> Brand:
-        """The stated look, with the files that its pictures are."""
+        """Return the stated branding, with the files of its images."""
         stated, folders = self.layout.brand, ("", "static/", "public/", "_static/", "assets/")
         made = Brand(stated.color, stated.dark_color)
         for name in ("logo", "dark_logo", "favicon"):
@@ -204,21 +206,21 @@ class _Gathering:
             inside = unquote(href).lstrip("/")
             where = (posixpath.normpath(start + inside) for start in starts)
             if (path := next((one for one in where if one in self.files.known), None)) is None:
-                message = f"the {name.replace('_', ' ')} {href[:100]} is not there"
+                message = f"the {name.replace('_', ' ')} {href[:100]} doesn't exist"
                 self.made.problems.append(Problem(self.project, 0, LOOK_LEFT_OUT, message))
                 continue
             if self.files.source.size(path) > MAX_PICTURE:
-                message = f"the {name.replace('_', ' ')} has more than {MAX_PICTURE // 1024**2} MB"
+                message = f"the {name.replace('_', ' ')} is larger than {MAX_PICTURE // 1024**2} MB"
                 self.made.problems.append(Problem(path, 0, LOOK_LEFT_OUT, message))
                 continue
             setattr(made, name, path)
             made.pictures[path] = partial(self.files.source.read, path)
         return made
 
-    def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
-        """Has old addresses lead to where their pages are now."""
+    def _redirect_old_urls(self, addresses: dict[str, str]) -> None:
+        """Redirect old URL paths to their pages."""
         if self.layout.rest and not self.layout.redirects and not self.layout.convert:
-            return  # A folder of files never was at an address.
+            return  # A folder of files never had URLs.
         paths = {page.file_path: page.path for page in plan_import(self.made).pages if page.file_path}
         base = self.layout.base.strip("/")
         wanted: dict[str, str] = {}
@@ -240,11 +242,11 @@ class _Gathering:
             and self.layout.convert is None
             and self.pages.get(path) == "README.md"
         ):
-            return self.layout.title  # The home page of a site often says nothing of its own.
+            return self.layout.title  # The home page of a site often states no title.
         return self.layout.titles.get(path) or self.filled(self.files.name(path))
 
     def filled(self, text: str) -> str:
-        """Words of a head or of the navigation with the values of variables in them, where those of pages have them."""
+        """Return text of a head or the navigation with the values of variables filled in, if pages have variables."""
         known = self.layout.values.get("variables") if self.layout.dialect.jsx else None
         if not isinstance(known, dict) or "{{" not in text:
             return text
@@ -259,7 +261,7 @@ class _Gathering:
             entry = waiting.pop()
             if entry.path is not None and entry.path not in self.pages:
                 self.entries[entry.path] = entry
-                # The first page is the home page, and has its name.
+                # The first page is the home page and has its file name.
                 at_top = posixpath.dirname(entry.path) == self.layout.root.rstrip("/")
                 self.pages[entry.path] = self._free(
                     "README.md" if first and (at_top or is_index(entry.path)) else self._wanted(entry.path)
@@ -288,7 +290,7 @@ class _Gathering:
         return path
 
     def _add_unlisted(self) -> None:
-        """Pages that no navigation lists come too, where only a link leads."""
+        """Add pages that no navigation lists, which are reachable only by links."""
         for path in self.layout.addresses:
             if path not in self.pages and path in self.files.known:
                 self.hidden.add(path)
@@ -301,13 +303,13 @@ class _Gathering:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The path that readers will see of each page, by the path of its file here."""
-        # Links are not looked up for it, as they may lead to pages of a part that has links to pages of this one.
+        """Return the URL path of each page, by the path of its file here."""
+        # Links aren't resolved for this, because they may lead to pages of a part with links back to this one.
         names = _Names(iter(self.pages.values()), self._summary(lambda href: "https:").encode())
         return {page.file_path: page.path for page in plan_import(names).pages if page.file_path}
 
     def _listed(self, entries: list[Entry], level: int, led: Callable[[str], str]) -> Iterator[SummaryEntry]:
-        """``led``: where the links of entries lead."""
+        """Return the listed entries. ``led`` maps the links of entries to their targets."""
         for entry in entries:
             children = list(self._listed(entry.children, level + 1, led)) if level < MAX_LEVELS else []
             if entry.href is not None:
@@ -358,18 +360,18 @@ class _Gathering:
             return
         text = self.files.text(path)
         if text is None:
-            # It is kept as a file under its own name, which says what is wrong with it.
+            # The file keeps its own name, which shows what is wrong with it.
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
             return
         head = self.files.head(path)
         if not head and (wrong := unread_head(text)):
-            page.problem(wrong[0], "front_matter", f"it is left out: {wrong[1]}")
+            page.problem(wrong[0], "front_matter", f"the front matter was skipped: {wrong[1]}")
         done = self.translated(text, page, head)
         body = done.text
         lines = list(done.lines)
         front, title = self._front(path, head), head.get("title")
         if not head and has_guard_key(front_text(text)[0]):
-            front = f"---\n{write_yaml({'if': NEVER})}---\n\n"  # Nobody can say whom it was meant for.
+            front = f"---\n{write_yaml({'if': NEVER})}---\n\n"  # The intended audience is unknown, so nobody sees the page.
         if found := _BEFORE_HEADING.match(body):
             body, lines = body[found.end() :], lines[found[0].count("\n") :]
         while body.startswith("\n"):
@@ -387,7 +389,7 @@ class _Gathering:
                 lines = lines[1:]
             above += f"{hero}\n\n"
         if not above and front_of(body):
-            above = "\n"  # A rule that stood below a blank line begins no front matter.
+            above = "\n"  # A rule after a blank line doesn't start front matter.
         self.made.origins[made] = path
         self.made.lines[made] = [1] * above.count("\n") + lines
         whole = (above + body).rstrip("\n") + "\n"
@@ -396,7 +398,7 @@ class _Gathering:
             self.told[path] = _plain_title(first[1]) or self.name(path)
 
     def _converted(self, path: str, page: _Page) -> str | None:
-        """The page of a file that is no Markdown; None: it is Markdown."""
+        """Return the page of a file that isn't Markdown, or None for Markdown."""
         convert, files = self.layout.convert, self.files
         if convert is None:
             return None
@@ -405,9 +407,9 @@ class _Gathering:
         if is_page(path):
             return None
         if files.source.size(path) > MAX_TEXT:
-            page.problem(0, "too_large", f"more than {MAX_TEXT // 1024**2} MB; its text is left out")
+            page.problem(0, "too_large", f"more than {MAX_TEXT // 1024**2} MB; its text was skipped")
         else:
-            page.problem(0, "invalid_utf8", "not UTF-8; its text is left out")
+            page.problem(0, "invalid_utf8", "not UTF-8; its text was skipped")
         return f"# {_escaped(self.name(path))}\n"
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
@@ -439,7 +441,7 @@ class _Gathering:
             key: value
             for key, value in head.items()
             if (key not in _CONSUMED and key not in kept and _is_plain(value))
-            # What cannot be read as a condition hides the page.
+            # A condition that can't be parsed hides the page.
             or key == "if"
             or is_like_if(key)
             or (self.layout.dialect.tags and isinstance(value, _OWN_KEYS.get(key, ())))
@@ -449,7 +451,7 @@ class _Gathering:
     # Files
 
     def _add_rest(self) -> None:
-        """What is in the folders of pages, and what pages show from elsewhere."""
+        """Add the other files in the folders of pages, and files elsewhere that pages show."""
         root, statics = self.layout.root, self.layout.statics
         for path in self.files.paths:
             name = posixpath.basename(path).lower()
@@ -480,7 +482,8 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
 
     def place_of(self, path: str) -> str | None:
-        """Where a file of the source is in what is made; a file that nobody asked for yet gets a place."""
+        """Return the path of a file of the source in the result. A file that is requested for the first time gets
+        a path."""
         path = self.layout.same.get(path, path)
         if path in self.pages:
             return self.pages[path]
@@ -509,12 +512,12 @@ class _Gathering:
     # Links
 
     def anchor(self, path: str, fragment: str) -> str:
-        """The anchor of the heading that a place in a file is below; empty for what is above the first."""
+        """Return the anchor of the heading above a place in a file, empty for a place above the first heading."""
         places = self.layout.anchors(path) if fragment and self.layout.anchors is not None else {}
         return places.get(fragment, fragment)
 
     def find(self, name: str, source: str) -> str | None:
-        """The file of the source that a path means, as it is written in the file ``source``."""
+        """Return the file of the source for a path, as written in the file ``source``."""
         layout, name = self.layout, composed(name)
         if (led := _ALIAS.match(name)) and (
             found := self.mapped(name) or self.named_by_alias(led["alias"], name[led.end() :])
@@ -522,16 +525,16 @@ class _Gathering:
             return found
         if name.startswith("/"):
             keys = self._keys(name)
-            if (found := self._at(keys)) is not None:
+            if (found := self._page_at(keys)) is not None:
                 return found
             for each in keys:
                 for folder in (*layout.statics, layout.root, self.project, ""):
                     if each and (found := self._exact(folder + each)):
                         return found
-            # Links may begin at the top of the repository that an imported folder is of.
+            # Links may start at the top of the repository that contains the imported folder.
             above, _, rest = name.strip("/").partition("/")
             beside = self._exact(rest) if rest and above == self.files.source.name else None
-            return beside or next((found for each in keys if (found := self._once(each))), None)
+            return beside or next((found for each in keys if (found := self._redirect_target(each))), None)
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)) or self.mapped(name):
             return found
@@ -548,7 +551,7 @@ class _Gathering:
                 where = inside.strip("/.") if inside is not None else "\0"
                 if (found := self.by_address.get(where) or self.folded.get(where.casefold())) is not None:
                     return found
-            # An image may be named as it is seen from the address of the page.
+            # An image path may be relative to the URL of the page.
             seen = _joined(address, name) if name.startswith("../") else None
             for start in (*layout.statics, layout.root, self.project):
                 if seen and (found := self._exact(start + seen)):
@@ -559,15 +562,16 @@ class _Gathering:
         return None
 
     def _keys(self, name: str, literal: bool = False) -> list[str]:
-        """The addresses that a path from the root of the site may be; ``literal``: the tool puts nothing before it."""
+        """Return the possible URL paths for a path from the root of the site. ``literal`` tells that the tool adds
+        no prefix."""
         key, base = name.strip("/"), self.layout.base.strip("/")
         keys = [key, key[len(base) :].strip("/")] if base and f"{key}/".startswith(f"{base}/") else [key]
         if self.layout.begins and not literal:
             keys = [f"{self.layout.begins}/{each}".strip("/") for each in keys] + keys
         return keys
 
-    def _at(self, keys: Sequence[str]) -> str | None:
-        """The page at one of these addresses."""
+    def _page_at(self, keys: Sequence[str]) -> str | None:
+        """Return the page at one of these URL paths."""
         for each in keys:
             each = re.sub(r"(?:^|/)index\.html?$|\.html?$", "", each)
             if (found := self.by_address.get(each) or self.folded.get(each.casefold())) is not None:
@@ -577,25 +581,26 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """The page of another variant that a path means, as it is written in the file ``source``; None where it means one
-        of these pages, or none at all. ``found``: what it would mean here; ``literal``: the tool puts nothing before it."""
+        """Return the page of another variant for a path, as written in the file ``source``, or None if the path
+        leads to a page of this variant or to nothing. ``found`` is its target here; ``literal`` tells that the
+        tool adds no prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
         led = None
         if name.startswith("/"):
-            if self._at(self._keys(name, literal)) is not None:
+            if self._page_at(self._keys(name, literal)) is not None:
                 return None
-            # Whatever is found here by less than its address gives way to what has this very address.
+            # A partial match here yields to a page with exactly this URL path.
             led = self._other_at(name, found is None)
         elif self._exact(_joined(posixpath.dirname(source), name)) is not None:
-            if is_own and not self._leaves(name, source, found or ""):
+            if is_own and not self._leaves_language(name, source, found or ""):
                 return None
             is_own = False
         elif (address := self.layout.addresses.get(source)) is not None:
             inside = [_joined(start, name) for start in (address, posixpath.dirname(address))]
             keys = [each.strip("/.") for each in inside if each is not None]
-            if self._at(keys) is not None:
+            if self._page_at(keys) is not None:
                 return None
             led = next(filter(None, (self._other_at(f"/{key}", False) for key in keys)), None)
         if led is None and found is not None and not is_own:
@@ -609,22 +614,23 @@ class _Gathering:
         return [other for other in self._others() if other.variant.language == language]
 
     def _other_at(self, name: str, old: bool) -> tuple[_Other, str] | None:
-        """``old``: also where there was a page before."""
+        """Return the page of another variant at a path. ``old`` includes former URL paths."""
         for other in self._others():
             place = other.gathering
             base = place.layout.base.strip("/")
             if base != self.layout.base.strip("/") and not f"{name}/".startswith(f"/{base}/"):
-                continue  # Each of them has its own, which says the language.
+                continue  # Each variant has its own, which states the language.
             keys = place._keys(name, literal=True)
-            found = place._at(keys)
+            found = place._page_at(keys)
             if found is None and old:
-                found = next(filter(None, map(place._once, keys)), None)
+                found = next(filter(None, map(place._redirect_target, keys)), None)
             if found is not None:
                 return other, found
         return None
 
-    def _leaves(self, name: str, source: str, found: str) -> bool:
-        """Whether a relative path leads out of the folder of one language to the same page in the first."""
+    def _leaves_language(self, name: str, source: str, found: str) -> bool:
+        """Return whether a relative path leads out of the folder of a language to the same page in the default
+        language."""
         return any(
             source.startswith(over) and not found.startswith(over)
             and self._exact(_joined(posixpath.dirname(source), name)) == found
@@ -632,7 +638,8 @@ class _Gathering:
         )  # fmt: skip
 
     def lead_to(self, led: tuple[_Other, str], fragment: str) -> str | None:
-        """The address of a page of another variant; None where neither that comes nor its old address is known."""
+        """Return the URL of a page of another variant, or None if the variant isn't imported and its old URL is
+        unknown."""
         (other, path), layout = led, self.layout
         place = other.gathering
         anchor = place.anchor(path, fragment)
@@ -647,16 +654,17 @@ class _Gathering:
         return f"{layout.site.rstrip('/')}/{address}{behind}"
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
-        """The file of a path that begins with a name which stands for a folder of the project, as `~/`, `@site/` or
-        `@assets/`: what each means is in the configuration of some program, and nearly all mean the same by them."""
+        """Return the file for a path that starts with an alias for a folder of the project, such as `~/`,
+        `@site/`, or `@assets/`. Aliases are defined in the configuration of various tools, and nearly all tools
+        use the same ones."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)
 
     @cached_property
     def _mappings(self) -> list[tuple[str, str, str]]:
-        """The ``paths`` of the project's ``tsconfig.json``: the folder they count from, a pattern, and what it stands
-        for. ``*`` in a pattern stands for any text."""
+        """Yield the ``paths`` of the project's ``tsconfig.json``: the base folder, a pattern, and its replacement.
+        ``*`` in a pattern matches any text."""
         for name in ("tsconfig.json", "jsconfig.json"):
             given = read_literal(self.files.text(self.project + name) or "")
             options = given.get("compilerOptions") if isinstance(given, dict) else None
@@ -669,7 +677,7 @@ class _Gathering:
         return []
 
     def mapped(self, name: str) -> str | None:
-        """The file that a path means by the ``paths`` of the project's ``tsconfig.json``."""
+        """Return the file for a path, based on the ``paths`` of the project's ``tsconfig.json``."""
         if name.startswith((".", "/")):
             return None
         for folder, pattern, target in self._mappings:
@@ -685,8 +693,8 @@ class _Gathering:
                 return found
         return None
 
-    def _once(self, address: str) -> str | None:
-        """The page that an old address led to."""
+    def _redirect_target(self, address: str) -> str | None:
+        """Return the page that an old URL path led to."""
         if self.old is None:
             self.old = {
                 address.strip("/").casefold(): target for address, target in self.layout.redirects.items()
@@ -694,7 +702,7 @@ class _Gathering:
         target = self.old.pop(address.casefold(), None)
         if target is None or _SCHEME.match(target):
             return None
-        # While it is looked up it is not there, so that no two lead to each other without end.
+        # Removed during the lookup, so that two redirects to each other don't loop.
         found = (
             target if target in self.files.known else self.find("/" + target.partition("#")[0].strip("/"), "")
         )
@@ -726,12 +734,14 @@ class _Gathering:
                 made[old.strip("/")] = self.pages[path]
             elif target:
                 self.made.problem(
-                    old, "redirect_left_out", f"the redirect to {target[:200]} leads to no page here"
+                    old,
+                    "redirect_left_out",
+                    f"skipped: the redirect to {target[:200]} doesn't lead to an imported page",
                 )
         return made
 
     def named(self, name: str) -> str | None:
-        """The file that is called so, wherever it is."""
+        """Return the file with this name, in any folder."""
         if self.names is None:
             self.names = {}
             for path in self.files.paths:
@@ -746,10 +756,10 @@ class _Gathering:
 
 
 class _Page:
-    """A page while it is made (``markdown.Place``). ``written``: the file that its links are written in."""
+    """A page during its conversion (``markdown.Place``). ``written`` is the file that its links are written in."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
-        """``above``: lines of the file before those that are counted."""
+        """Set up a page. ``above`` is the number of lines of the file before the counted ones."""
         self.gathering = gathering
         self.path = path
         self.written = written or path
@@ -782,7 +792,7 @@ class _Page:
             href, literal = "/" + href[len("pathname://") :].lstrip("/"), True
         name, _, fragment = href.partition("#")
         if gathering.layout.dialect.magic and fragment.startswith("section-"):
-            # How it called headings once.
+            # The source's own anchors of headings.
             fragment = fragment.removeprefix("section-").strip("-")
             href = f"{name}#{fragment}"
         labels: dict[str, tuple[str, str, str]] = gathering.layout.values.get("labels", {})
@@ -821,7 +831,7 @@ class _Page:
             fragment = known[1]
         if place is None:
             if not shown:
-                self.problem(line, "broken_link", f"{href[:200]} leads to nothing in the source")
+                self.problem(line, "broken_link", f"{href[:200]} doesn't exist in the source")
             if re.match(r"https?:", written):
                 return written
             return quote(unquote(href), safe="/-._~!$&'()*+,;=:@#?%") if " " in href else href
@@ -849,14 +859,14 @@ class _Page:
 
     def _tell_variant(self, href: str, other: _Other, line: int) -> None:
         self.problem(
-            line, "other_variant", f"{href[:200]} leads to {other.variant.title}, which does not come along"
+            line, "other_variant", f"{href[:200]} leads to {other.variant.title}, which isn't imported"
         )
 
     def keep(self, source: str) -> str | None:
         data = read_data_url(source)
         name = name_image(data) if data else None
         if data is None or name is None:
-            message = "an image inside the page is too large or of no known format"
+            message = "an embedded image is too large or in an unknown format"
             self.problem(0, "image_left_out", message)
             return None
         gathering, path = self.gathering, f"{ASSETS}/{name}"
@@ -873,7 +883,7 @@ class _Page:
         page, _, heading = name.partition("#")
         heading = heading.rpartition("#")[2]
         if heading.startswith("^"):
-            heading = ""  # A block has no address here; its page has.
+            heading = ""  # A block has no URL here, but its page has.
             if not page.strip():
                 return relative_href(self.made, self.made), gathering.name(self.path)
         if not page.strip():
@@ -886,7 +896,7 @@ class _Page:
         )
         if found is None and (found := gathering.find(f"/{wanted}", self.path)) is None:
             if not quiet:
-                self.problem(line, "broken_link", f"[[{name[:200]}]] leads to nothing in the source")
+                self.problem(line, "broken_link", f"[[{name[:200]}]] doesn't exist in the source")
             return "\0" + quote(wanted), name
         place = gathering.place_of(found) or ""
         title = gathering.name(found) if is_page(found) and "/" not in wanted else posixpath.basename(wanted)
@@ -911,7 +921,7 @@ class _Page:
         if found in gathering.pages:
             return relative_href(gathering.pages[found], self.made), gathering.name(found)
         if not quiet and ":" not in target:
-            self.problem(line, "broken_link", f"{target[:200]} names nothing in the source")
+            self.problem(line, "broken_link", f"{target[:200]} doesn't exist in the source")
         return "", target
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:

@@ -1,6 +1,7 @@
-"""What a home page shows above its text, which some tools write into the front matter: name, words, buttons, features.
+"""Hero sections of home pages, which some tools write into the front matter: name, text, buttons, and features.
 
-Read: ``hero`` and ``features`` as VitePress and Starlight have them."""
+Supported are ``hero`` and ``features`` of VitePress and Starlight.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +15,17 @@ from .markdown import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:
-    """Markdown that stands below the title of the page, which is not said again; empty where there is none."""
+    """Return the hero as Markdown for below the title of the page, which isn't repeated. Empty if there is none."""
     hero = head.get("hero")
     if not isinstance(hero, dict):
         return ""
     parts = [_image(hero.get("image"), place)]
-    said = [_said(hero.get(key)) for key in ("name", "title", "text")]
+    said = [_text_of(hero.get(key)) for key in ("name", "title", "text")]
     parts += [f"**{text}**" for text in dict.fromkeys(said) if text and text.casefold() != title.casefold()]
-    parts.append(_said(hero.get("tagline")))
+    parts.append(_text_of(hero.get("tagline")))
     parts.append(
         " ".join(
-            button(place, _said(one.get("text")), _said(one.get("link")), at == 0)
+            button(place, _text_of(one.get("text")), _text_of(one.get("link")), at == 0)
             for at, one in enumerate(_mappings(hero.get("actions")))
             if one.get("text")
         )
@@ -35,12 +36,12 @@ def hero_text(head: Head, place: Place, title: str) -> str:
 
 
 def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str, str]:
-    icon, link = _said(one.get("icon")), _said(one.get("link"))
-    # What is no sign is a drawing of the site's own.
+    icon, link = _text_of(one.get("icon")), _text_of(one.get("link"))
+    # Anything but an emoji is an image of the site.
     sign = f"{icon} " if icon and len(icon) <= 4 and not icon.isascii() else ""
     return (
-        escape(f"{sign}{_said(one.get('title'))}"),
-        escape(_said(one.get("details"))),
+        escape(f"{sign}{_text_of(one.get('title'))}"),
+        escape(_text_of(one.get("details"))),
         place.link(link, 1) if link else "",
         "",
     )
@@ -48,14 +49,18 @@ def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str, str]:
 
 def _image(image: Any, place: Place) -> str:
     facts = image if isinstance(image, dict) else {"src": image}
-    source = next((text for key in ("src", "file", "light", "dark") if (text := _said(facts.get(key)))), "")
+    source = next(
+        (text for key in ("src", "file", "light", "dark") if (text := _text_of(facts.get(key)))), ""
+    )
     if not source:
         return ""
-    return f'<img src="{escape(place.link(source, 1, shown=True))}" alt="{escape(_said(facts.get("alt")))}">'
+    return (
+        f'<img src="{escape(place.link(source, 1, shown=True))}" alt="{escape(_text_of(facts.get("alt")))}">'
+    )
 
 
-def _said(value: Any) -> str:
-    """The words of a value, which tools let hold HTML, in one line."""
+def _text_of(value: Any) -> str:
+    """Return the text of a value, which may contain HTML, on one line."""
     text = re.sub(r"<[^<>]*>", " ", str(value)) if isinstance(value, (str, int, float)) else ""
     return words(" ".join(text.split()))
 

@@ -1,4 +1,4 @@
-"""Pages of HTML as Markdown, with their links led to where they lead now."""
+"""Conversion of HTML pages to Markdown, with links rewritten to their new targets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .layout import Place
 
 
 def html_page(text: str | None, place: Place, title: str, prepare: Any = None, content: Any = None) -> str:
-    """A page of HTML as Markdown, its links led to where they lead now."""
+    """Return an HTML page as Markdown, with links rewritten to their new targets."""
     from ..html import parse_html
 
     tree = parse_html(text) if text is not None else None
@@ -22,12 +22,12 @@ def html_page(text: str | None, place: Place, title: str, prepare: Any = None, c
 
 
 def html_of_tree(tree: Any, place: Place, title: str) -> str:
-    """The same of a tree that was parsed already, or of none."""
+    """Return a parsed tree, if any, as Markdown."""
     from ..html import convert
 
     try:
         if tree is None:
-            raise DocumentError("there is nothing in it")
+            raise DocumentError("it is empty")
         made = convert(
             tree,
             link=lambda href: place.link(href, 0),

@@ -1,5 +1,5 @@
-"""What the templates of shortcodes that a site of Hugo has of its own (`layouts/shortcodes`) say by themselves: words
-around what they are given. Nothing is run; a template that computes anything else is not filled in. Pure."""
+"""Shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their parameters. Nothing is
+run; a template that computes anything else isn't filled in. Pure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _TERM = re.compile(
 _AS_IT_IS = frozenset(
     "safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
-"""Functions that give what they get, for who reads it as a page of ours."""
+"""Functions that return their argument, as far as an Octavo page is concerned."""
 _LONGEST = 50_000
-"""Characters of a template, and of what it makes beside what it is given."""
+"""Maximum number of characters of a template, and of its output apart from its parameters."""
 _LONGEST_WHOLE = 400_000
 _DEEPEST = 20
 
 
 class _Computed(Exception):
-    """Only running the template would tell."""
+    """The result is only known by running the template."""
 
 
 class _Given(Struct, frozen=True):
@@ -47,8 +47,8 @@ def fill(
     inner: str = "",
     render: Callable[[str], str] = lambda markdown: markdown,
 ) -> str | None:
-    """The HTML of a shortcode with its named and other parameters and with what is between its tags. ``render`` makes
-    HTML of what the template takes for Markdown. None where the template computes something."""
+    """Return the HTML of a shortcode with its named and positional parameters and with the content between its
+    tags. ``render`` returns the HTML of Markdown in the template. None if the template computes something."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None
@@ -61,7 +61,7 @@ def fill(
 
 
 def _pieces(template: str) -> list[str] | None:
-    """Words and, at odd places, what stands in braces between them; None where braces have no end."""
+    """Return text and, at odd positions, the template actions between it, or None if an action has no end."""
     pieces: list[str] = []
     at = 0
     while (begin := template.find("{{", at)) >= 0:
@@ -82,7 +82,7 @@ class _Filling:
         self.variables: dict[str, str] = {}
 
     def until_end(self, dot: str, depth: int) -> str:
-        """What is said up to the end of a condition, or of all; ``dot``: what ``.`` means there."""
+        """Return the output up to the end of a condition, or of the template. ``dot`` is the value of ``.``."""
         if depth > _DEEPEST:
             raise _Computed
         made = ""
@@ -125,7 +125,7 @@ class _Filling:
         return value or ""
 
     def _terms(self, step: str, dot: str) -> list[tuple[bool, str]]:
-        """The words of a step: whether each is a text, and it; what is in brackets is one text."""
+        """Return the terms of an action: whether each is a string, and its text. Parentheses form one term."""
         found = list(_TERM.finditer(step))
         if "".join(step.split()) != "".join("".join(one[0].split()) for one in found):
             raise _Computed

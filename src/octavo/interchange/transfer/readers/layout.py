@@ -1,4 +1,4 @@
-"""The one form that every reader gives: which pages there are, in what order, by what names, and where they were."""
+"""The form that every reader returns: the pages, their order, their names, and their original locations."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ Head = dict[str, Any]
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
-    """How the Markdown of a kind differs from ours. What no kind means otherwise (alerts, fenced containers,
-    definition lists, attribute lists) is read in all of them.
+    """Differences between the Markdown of a kind of source and Octavo's. Syntax without conflicts (alerts, fenced
+    containers, definition lists, attribute lists) is read in all of them.
 
-    ``jsx``: components and expressions, in files of these endings. ``vue``: script and template of Vue.
-    ``tags``: ``{% %}`` are tags of ours, as in a folder of our own format.
-    ``indented``: ``!!!`` and ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and
-    ``{{ }}``. ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and
-    names of blocks at their ends, as in Obsidian. ``dollars``: ``$x$`` is a formula.
-    ``icons``: names between colons are icons. ``marks``: ``==x==``. ``lowered`` and ``raised``: ``~x~`` and ``^x^``. ``tabsets``: headings of tabs, and
-    drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that begin with a sign,
-    listings side by side, ``<<value>>``, as in ReadMe."""
+    ``jsx``: components and expressions, in files with these endings. ``vue``: script and template of Vue.
+    ``tags``: ``{% %}`` are Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and ``===``
+    with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``. ``roles``: directives
+    and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and names of blocks at their
+    ends, as in Obsidian. ``dollars``: ``$x$`` is a formula. ``icons``: names between colons are icons. ``marks``:
+    ``==x==``. ``lowered`` and ``raised``: ``~x~`` and ``^x^``. ``tabsets``: headings as tabs, and drawings in
+    fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with an emoji, adjacent
+    listings as tabs, and ``<<value>>``, as in ReadMe.
+    """
 
     jsx: tuple[str, ...] = ()
     vue: bool = False
@@ -47,14 +48,15 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     @property
     def attributes(self) -> bool:
-        """Whether lists of attributes stand behind words and blocks."""
+        """Return whether attribute lists follow text and blocks."""
         return self.indented or self.liquid or self.roles or self.tabsets
 
 
 class Entry(Struct, kw_only=True):
-    """One place of the tree: a page of a file of the source (``path``), a link (``href``), or words that hold pages.
+    """An entry of the tree: a page of a file of the source (``path``), a link (``href``), or a group of pages.
 
-    ``title`` is what the navigation says; None: what the page says itself."""
+    ``title`` is the title in the navigation. None means the title of the page itself.
+    """
 
     title: str | None = None
     path: str | None = None
@@ -63,44 +65,45 @@ class Entry(Struct, kw_only=True):
 
 
 class Place(Protocol):
-    """Where a page is, and what it may ask of the source that it is in."""
+    """The location of a page, and its access to the rest of the source."""
 
     path: str
 
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
-        """How the page that is made refers to what ``href`` means; ``shown``: as an image or a file."""
+        """Return the converted page's reference for ``href``. ``shown`` tells that it is an image or a file."""
 
     def in_language(self, path: str, language: str, line: int) -> str:
-        """The same for the page that a path means in another language, from the folder of this page or from the top."""
+        """Return the reference to a page in another language, relative to the folder of this page or to the top."""
 
     def keep(self, source: str) -> str | None:
-        """How the page refers to an image that is written into it as a ``data:`` URL; None where it cannot be kept."""
+        """Store an image embedded as a ``data:`` URL and return its path, or None if it can't be stored."""
 
     def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
-        """The href and the words for a page that is named in double brackets. ``quiet``: no problem where it is not
-        there; the href of such a one begins with a null character."""
+        """Return the href and the text of a page in double brackets. ``quiet`` reports no problem for a missing
+        page; its href starts with a null character."""
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:
-        """The path and the text of a file that this one includes."""
+        """Return the path and the text of an included file."""
 
     def embedded(self, text: str, line: int) -> str | None:
-        """The Markdown of a piece in another markup that stands below a line; None for one that is not read."""
+        """Return the Markdown of a fragment in another markup language below a line, or None if it isn't
+        supported."""
 
     def below(self) -> list[tuple[str, str]]:
-        """The href and title of each page below this one."""
+        """Return the href and title of each subpage."""
 
     def value(self, name: str) -> str | None:
-        """What a variable of the source says."""
+        """Return the value of a variable of the source."""
 
     def problem(self, line: int, code: str, message: str) -> None: ...
 
     def within(self, path: str) -> Place:
-        """The same page, with links that are written in the file ``path``."""
+        """Return the same page, with links relative to the file ``path``."""
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """A version of a source, or the source in a language. ``path``: what its addresses begin with; ``language``: as the
-    source calls it. Readers begin with the one that is ``default``."""
+    """A version or a language of a source. ``path`` is the prefix of its URLs. ``language`` is the source's name
+    of the language. Readers see the ``default`` variant first."""
 
     key: str
     title: str
@@ -111,12 +114,13 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 class Layout(Struct, kw_only=True):
-    """What a reader found out about a source before its pages are read.
+    """The results of a reader before the pages are read.
 
-    ``root``: the folder that pages and root-absolute links count from, empty or ending in a slash. ``statics``: folders
-    whose files readers found at the root of the site. ``addresses``: where readers had each file of the source, without
-    slashes at its ends. ``redirects``: further addresses, and the address or file that each led to. ``parts``: folders
-    where texts that others include are looked for."""
+    ``root`` is the folder that pages and root-relative links are relative to, empty or with a trailing slash.
+    ``statics`` are folders whose files were served from the root of the site. ``addresses`` are the URL paths of
+    the files of the source, without slashes at their ends. ``redirects`` are further URL paths, with the URL path
+    or file that each led to. ``parts`` are folders with texts that others include.
+    """
 
     entries: list[Entry]
     dialect: Dialect = Dialect()
@@ -128,43 +132,43 @@ class Layout(Struct, kw_only=True):
     site: str = ""
     base: str = ""
     begins: str = ""
-    """What the tool itself puts before links that begin with a slash: mostly the language of the page."""
+    """The prefix that the tool itself adds to links that start with a slash, usually the language of the page."""
     title: str = ""
     language: str = ""
     """The language that the configuration states for these pages, as it spells it."""
     description: str = ""
-    """What the configuration says the whole site is about; the home page gets it where it has no description."""
+    """The description of the whole site in the configuration. The home page gets it if it has none of its own."""
     brand: Brand = field(default_factory=Brand)
-    """What the configuration states of the look; pictures as it writes them."""
+    """The branding in the configuration, with images as it writes them."""
     titles: dict[str, str] = field(default_factory=dict)
-    """What pages are called that do not say it in a head of their own."""
+    """Titles of pages that don't state one in their own head."""
     titled: bool = False
-    """Whether the title in a page's head is what readers saw above it, whatever heading the text begins with."""
+    """Whether readers saw the title in a page's head above the text, whatever heading the text starts with."""
     names: dict[str, str] = field(default_factory=dict)
-    """Paths that files get here, where they are better than those of the source."""
+    """Paths of files here that differ from those in the source."""
     same: dict[str, str] = field(default_factory=dict)
-    """Files that another one stands for."""
+    """Files that another file replaces."""
     convert: Callable[[str, Place], str | None] | None = None
-    """Makes the whole page of a file that is no Markdown; None: it is Markdown."""
+    """Converts the whole page of a file that isn't Markdown. Returns None for Markdown."""
     embedded: Callable[[str, Place], str | None] | None = None
-    """Makes Markdown of a piece in another markup within a page of Markdown."""
+    """Converts a fragment in another markup language within a page of Markdown."""
     letters: bool = False
-    """Whether it makes pages of text in any letters; otherwise text is UTF-8."""
+    """Whether it converts text in any encoding. Otherwise, text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
-    """Of a file that is converted: the heading that each id in it stands below, by its anchor; headings keep theirs."""
+    """The heading above each id in a converted file, by its anchor. Headings keep their anchors."""
     close: Callable[[], None] | None = None
-    """Ends what reading the pages needed."""
+    """Releases the resources that reading the pages needed."""
     skipped: tuple[str, ...] = ()
-    """Endings of files that come as pages or not at all."""
+    """Endings of files that are imported as pages or not at all."""
     schemes: dict[str, str] = field(default_factory=dict)
-    """Of links that name a page by a word and a colon: the addresses that these stand for."""
+    """URLs for the prefixes of links that consist of a word and a colon."""
     overlays: tuple[tuple[str, str], ...] = ()
-    """Folders that lie over others: what is not in the first is looked for in the second."""
+    """Folders that overlay others. A file missing in the first is looked up in the second."""
     variants: list[Variant] = field(default_factory=list)
-    """Where there are several: all of them, this one among them."""
+    """All variants if there are several, including this one."""
     left: list[Problem] = field(default_factory=list)
-    """What is left out where the variants are not brought as such."""
+    """The problem to report for skipped variants."""
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     rest: bool = False
-    """Whether files outside of ``root`` and ``statics`` come along that no page shows."""
+    """Whether files outside of ``root`` and ``statics`` are imported if no page shows them."""

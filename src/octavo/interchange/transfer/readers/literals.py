@@ -1,6 +1,5 @@
-"""What a configuration file in JavaScript says, read and never run: its literals, the constants that they name, those
-of other files that it imports, and the functions that give one. What depends on anything else is `UNKNOWN`.
-"""
+"""Values in a JavaScript configuration file, read without running it: literals, the constants that they refer to,
+those of imported files, and functions that return them. Anything else is `UNKNOWN`."""
 
 from __future__ import annotations
 
@@ -14,11 +13,11 @@ MAX_CHARACTERS = 1024 * 1024
 MAX_DEPTH = 60
 MAX_VALUES = 200_000
 MAX_MODULES = 100
-"""Times that one file and those that it imports may ask for another."""
+"""Maximum number of file requests by one file and its imports."""
 MAX_MODULE_DEPTH = 8
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
-"""What only running the file would tell."""
+"""A value that is known only by running the file."""
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
@@ -38,26 +37,26 @@ _TYPED = re.compile(r"\s*(?:as|satisfies)\s+(?:const\b|[\w$.]+(?:<[^<>\n]*>)?(?:
 
 
 class Module(Struct, frozen=True):
-    """A file of code. ``take`` gives the file that it means by a path."""
+    """A code file. ``take`` returns the module at a path."""
 
     text: str
     take: Callable[[str], Module | None] = lambda path: None
 
 
 def read_export(given: str | Module) -> Any:
-    """The value that a module exports; `UNKNOWN` where that cannot be told."""
+    """Return the value that a module exports, or `UNKNOWN`."""
     module = given if isinstance(given, Module) else Module(given)
     return UNKNOWN if len(module.text) > MAX_CHARACTERS else _Reader(module).exported()
 
 
 def read_constant(given: str | Module, name: str) -> Any:
-    """The value of a constant, or of what a function of this name gives."""
+    """Return the value of a constant, or the return value of a function with this name."""
     module = given if isinstance(given, Module) else Module(given)
     return UNKNOWN if len(module.text) > MAX_CHARACTERS else _Reader(module).named(name)
 
 
 def read_literal(text: str) -> Any:
-    """The value of one expression, such as that of an attribute."""
+    """Return the value of a single expression, such as that of an attribute."""
     if len(text) > MAX_CHARACTERS:
         return UNKNOWN
     reader = _Reader(Module(text))
@@ -67,11 +66,11 @@ def read_literal(text: str) -> Any:
 
 
 class _Unread(Exception):
-    """Nothing that is understood is here."""
+    """The code at this place isn't understood."""
 
 
 class _Spent(Struct):
-    """What was read so far, of a file and of all that it imports."""
+    """The amount read so far, for a file and all its imports."""
 
     values: int = 0
     modules: int = 0
@@ -93,8 +92,8 @@ class _Reader:
         return self.at(found[-1].end()) if found else UNKNOWN
 
     def imports(self) -> dict[str, tuple[str, str]]:
-        """The names that are imported from files, with the path of each and what it is called there: empty for what
-        the file exports, ``*`` for all of it."""
+        """Return the names imported from files, with the path and the original name of each. The original name is
+        empty for the default export and ``*`` for the whole module."""
         if self._imports is None:
             made: dict[str, tuple[str, str]] = {}
             for found in _IMPORTED.finditer(self.text):
@@ -111,7 +110,7 @@ class _Reader:
         return self._imports
 
     def imported(self, path: str, name: str) -> Any:
-        """What another file has by a name."""
+        """Return the value of a name in another file."""
         self.spent.modules += 1
         if self.spent.modules > MAX_MODULES or self.level >= MAX_MODULE_DEPTH:
             return UNKNOWN
@@ -158,7 +157,7 @@ class _Reader:
         return False
 
     def named(self, name: str) -> Any:
-        """What a name was given in this file."""
+        """Return the value assigned to a name in this file."""
         if name in self.asked:
             return UNKNOWN
         given = re.search(
@@ -184,7 +183,7 @@ class _Reader:
         if self.depth > MAX_DEPTH or self.spent.values > MAX_VALUES:
             raise _Unread
         value = self.primary()
-        # Text that is put together, and what only a type checker reads.
+        # Concatenated strings, and syntax for type checkers.
         while True:
             if found := _TYPED.match(self.text, self.place):
                 self.place = found.end()
@@ -221,7 +220,7 @@ class _Reader:
         raise _Unread
 
     def bracket(self) -> Any:
-        """A value in brackets, or a function without a name."""
+        """Parse a value in brackets, or an anonymous function."""
         before = self.place
         self.skip()
         if self.take("=>"):
@@ -237,7 +236,7 @@ class _Reader:
             start = self.place
             self.skip()
             after, value = self.place, UNKNOWN
-            # What it gives is read where nothing but the end of the function is behind it.
+            # The return value is read only if nothing but the end of the function follows.
             if (returned := self.last_return(start + 1, after - 1)) is not None:
                 self.place = returned
                 value = self.value()
@@ -249,7 +248,7 @@ class _Reader:
         return self.value()
 
     def last_return(self, start: int, end: int) -> int | None:
-        """The end of the last ``return`` of a function, leaving out those of functions and blocks within it."""
+        """Return the end of the last ``return`` of a function, ignoring nested functions and blocks."""
         self.place, last = start, None
         while (sign := self.peek()) and self.place < end:
             if sign in "({[":
@@ -287,15 +286,15 @@ class _Reader:
                 self.place = found.end()
                 value = value.get(found[0], UNKNOWN) if isinstance(value, dict) else UNKNOWN
             elif self.peek() == "(":
-                # What helps to write a configuration gives it back as it got it.
+                # Configuration helpers return their argument unchanged.
                 given = self.arguments()
                 if name == "require" and isinstance(given, str) and given.startswith("."):
                     value = self.imported(given, "")
                 elif value is UNKNOWN or isinstance(value, str):
-                    # A text is the name of a package, whose function this calls.
+                    # A string is the name of a package, whose function this calls.
                     value = given
                 elif isinstance(value, dict) and isinstance(given, dict):
-                    # What a plug-in with settings of its own made, which is called with the rest of them.
+                    # The result of a plug-in with its own settings, which is called with the rest of them.
                     value = {**value, **given}
             elif self.peek() == "<" and (
                 found := re.compile(r"<[^<>\n]*>(?=\()").match(self.text, self.place)
@@ -308,7 +307,7 @@ class _Reader:
                 return value
 
     def arguments(self) -> Any:
-        """The first argument of a call that is a map or a list, else the first."""
+        """Return the first argument of a call that is a map or a list, else the first argument."""
         self.take("(")
         given: list[Any] = []
         while not self.take(")"):
@@ -387,13 +386,13 @@ class _Reader:
             self.to_end_of_value()
             return UNKNOWN
         if self.peek() not in (",", "}", "]", ""):
-            # A part of an expression that is more than a literal.
+            # Part of an expression that is more than a literal.
             self.to_end_of_value()
             return UNKNOWN
         return value
 
     def to_end_of_value(self) -> None:
-        """To the comma or bracket behind what is not understood."""
+        """Skip to the comma or bracket after a value that isn't understood."""
         while (sign := self.peek()) and sign not in ",)]}":
             if sign in "({[":
                 self.skip()
@@ -403,7 +402,7 @@ class _Reader:
                 self.place += 1
 
     def skip(self) -> None:
-        """Past a bracket and all that is in it."""
+        """Skip a bracket and its contents."""
         waiting: list[str] = []
         while sign := self.peek():
             if sign in "'\"`":

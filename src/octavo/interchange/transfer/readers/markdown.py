@@ -1,6 +1,7 @@
-"""Markdown as other tools write it, made into ours: line by line, so that what means the same stays as it is written.
+"""Conversion of other Markdown dialects to Octavo's, line by line, so that syntax with the same meaning stays as
+written.
 
-Nothing is run. Every line that comes out knows the line it was made of, so that problems name that one.
+Nothing is run. Every line of the result knows the line it was made from, so that problems refer to the right one.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from .layout import Dialect, Place
 from .literals import UNKNOWN, read_constant, read_literal
 
 Line = tuple[str, int]
-"""A line of text and its number in the source, from 1."""
+"""A line of text and its number in the source, starting at 1."""
 
 MAX_LINES = 50_000
-"""Lines that a page may have with all that it includes."""
+"""Maximum number of lines of a page with all its includes."""
 MAX_INCLUDES = 12
 MAX_INCLUDE = 2000
-"""Characters of a line that includes another file."""
+"""Maximum number of characters of a line that includes another file."""
 MAX_TAKEN = 20
-"""Files that a page takes constants of, and constants of one of them."""
+"""Maximum number of files that a page imports constants from, and of constants in one of them."""
 _PARTS = (".mdx", ".md", ".js", ".jsx")
 MAX_NESTING = 40
 MAX_UNCLOSED = 20
-"""Elements without an end that are looked for to the end of a page."""
+"""Maximum number of unclosed elements for which the page is searched to its end."""
 MAX_WORDS = 50_000
-"""Characters of one paragraph, or of one line, in which links and components are looked for."""
+"""Maximum number of characters of a paragraph or a line that is searched for links and components."""
 MAX_LOOKED = 2_000_000
-"""Lines of a page that are looked at, together, for ends that are not there."""
+"""Maximum total number of lines of a page that are searched for missing ends."""
 
 _HINTS = {
     "danger": ("danger", "error", "failure", "fail", "bug", "missing"),
@@ -105,9 +106,9 @@ _MARKED = re.compile(
     r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
 )
 _OWN_REFERENCE = re.compile(r"\b(?P<name>url|src)=\"(?P<href>(?![A-Za-z][\w+.-]*:|//|#)[^\"\n]+)\"")
-"""Where a tag of ours names a page or a file of the source."""
+"""Attributes of Octavo tags that refer to a page or a file of the source."""
 MAX_TAG = 500
-"""Lines of a tag of ours."""
+"""Maximum number of lines of an Octavo tag."""
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ATTRIBUTE = re.compile(
     r"([A-Za-z_:@][\w:.-]*)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)'|([^\s{}\"',]+))|([A-Za-z_][\w:.-]*)"
@@ -148,12 +149,11 @@ _SPANS = {
     "{{<": (">}}", "%}}"),
     "{{%": (">}}", "%}}"),
 }
-"""What reaches from a sign to the nearest of others, however many words and lines are between."""
+"""Syntax that extends from an opening sign to the nearest closing one, across any number of words and lines."""
 
 
 def split_front(text: str) -> tuple[str, int]:
-    """The body of a file behind its front matter, in whichever way that is written, and the number of its first
-    line."""
+    """Return the body of a file after its front matter, in any format, and the number of its first line."""
     found = _front(text)
     if found is None:
         return text, 1
@@ -171,13 +171,13 @@ def _front(text: str) -> re.Match[str] | None:
 
 
 def front_text(text: str) -> tuple[str, str]:
-    """What is between the lines of a front matter, and the sign of these lines; both empty where there is none."""
+    """Return the text of a front matter and its delimiter, or two empty strings if there is none."""
     found = _front(text)
     return (found["head"], found[1]) if found else ("", "")
 
 
 def attributes_of(written: str) -> dict[str, str]:
-    """``title="x" open`` as a map; what has no value is its own."""
+    """Parse ``title="x" open`` into a map. An attribute without a value has its name as its value."""
     return {
         found[1] or found[5]: next(
             (value for value in found.group(2, 3, 4) if value is not None), found[1] or found[5]
@@ -187,13 +187,13 @@ def attributes_of(written: str) -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """A value of an attribute in a tag."""
+    """Quote a value for an attribute of a tag."""
     text = " ".join(text.replace("%}", "%").split())
     return f"'{text}'" if '"' in text and "'" not in text else '"{}"'.format(text.replace('"', "”"))
 
 
 def words(text: str) -> str:
-    """Markdown of one line as plain words, as titles of tabs are."""
+    """Return one line of Markdown as plain text, as in titles of tabs."""
     text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
     text = re.sub(r":(?:material|fontawesome|octicons|simple)-[\w-]+:(?:\{[^{}]*\})?", "", text)
     text = re.sub(r"<[^<>]*>", "", text)
@@ -205,7 +205,7 @@ def indented(lines: list[Line], by: str) -> list[Line]:
 
 
 def dedented(lines: list[Line], by: int | None = None) -> list[Line]:
-    """The lines without the indentation that they share, or as much of ``by`` as they have."""
+    """Return the lines without their common indentation, or at most ``by`` columns of it."""
     if by is None:
         by = min((_indent(text) for text, _ in lines if text.strip()), default=0)
     return [(text[_columns(text, by) :], number) for text, number in lines]
@@ -216,7 +216,7 @@ def _indent(text: str) -> int:
 
 
 def _outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
-    """Takes columns off a fenced listing that begins at a line, as far as its lines have them."""
+    """Remove columns of indentation from a fenced listing that starts at a line, as far as its lines have them."""
     begins = at
     while at < len(lines):
         text, number = lines[at]
@@ -227,7 +227,7 @@ def _outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
 
 
 def _columns(text: str, by: int) -> int:
-    """How many characters of the indentation make so many columns."""
+    """Return the number of characters of the indentation that make up this many columns."""
     column = at = 0
     while at < len(text) and column < by and text[at] in " \t":
         column += 4 - column % 4 if text[at] == "\t" else 1
@@ -247,7 +247,7 @@ def trimmed(lines: list[Line]) -> list[Line]:
 def fenced(
     lines: list[Line], language: str, number: int, title: str = "", numbers: bool = False
 ) -> list[Line]:
-    """A listing of these lines."""
+    """Return a listing of these lines."""
     longest = max((len(found[0]) for text, _ in lines for found in re.finditer("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     made = [(fence + language, number), *lines, (fence, lines[-1][1] if lines else number)]
@@ -258,8 +258,8 @@ def fenced(
 
 
 class Vocabulary(Struct, frozen=True):
-    """What names mean that are not part of Markdown: components, directives and roles, shortcodes, tags of Liquid. Each
-    gives lines or words; None: nothing of that name is meant."""
+    """The handlers for names that aren't part of Markdown: components, directives and roles, shortcodes, Liquid
+    tags. Each returns lines or text, or None for an unknown name."""
 
     component: Callable[[Writer, str, dict[str, Any], list[Line], int], list[Line] | None]
     component_inline: Callable[[Writer, str, re.Match[str], int], tuple[str, int]]
@@ -276,18 +276,18 @@ class Vocabulary(Struct, frozen=True):
 
 
 class Looked(Struct):
-    """How many lines of a page were looked at in vain."""
+    """The number of lines of a page that were searched in vain."""
 
     lines: int = 0
 
     def take(self, lines: int) -> bool:
-        """Notes so many; False once there were too many."""
+        """Count lines. Return False if there were too many."""
         self.lines += lines
         return self.lines <= MAX_LOOKED
 
 
 class Writer:
-    """Makes the lines of one page. ``including``: the files that are being read, the page first."""
+    """Writer of the lines of one page. ``including`` are the files being read, the page first."""
 
     def __init__(
         self, place: Place, dialect: Dialect, vocabulary: Vocabulary, including: tuple[str, ...] = ()
@@ -313,7 +313,7 @@ class Writer:
         return self.blocks(self.without_scripts(lines))
 
     def tell(self, line: int, code: str, message: str, key: str | None = None) -> None:
-        """Tells a problem, once for each ``key`` where there is one."""
+        """Report a problem, only once for each ``key`` if there is one."""
         if key is None or (code + key) not in self.told:
             self.told.add(code + (key or ""))
             self.place.problem(line, code, message)
@@ -321,7 +321,7 @@ class Writer:
     # Modules
 
     def without_modules(self, lines: list[Line]) -> list[Line]:
-        """The lines without imports and exports, whose names are remembered, and without comments."""
+        """Return the lines without imports, exports, and comments. The imported and exported names are remembered."""
         out: list[Line] = []
         at = 0
         fence = ""
@@ -350,14 +350,14 @@ class Writer:
                 if found["name"]:
                     self.imports[found["name"]] = found["source"]
                 if found["names"]:
-                    self._take(found["names"], found["source"], lines[at][1])
+                    self._import_constants(found["names"], found["source"], lines[at][1])
                 return end
             if not lines[end - 1][0].strip():
                 return None
         return None
 
-    def _take(self, names: str, source: str, number: int) -> None:
-        """Constants that another page exports, by the names that this one has for them."""
+    def _import_constants(self, names: str, source: str, number: int) -> None:
+        """Read constants that another page exports, under the names used in this one."""
         if not source.endswith(_PARTS) or self.taken >= MAX_TAKEN:
             return
         self.taken += 1
@@ -388,7 +388,7 @@ class Writer:
         if found and value is not UNKNOWN:
             self.constants[found[1]] = value
         else:
-            self.tell(number, "script_left_out", "a script; what it does is not done here", "export")
+            self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "export")
 
     def without_scripts(self, lines: list[Line]) -> list[Line]:
         out: list[Line] = []
@@ -411,7 +411,7 @@ class Writer:
             if begun:
                 closing = f"</{begun[1].lower()}>"
                 if begun[1].lower() == "script":
-                    self.tell(number, "script_left_out", "a script; what it does is not done here", "script")
+                    self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
                 if closing in text.lower():
                     closing = ""
                 continue
@@ -421,7 +421,7 @@ class Writer:
     # Blocks
 
     def blocks(self, lines: list[Line]) -> list[Line]:
-        """The blocks of these lines; below a certain depth they stay as they are."""
+        """Return these lines as blocks. Below a maximum depth they stay unchanged."""
         if self.depth >= MAX_NESTING:
             return lines
         self.depth += 1
@@ -446,13 +446,13 @@ class Writer:
             if indent == 0:
                 in_list = _LIST_ITEM.match(text) is not None or (in_list and not blank)
             if indent >= 4 and blank and not in_list and not self.jsx:
-                # A listing by its indentation.
+                # An indented listing.
                 while at < len(lines) and (not lines[at][0].strip() or _indent(lines[at][0]) >= 4):
                     yield from self.code([lines[at]])
                     at += 1
                 continue
             if indent >= 4 and not in_list and self.jsx and (fence := _FENCE.match(text)):
-                # MDX knows no listings by indentation, so this one is fenced however far it is indented.
+                # MDX has no indented listings, so this one is fenced, whatever its indentation.
                 _outdent(lines, at, fence["fence"], indent)
                 continue
             end, made = self.block(lines, at)
@@ -466,7 +466,7 @@ class Writer:
             at = end
 
     def _end_of_text(self, lines: list[Line], at: int) -> int:
-        """Where lines end that only have words: at an empty one, or where a block begins."""
+        """Return the end of a run of text: an empty line, or the start of a block."""
         end = at + 1
         while (
             end < len(lines)
@@ -518,8 +518,8 @@ class Writer:
         )
 
     def block(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """The block that begins at a line: where it ends, and what it becomes. It ends where it begins where there is
-        none."""
+        """Return the end and the replacement of the block that starts at a line. The end equals the start if there
+        is no block."""
         text, number = lines[at]
         start = text.lstrip()
         sign = start[0]
@@ -529,7 +529,7 @@ class Writer:
             and at + 1 < len(lines)
             and _CONTENTS.match(lines[at + 1][0])
         ):
-            return at + 2, []  # Stands for the table of contents.
+            return at + 2, []  # Placeholder for the table of contents.
         if found := _FENCE.match(text):
             if self.dialect.magic and (made := self.vocabulary.magic_fences(self, lines, at)):
                 return made
@@ -541,7 +541,7 @@ class Writer:
         if sign == "=" and self.dialect.indented and (found := _TAB.match(text)):
             return self.tabs(lines, at, found)
         if sign == "(" and self.dialect.roles and re.fullmatch(r"\([^()\n]{1,200}\)=", start.rstrip()):
-            # A name for what follows; a heading is found by its own.
+            # A label for what follows. A heading keeps its own.
             after = next((line.lstrip() for line, _ in lines[at + 1 :] if line.strip()), "")
             if after.startswith(("#", "(")):
                 return at + 1, []
@@ -549,13 +549,13 @@ class Writer:
         if self.dialect.roles and (
             start.startswith("% ") or re.fullmatch(r"\+{3,}[ \t]*(?:\{.*\})?", start.rstrip())
         ):
-            return at + 1, []  # A comment, or what parts cells.
+            return at + 1, []  # A comment, or a cell separator.
         if sign == ":" and (found := _CONTAINER.match(text)) and found["name"]:
             return self.container(lines, at, found)
         if sign == ">":
             return self.quote(lines, at)
         if sign == "*" and (self.dialect.indented or self.dialect.tabsets) and _ABBREVIATION.match(text):
-            return at + 1, []  # Says what a word means, and is not shown.
+            return at + 1, []  # The definition of an abbreviation, which isn't shown.
         if sign == "#" and (found := _HEADING.match(text)):
             if self.dialect.tabsets and (set := _TABSET.search(found["words"])):
                 return self.tabset(lines, at, len(found["signs"].strip()), found["words"][: set.start()])
@@ -593,7 +593,7 @@ class Writer:
         return at, []
 
     def body_below(self, lines: list[Line], at: int, indent: int) -> int:
-        """The end of the lines that are indented further than a line before ``at``."""
+        """Return the end of the lines that are indented more than the line before ``at``."""
         end = at
         while at < len(lines):
             text = lines[at][0]
@@ -626,7 +626,7 @@ class Writer:
         ]  # fmt: skip
 
     def tab_list(self, items: list[tuple[str, list[Line], int]], number: int) -> list[Line]:
-        """Tabs by title; none at all where there are none."""
+        """Return tabs by title, or nothing if there are none."""
         made: list[Line] = [("{% tabs %}", number)]
         for title, body, line in items:
             body = trimmed(body)
@@ -667,7 +667,7 @@ class Writer:
         if self.jsx and not in_tab and not lead.strip() and re.search(r"\btab=[\"']", info):
             return self._tabs_of_fences(lines, at)
         if self.jsx and language in ("npm", "package-install"):
-            # A command for one program, which is also shown for others; or the mere names of packages.
+            # A command for one package manager, to be shown for others too, or only the names of packages.
             inside = [
                 (text if re.match(r"\s*(?:npm|npx)?\s*$|\s*np[mx]\s", text) else f"npm install {text.strip()}", line)
                 for text, line in inside
@@ -678,7 +678,7 @@ class Writer:
             info, language = (re.sub(r"^(\w+)-vue\b", r"\1", each) for each in (info, language))
         close = lines[end - 1] if end - 1 > at and closing.match(lines[end - 1][0]) else None
         if lead.strip():
-            # In a list or a quote it stays where it is.
+            # In a list or a quote it stays in place.
             return end, [(f"{lead}{mark}{language}", number), *inside, *([close] if close else [])]
         if not title and not numbers and language == info == found["info"].strip():
             return end, [lines[at], *inside, *([close] if close else [])]
@@ -693,7 +693,7 @@ class Writer:
         return end, indented(made, lead)
 
     def code(self, lines: list[Line]) -> list[Line]:
-        """Fill in what tools replace in code as well."""
+        """Fill in placeholders that tools replace in code too."""
         if not self.dialect.shortcodes:
             return lines
         return [(self.vocabulary.shortcodes_in_code(self, text, number), number) for text, number in lines]
@@ -730,12 +730,12 @@ class Writer:
     def container(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         number = lines[at][1]
         if self.dialect.indented:
-            # Here it stands for documentation that is made of code; what is below are its options.
+            # A placeholder for documentation generated from code. The lines below are its options.
             named = f"{found['name']}{found['rest']}".strip()
             self.tell(
                 number,
                 "code_reference",
-                f"::: {named[:100]} is made of code when the site is built; left out",
+                f"::: {named[:100]} is generated from code when the site is built; skipped",
             )
             return self.body_below(lines, at + 1, _indent(found["indent"])), []
         end = self._end_of_container(lines, at, found)
@@ -747,7 +747,7 @@ class Writer:
 
     @staticmethod
     def _end_of_container(lines: list[Line], at: int, found: re.Match[str]) -> int:
-        """The line that closes a container."""
+        """Return the line that closes a container."""
         waiting = [len(found["colons"])]
         end, fence = at + 1, ""
         while end < len(lines):
@@ -793,7 +793,7 @@ class Writer:
             return self.hint(kind, self.inline(title or given, number), self.blocks(inside), number)
         if kind not in ("raw", "v-pre", "div", "center", "grid", "row", "column", "columns"):
             self.tell(
-                number, "unknown_container", f"::: {name} means nothing here; what is in it is kept", name
+                number, "unknown_container", f"::: {name} isn't supported; its contents were kept", name
             )
         return self.blocks(inside)
 
@@ -823,7 +823,7 @@ class Writer:
         return self.tab_list(items, number)
 
     def _tabs_of_fences(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Listings one below the other that each name a tab."""
+        """Return adjacent listings that each name a tab."""
         items, end, number = [], at, lines[at][1]
         while at < len(lines) and (found := _FENCE.match(lines[at][0])):
             named = re.search(r"\btab=([\"'])(.*?)\1", found["info"])
@@ -837,7 +837,7 @@ class Writer:
         return end, self.tab_list(items, number)
 
     def tabset(self, lines: list[Line], at: int, level: int, title: str) -> tuple[int, list[Line]]:
-        """Tabs that are headings one level below their own."""
+        """Return tabs that are headings one level below their own."""
         number = lines[at][1]
         items: list[tuple[str, list[Line], int]] = []
         before: list[Line] = []
@@ -910,7 +910,7 @@ class Writer:
             and not _LIST_ITEM.match(lines[end][0])
             and not _STYLED.match(lines[end][0])
         ):
-            end += 1  # Lines of the same paragraph need no sign.
+            end += 1  # Continuation lines of the same paragraph need no marker.
         inside = [(re.sub(r"^[ \t]*> ?", "", text), line) for text, line in lines[at:end]]
         found = _ALERT.match(inside[0][0].strip())
         if self.dialect.tabsets and (behind := _STYLED_BEHIND.match(inside[-1][0])):
@@ -959,7 +959,7 @@ class Writer:
 
     @staticmethod
     def _named_below(lines: list[Line], at: int) -> str | None:
-        """The name that attributes in the line below give what stands in a line."""
+        """Return the label that attributes in the line below give to a line."""
         below = lines[at + 1][0].strip() if at + 1 < len(lines) else ""
         named = _ID.search(below) if below.startswith("{:") and _ATTRIBUTES.fullmatch(below) else None
         return named[1] if named else None
@@ -967,7 +967,7 @@ class Writer:
     def definition(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         indent = _indent(found["indent"])
         end = self.body_below(lines, at + 1, indent)
-        # Lines of the same paragraph need not be indented.
+        # Continuation lines of the same paragraph need no indentation.
         if end == at + 1:
             while (
                 end < len(lines)
@@ -979,7 +979,7 @@ class Writer:
         inside = [(found["words"], lines[at][1]), *dedented(lines[at + 1 : end], 4)]
         return end, [*self.blocks(inside), ("", lines[end - 1][1])]
 
-    # What is in other files
+    # Other files
 
     def _include(self, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
         text, number = lines[at]
@@ -1016,8 +1016,8 @@ class Writer:
         given: dict[str, Any] | None = None,
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
-        """The blocks of another file, as if they were written here. ``given``: what it is handed as a component;
-        ``part``: which of its rows are meant."""
+        """Return the blocks of another file, as if they were written here. ``given`` are its props as a component.
+        ``part`` selects rows."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""
@@ -1028,14 +1028,14 @@ class Writer:
             path, section = found[1], found[2]
         read = self.place.include(path, number)
         if read is None:
-            self.tell(number, "missing_include", f"{path} is not there; nothing is shown in its place")
+            self.tell(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
             return []
         where, text = read
         if where in self.including or len(self.including) > MAX_INCLUDES:
             self.tell(
                 number,
                 "circular_include",
-                f"{path} includes itself, or too much; nothing is shown in its place",
+                f"{path} includes itself, or includes too much; nothing is shown in its place",
             )
             return []
         body, _ = split_front(text)
@@ -1045,7 +1045,7 @@ class Writer:
             self.tell(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES} lines are included; left out",
+                f"{path}: more than {MAX_LINES} lines are included; skipped",
                 "included",
             )
             return []
@@ -1067,11 +1067,11 @@ class Writer:
         language: str = "",
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
-        """A listing of another file. ``part``: which of its rows are meant."""
+        """Return a listing of another file. ``part`` selects rows."""
         path, _, region = path.partition("#")
         given = self.place.include(path, number)
         if given is None:
-            self.tell(number, "missing_include", f"{path} is not there; nothing is shown in its place")
+            self.tell(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
             return []
         name, ending = given[0].rpartition("/")[2], given[0].rpartition(".")[2].lower()
         rows = given[1].replace("\r\n", "\n").rstrip("\n").split("\n")
@@ -1088,7 +1088,7 @@ class Writer:
             self.tell(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES} lines are included; left out",
+                f"{path}: more than {MAX_LINES} lines are included; skipped",
                 "included",
             )
             return []
@@ -1135,7 +1135,7 @@ class Writer:
             line, column = closed[0], closed[2]
         rest = lines[line][0][column:]
         if name[0].isupper() and rest.strip():
-            # Words go on behind it: it is part of them.
+            # Text follows, so it is part of a paragraph.
             return at, []
         lead = lines[at][0][: found.start("name") - 1]
         made: list[Line] | None
@@ -1155,7 +1155,7 @@ class Writer:
         return line + 1, made
 
     def opening(self, lines: list[Line], at: int, column: int) -> Opening | None:
-        """The tag that begins at a place; None where it has no end."""
+        """Return the tag that opens at a place, or None if it has no end."""
         if not self.looked.take(0):
             return None
         try:
@@ -1165,7 +1165,7 @@ class Writer:
             return None
 
     def closing(self, lines: list[Line], opened: Opening, name: str) -> tuple[int, int, int] | None:
-        """The tag that closes an element; of a page in which many have none it is not looked for any more."""
+        """Return the tag that closes an element. In a page with many unclosed elements, the search stops early."""
         if len(self.unclosed) >= MAX_UNCLOSED:
             return None
         closed = find_closing(lines, opened, name, self.opening)
@@ -1174,7 +1174,8 @@ class Writer:
         return closed
 
     def evaluated(self, attributes: dict[str, str]) -> dict[str, Any]:
-        """The attributes of an element; expressions as what they say, `UNKNOWN` where only running them would tell."""
+        """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if only
+        running it would tell its value."""
         made: dict[str, Any] = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (
@@ -1204,7 +1205,7 @@ class Writer:
     def children_of(
         self, lines: list[Line], names: tuple[str, ...]
     ) -> Iterator[tuple[str, dict[str, Any], list[Line], int]]:
-        """The elements of these names that are straight in some lines: name, attributes, what is inside, line."""
+        """Return the elements with these names directly in some lines: name, attributes, contents, line."""
         lines = list(lines)
         at = 0
         while at < len(lines):
@@ -1233,7 +1234,8 @@ class Writer:
                 at = line + 1
 
     def brace(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """What begins with a brace: comments, expressions, tags of templates, attributes of what is above."""
+        """Return a construct that starts with a brace: a comment, an expression, a template tag, or attributes of
+        the block above."""
         text, number = lines[at]
         start = text.strip()
         if self.jsx and start.startswith("{/*"):
@@ -1248,8 +1250,8 @@ class Writer:
             return self.vocabulary.liquid(self, lines, at)
         if self.dialect.tags and start.startswith("{%"):
             return self._own_tag(lines, at)
-        if self.dialect.liquid and at + 1 < len(lines) and (kind := _hinting(start)):
-            # What it stands above is meant, which may begin with a title.
+        if self.dialect.liquid and at + 1 < len(lines) and (kind := _hint_of_attributes(start)):
+            # It applies to the block below, which may start with a title.
             end = self._end_of_text(lines, at + 1)
             if lines[at + 1][0].lstrip().startswith(">"):
                 end = at + 1
@@ -1275,13 +1277,13 @@ class Writer:
                 value
             ).strip() else []
         if found := _TAG_AT_START.match(text):
-            # Not a tag of ours: it is shown as it is written.
+            # Not an Octavo tag, so it is shown as written.
             kept = self.inline(text[found.end() :], number)
             return at + 1, [(f"{found['indent']}\\{{%{kept}", number)]
         return at, []
 
     def _own_tag(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """A tag of ours on as many lines as it takes, with what it leads to."""
+        """Return an Octavo tag, across all its lines, with its target rewritten."""
         last = at
         while "%}" not in lines[last][0]:
             last += 1
@@ -1298,8 +1300,8 @@ class Writer:
     # Text
 
     def text(self, lines: list[Line]) -> list[Line]:
-        """Lines with only words in them."""
-        if self.dialect.liquid and len(lines) > 1 and (kind := _hinting(lines[-1][0].strip())):
+        """Return lines of plain text."""
+        if self.dialect.liquid and len(lines) > 1 and (kind := _hint_of_attributes(lines[-1][0].strip())):
             return self.hint(kind, "", self.text(lines[:-1]), lines[0][1])
         joined = "\n".join(text for text, _ in lines)
         made = self.inline(joined, lines[0][1])
@@ -1311,15 +1313,18 @@ class Writer:
             return lines
         rows = made.split("\n")
         if len(rows) == len(lines):
-            return [(_led(row, text), number) for row, (text, number) in zip(rows, lines, strict=True)]
+            return [
+                (_keep_text_column(row, text), number)
+                for row, (text, number) in zip(rows, lines, strict=True)
+            ]
         return [(row, lines[min(at, len(lines) - 1)][1]) for at, row in enumerate(rows)]
 
     def inline(self, text: str, number: int) -> str:
-        """Words with links, images and components in them. ``number``: of their first line."""
+        """Return text with links, images, and components. ``number`` is its first line."""
         if not text or _SIGNS.search(text) is None:
             return text
         if len(text) > MAX_WORDS:
-            message = f"more than {MAX_WORDS} characters without an empty line; kept as they are written"
+            message = f"more than {MAX_WORDS} characters without an empty line; kept as written"
             self.tell(number, "too_long", message)
             return text
         made: list[str] = []
@@ -1351,11 +1356,11 @@ class Writer:
     def _code(self, found: re.Match[str], line: int) -> str:
         if self.dialect.shortcodes:
             return self.vocabulary.shortcodes_in_code(self, found[0], line)
-        # How MDX says the language of words in code.
+        # MDX syntax for the language of inline code.
         return re.sub(r"\{:\.?[\w.-]+\}(?=`+$)", "", found[0]) if self.jsx else found[0]
 
     def _auto(self, found: re.Match[str], line: int) -> str:
-        """An address; of a place of the project where MyST names one so."""
+        """Return an autolink. In MyST it may refer to a place in the project."""
         if not self.dialect.roles or not found[0].startswith("<project:"):
             return found[0]
         href = found[0][len("<project:") : -1]
@@ -1370,11 +1375,11 @@ class Writer:
         return self.vocabulary.role(self, found["role_name"], found["role_text"], line)
 
     def _spanning(self, text: str, found: re.Match[str], endless: set[str], line: int) -> tuple[str, int]:
-        """Comments, formulas and shortcodes: what they become, and where the text goes on. ``endless``: the signs that
-        nothing ends from here on."""
+        """Return the replacement of comments, formulas, and shortcodes, and where the text continues. ``endless``
+        collects the opening signs that have no end from here on."""
         sign, start = found[0], found.end() + (found[0] == "$$")
         if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
-            return sign, start  # A sign that means itself.
+            return sign, start  # A literal sign.
         ends = [
             (end, len(close))
             for close in (_SPANS[sign] if sign not in endless else ())
@@ -1442,20 +1447,21 @@ class Writer:
         return f"![{alt}]({_pointed(href)}{title})"
 
     def _target(self, written: str, line: int) -> tuple[str, bool]:
-        """What a link leads to, and whether a template named a page of the source, which is found already."""
+        """Return the target of a link, and whether a template referred to a page of the source, which is already
+        resolved."""
         href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
         if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:
             return href, False
         done = re.search(r"\{%-?\s*(?:link|post_url)\b|\{\{[<%]\s*(?:rel)?ref\b", href) is not None
         return self.inline(href, line), done
 
-    def _to(self, found: re.Match[str], line: int) -> str:
+    def _link_target(self, found: re.Match[str], line: int) -> str:
         href, done = self._target(found["href"], line)
         if done:
             return f"]({_pointed(href)}{found['link_title'] or ''})"
         href = href.removeprefix("project:") if self.dialect.roles else href
         if self.dialect.roles and found.start() and found.string[found.start() - 1] == "[":
-            # Without words of its own it has those of the place that it names.
+            # Without a text of its own, it gets the text of its target.
             place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
             if place and not place.startswith("\0"):
                 return f"{title}]({_pointed(place)})"
@@ -1472,7 +1478,7 @@ class Writer:
             return name.removeprefix("glossary:")
         value = self.place.value(name)
         if value is None:
-            self.tell(line, "variable", f"{found[0]} is only known when somebody reads the page", name)
+            self.tell(line, "variable", f"{found[0]} is only known when the page is viewed", name)
             return f"\\<\\<{name}>>"
         return value
 
@@ -1490,7 +1496,9 @@ class Writer:
                 given = self.expression(value[1:-1])
                 if key in ("style", "ref", "key") or not isinstance(given, (str, int, float)):
                     if key in ("src", "href"):
-                        self.tell(line, "expression_left_out", f"{key}={value} is only known when it runs")
+                        self.tell(
+                            line, "expression_left_out", f"{key}={value} is only known when the page runs"
+                        )
                     return ""
                 value = f'"{given}"'
             quote, inside = value[0], value[1:-1]
@@ -1516,7 +1524,7 @@ class Writer:
             written,
         )
         if name and name[1] == "li" and (id := attributes_of(made[3:-1]).get("id")):
-            # An item of a list has no id of its own.
+            # A list item has no id of its own.
             made += anchor(id)
         return made
 
@@ -1596,34 +1604,34 @@ class Writer:
 _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
     "escape": Writer._code, "code": Writer._code, "auto": Writer._auto, "filled": Writer._filled,
     "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
-    "image": Writer._image, "to": Writer._to, "tag": Writer._tag, "liquid": Writer._liquid,
+    "image": Writer._image, "to": Writer._link_target, "tag": Writer._tag, "liquid": Writer._liquid,
     "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "small": Writer._small, "inserted": Writer._inserted, "icon": Writer._icon,
     "formula": Writer._formula, "attributes": Writer._attribute_list,
 }  # fmt: skip
 _KINDS = (*_HANDLERS, "component", "spanning")
 HOLDERS = frozenset(["div", "figure", "section", "article", "center"])
-"""Elements whose attribute ``markdown`` says that Markdown is in them."""
+"""Elements whose attribute ``markdown`` marks their contents as Markdown."""
 _HOLDING = re.compile(r"[^<>]*\bmarkdown(?:[\s=>]|$)")
 _ELEMENTS = frozenset(["details", "iframe", "include", "video", "audio", "aside", "llms-only", "llms-ignore"])
-"""Elements in lower case that become blocks of ours."""
+"""Elements in lower case that become Octavo blocks."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 
 
 def anchor(id: str) -> str:
-    """A place that links can name."""
+    """Return an anchor that links can refer to."""
     return f'<a id="{escape(id)}"></a>'
 
 
 def _place_of(attributes: re.Match[str]) -> str:
-    """What a list of attributes leaves of itself: the place that it names."""
+    """Return what remains of an attribute list: the anchor that it defines."""
     named = _ID.search(attributes[0].strip().strip("{}"))
     return f" {anchor(named[1])}" if named else ""
 
 
-def _led(row: str, text: str) -> str:
-    """A line of a list with as much before its words as in the source: where a sign is left out that stood first, they
-    would begin further in and mean a listing."""
+def _keep_text_column(row: str, text: str) -> str:
+    """Return a line of a list with the original indentation of its text. Without the removed leading marker, the
+    text would be indented further and become a listing."""
     lead = _LEAD.match(text)
     if lead is None or not row.startswith(lead[0]) or row == text:
         return row
@@ -1634,15 +1642,16 @@ _BOXES = frozenset("note tip info warning caution danger important hint".split()
 
 
 def _hint_of_classes(found: re.Match[str]) -> str:
-    """Which hint an element of HTML is whose classes say so; empty for any other."""
+    """Return the hint kind of an HTML element based on its classes, empty for any other element."""
     given = re.match(r"[^<>]*?\bclass=[\"']([^\"'<>]*)[\"']", found.string[found.end() :])
     classes = given[1].split() if given else []
     kinds = [one.removeprefix("alert-") for one in classes if one in _BOXES or one.startswith("alert-")]
     return kinds[-1] if kinds else ""
 
 
-def _hinting(line: str) -> str:
-    """Which hint attributes in a line of their own make of what they are for; empty for any others."""
+def _hint_of_attributes(line: str) -> str:
+    """Return the hint kind that attributes on a line of their own give to their block, empty for any other
+    attributes."""
     if not line.startswith("{:") or not _ATTRIBUTES.fullmatch(line):
         return ""
     classes = re.findall(r"\.([\w-]+)", line)
@@ -1659,7 +1668,7 @@ _BY_ENDING = {
 
 
 def label_id(name: str) -> str:
-    """The id of a place that is named so."""
+    """Return the id of a place with this label."""
     return re.sub(r"[^\w.+%~:-]+", "-", name.strip())[:200]
 
 
@@ -1674,21 +1683,21 @@ def _key(name: str) -> str:
 
 
 def _without_marks(lines: list[Line]) -> list[Line]:
-    """The lines of a listing without comments that say which of them are marked."""
+    """Return the lines of a listing without comments that highlight lines."""
     made: list[Line] = []
     for text, number in lines:
         if _MAGIC.match(text):
             continue
         if "[!code" in text and len(text) <= MAX_INCLUDE and (found := _MARKED.match(text)):
             if not found["before"].strip():
-                continue  # It stood for the lines below.
+                continue  # It applied to the lines below.
             text = found["before"]
         made.append((text.replace("[!!code", "[!code"), number))
     return made
 
 
 def without_comments(lines: list[Line]) -> list[Line]:
-    """Lines without what stands between two ``%%``, and without the names of blocks at their ends, but in listings."""
+    """Return lines without comments between two ``%%`` and without block ids at line ends, except in listings."""
     made: list[Line] = []
     fence, began = "", -1
     for at, (text, number) in enumerate(lines):
@@ -1710,12 +1719,12 @@ def without_comments(lines: list[Line]) -> list[Line]:
         if began < 0:
             kept += rest
         made.append((_BLOCK_NAME.sub("", kept.rstrip() if kept != text else kept), number))
-    # What nothing ends is no comment.
+    # Without an end, it isn't a comment.
     return made if began < 0 else made[:began] + lines[began:]
 
 
 def cut_section(rows: list[str], section: str) -> list[str]:
-    """Of the rows of a file those of a section by its name, or from one line to another."""
+    """Return the rows of a section by name, or of a range of lines."""
     if not section:
         return rows
     if found := re.fullmatch(r"(\d*)(?::(\d*))?", section):
@@ -1728,8 +1737,8 @@ def cut_section(rows: list[str], section: str) -> list[str]:
 
 
 def _cut_region(rows: list[str], name: str) -> list[str]:
-    """What is between the comments that name a region, or below the heading that has this id; else all."""
-    # Loaded where it is used: it takes long to load.
+    """Return the rows between the comments that mark a region, or below the heading with this id, else all rows."""
+    # Imported here because it loads slowly.
     from octavo.core.document.anchors import slug
 
     marks = [
@@ -1751,8 +1760,8 @@ def _cut_region(rows: list[str], name: str) -> list[str]:
 
 
 def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
-    """What stands behind a fence: the language, a title, and whether lines have numbers. ``bare``: words behind the
-    language are a title as well."""
+    """Parse the text after a fence: the language, a title, and whether lines are numbered. ``bare`` reads words
+    after the language as a title too."""
     if not info:
         return "", "", False
     if info.startswith("{"):
@@ -1787,8 +1796,8 @@ def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
 
 
 class Opening(Struct, frozen=True):
-    """An opening tag: where it ends, what its attributes say as written (expressions with their braces; a text that
-    begins with a brace has a null character before it)."""
+    """An opening tag: its end, and its attributes as written. Expressions keep their braces; a text that starts
+    with a brace has a null character before it."""
 
     line: int
     column: int
@@ -1802,7 +1811,7 @@ MAX_TAG = 20_000
 
 
 class EndlessTag(Exception):
-    """``size``: the characters that were looked through."""
+    """A tag without an end. ``size`` is the number of characters that were searched."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -1810,7 +1819,7 @@ class EndlessTag(Exception):
 
 
 def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
-    """The tag that begins at a place; None where there is none. Raises EndlessTag for one without an end."""
+    """Return the tag that opens at a place, or None if there is none. Raises EndlessTag for a tag without an end."""
     text = lines[at][0][column : column + MAX_TAG]
     starts = [0]
     last = at
@@ -1843,7 +1852,7 @@ def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
             row = max(n for n, start in enumerate(starts) if start <= place - 1)
             return Opening(at + row, place - starts[row] + (column if row == 0 else 0), found, empty)
         if text[place] in "{":
-            # Attributes that are spread.
+            # Spread attributes.
             end = _end_of_braces(text, place)
             while end is None and more():
                 end = _end_of_braces(text, place)
@@ -1920,7 +1929,7 @@ def _end_of_braces(text: str, at: int) -> int | None:
 def find_closing(
     lines: list[Line], opened: Opening, name: str, opening: Callable[[list[Line], int, int], Opening | None]
 ) -> tuple[int, int, int] | None:
-    """The line and columns of the tag that closes an element. Listings are no tags."""
+    """Return the line and columns of the tag that closes an element. Tags in listings don't count."""
     pattern = re.compile(rf"<(?P<close>/?){re.escape(name)}(?=[\s/>]|$)|(?P<code>`+)")
     depth, fence = 1, ""
     at, column = opened.line, opened.column
@@ -1951,7 +1960,7 @@ def find_closing(
 
 
 def inside_of(lines: list[Line], opened: Opening, closed: tuple[int, int, int]) -> list[Line]:
-    """What is between the tags of an element."""
+    """Return the contents between the tags of an element."""
     line, start, _ = closed
     if line == opened.line:
         inside = lines[line][0][opened.column : start]
@@ -1959,7 +1968,7 @@ def inside_of(lines: list[Line], opened: Opening, closed: tuple[int, int, int]) 
     first = lines[opened.line][0][opened.column :]
     last = lines[line][0][:start]
     between = lines[opened.line + 1 : line]
-    # What stands beside a tag has no indentation of its own.
+    # Content next to a tag has no indentation of its own.
     by = " " * min((_indent(text) for text, _ in between if text.strip()), default=0)
     made = [(by + first.strip(), lines[opened.line][1])] if first.strip() else []
     made += between

@@ -1,4 +1,4 @@
-"""What references of a project of Sphinx name."""
+"""Targets of references in a Sphinx project."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from msgspec import Struct
 
 OUTSIDE = "extlinks:"
-"""Before the name of a role that may be one of ``extlinks``."""
+"""Prefix of the name of a role that may be one of ``extlinks``."""
 
 
 class Names(Struct, frozen=True):
-    """What references of a project name. ``labels``: the page, the place in it and the words of each, in lower case;
-    ``find``: the file that a path means, written in a file; ``title``: of a page; ``outside``: by role the URL and the
-    words of links elsewhere, with ``%s`` for what is named."""
+    """The targets of references in a project. ``labels`` has the page, the place in it, and the text of each
+    label, in lower case. ``find`` returns the file for a path in a file. ``title`` returns the title of a page.
+    ``outside`` has the URL and the text of external links by role, with ``%s`` for the target."""
 
     labels: dict[str, tuple[str, str, str]]
     find: Callable[[str, str], str | None]
@@ -22,6 +22,6 @@ class Names(Struct, frozen=True):
 
 
 def outside_link(form: tuple[str, str], target: str) -> tuple[str, str]:
-    """The URL and the words of a role of ``extlinks``."""
+    """Return the URL and the text for a role of ``extlinks``."""
     url, said = (part.replace("%s", target.strip()).replace("%%", "%") for part in form)
     return url, said or url

@@ -1,4 +1,4 @@
-"""Documents of ProseMirror, as editors in the browser keep them, as HTML."""
+"""Conversion of ProseMirror documents, as browser editors store them, to HTML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 MAX_DEPTH = 60
-"""Nodes in nodes down to which they are told apart; below there is only text."""
+"""Maximum nesting of nodes. Deeper nodes become plain text."""
 
 _MARKS = {
     "strong": "strong", "bold": "strong", "em": "em", "italic": "em", "code_inline": "code", "code": "code",
@@ -23,8 +23,8 @@ Refer = Callable[[str], str]
 
 
 def write_html(document: Any, refer: Refer, tell: Tell) -> str:
-    """The content of a document. ``refer``: what an address in it becomes; ``tell`` hears of what is not understood, by
-    code and message."""
+    """Return the content of a document. ``refer`` rewrites its URLs. ``tell`` is called with a code and a message
+    for everything that isn't supported."""
     return _Writer(refer, tell).content(document, 0)
 
 
@@ -46,7 +46,7 @@ class _Writer:
         return "".join(self.node(one, depth + 1) for one in inside) if isinstance(inside, list) else ""
 
     def words(self, node: Any, depth: int) -> str:
-        """The text of a node and of what is in it."""
+        """Return the text of a node and its children."""
         waiting, found = [node], []
         while waiting:
             one = _object(waiting.pop())
@@ -76,7 +76,7 @@ class _Writer:
         made = getattr(self, f"_{name}", None) if name.isidentifier() else None
         if made is not None and name in _NODES:
             return str(made(node, attributes, depth))
-        self.tell("unknown_component", f"{name[:100]} means nothing here; what is in it is kept")
+        self.tell("unknown_component", f"{name[:100]} isn't supported; its contents were kept")
         return self.content(node, depth)
 
     def marked(self, node: dict[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""What ReadMe exports and syncs: categories in their order, blocks of JSON in the text, callouts, listings side by side."""
+"""Reader for ReadMe exports and synced repositories: ordered categories, blocks of JSON in the text, callouts, and
+adjacent listings as tabs."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def _find(files: Heads) -> str | None:
             found = re.match(r"((?:.*?/)?)(?:docs|guides|reference|custom_pages|recipes)/", path)
             project = found[1] if found else folder_of(path)
             above, _, name = project.rstrip("/").rpartition("/")
-            # An export of several versions has each in a folder.
+            # An export of several versions has a folder for each.
             return (f"{above}/" if above else "") if _VERSION.fullmatch(name) else project
     sample = [path for path in files.paths if is_page(path)][:40]
     if any(_BLOCK.search(files.text(path) or "") for path in sample):
@@ -47,7 +48,7 @@ def _order(files: Heads, folder: str, problems: list[Problem]) -> list[str]:
         try:
             said = read_yaml(text).value
         except YamlError as error:
-            problems.append(Problem(folder + name, error.line, "invalid_yaml", f"{error}; the usual order counts"))  # fmt: skip
+            problems.append(Problem(folder + name, error.line, "invalid_yaml", f"{error}; the default order is used"))  # fmt: skip
             continue
         return [str(one) for one in said if isinstance(one, (str, int, float))] if isinstance(said, list) else []  # fmt: skip
     return []
@@ -74,7 +75,7 @@ def _of_version(files: Heads, project: str, version: str, is_first: bool) -> Lay
 
 
 def _versions(files: Heads, project: str) -> list[str]:
-    """Of an export with several versions the folder of each, the newest first."""
+    """Return the folder of each version of an export with several versions, newest first."""
     tops = {path[len(project) :].partition("/")[0] for path in files.paths if path.startswith(project) and "/" in path[len(project) :]}  # fmt: skip
     return sorted((top for top in tops if _VERSION.fullmatch(top)), key=natural_key, reverse=True)
 
@@ -103,18 +104,18 @@ class _Project:
                     if children := self._folder(root + part, address, 0):
                         entries.append(Entry(title=name, children=children))
             if "custom_pages/" in parts:
-                # Readers come to them by links alone.
+                # Readers reach these only by links.
                 for path in pages_below(self.files, f"{root}custom_pages/"):
                     self.addresses[path] = f"page/{self._slug(path)}"
                 for path in self.files.paths:
                     if path.startswith(f"{root}custom_pages/") and path.endswith(".html"):
-                        self._tell(path, "pages_left_out", "a page in HTML of its own")
+                        self._tell(path, "pages_left_out", "a custom HTML page; not imported")
             if "changelogs/" in parts:
-                self._tell(f"{root}changelogs", "blog_left_out", "the changelog: not part of what is imported; import the folder by itself")  # fmt: skip
+                self._tell(f"{root}changelogs", "blog_left_out", "the changelog: not imported; import its folder separately")  # fmt: skip
         else:
             entries = self._folder(root, "docs", 0)
         if self.operations:
-            self._tell(root.rstrip("/"), "api_left_out", f"{self.operations} pages of an API description; add it as an API description")  # fmt: skip
+            self._tell(root.rstrip("/"), "api_left_out", f"{self.operations} pages of an API description weren't imported; add it as an API description")  # fmt: skip
         return Layout(
             entries=entries, dialect=Dialect(jsx=(".md", ".mdx", ".markdown") if self.has_order else (), magic=True), root=root, addresses=self.addresses, problems=self.problems,
             parts=(root.rstrip("/"),), statics=(f"{root}assets/", f"{root}images/"), redirects={"docs": first} if (first := self._first(entries)) else {},
@@ -143,7 +144,7 @@ class _Project:
         return str(slug) if isinstance(slug, str) and slug.strip("/") else stem
 
     def _gather(self) -> dict[str, tuple[dict[str, str], dict[str, None]]]:
-        """Of each folder its pages by their names, and the folders in it that hold pages."""
+        """Return the pages of each folder by name, and the subfolders that contain pages."""
         made: dict[str, tuple[dict[str, str], dict[str, None]]] = {}
         for path in pages_below(self.files, self.project):
             folder, name = folder_of(path), stem_of(path)
@@ -155,13 +156,13 @@ class _Project:
         return made
 
     def _folder(self, folder: str, address: str, level: int) -> list[Entry]:
-        """What is in a folder: first what its order lists, then the rest."""
+        """Return the contents of a folder: first the entries listed in its order, then the rest."""
         pages, folders = self.below.get(folder, ({}, {}))
         order = _order(self.files, folder, self.problems)
         names = sorted({*pages, *folders}, key=natural_key)
         for name in order:
             if name not in pages and name not in folders:
-                self._tell(folder + _ORDERS[0], "missing_file", f"{name[:200]} of the order does not exist")
+                self._tell(folder + _ORDERS[0], "missing_file", f"{name[:200]} in the order doesn't exist")
         made: list[Entry] = []
         for name in [*(one for one in dict.fromkeys(order) if one in pages or one in folders), *(one for one in names if one not in order)]:  # fmt: skip
             if name == "index" and level:

@@ -1,5 +1,5 @@
-"""What only ReadMe writes: blocks of JSON between ``[block:x]`` and ``[/block]``, callouts that begin with a sign, and
-listings side by side."""
+"""Syntax specific to ReadMe: blocks of JSON between ``[block:x]`` and ``[/block]``, callouts that start with an
+emoji, and adjacent listings as tabs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EMBEDDED = re.compile(r"[ \t]*\[[^\[\]]*\]\(\s*<?(?P<url>https?:[^\s<>]+?)>?\s+
 
 
 def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-    """The block of JSON, or the link that stands for what it leads to, that begins at a line; None where there is none."""
+    """Return the JSON block, or the embed link, that starts at a line, or None if there is none."""
     text, number = lines[at]
     if found := _EMBEDDED.match(text):
         return at + 1, [(f"{{% embed url={quoted(found['url'])} %}}", number)]
@@ -35,14 +35,14 @@ def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[L
     rows = [found["rest"], *(row for row, _ in lines[at + 1 : end + 1])] if end > at else [found["rest"]]
     written, _, rest = "\n".join(rows).partition(_END)
     try:
-        # Whoever edited it by hand may have escaped what needs none.
+        # Manual edits may have added needless escapes.
         data = json.loads(
             re.sub(r"\\(.)", lambda pair: pair[0] if pair[1] in '"\\/bfnrtu' else pair[1], written)
         )
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        writer.tell(number, "unclear_markup", f"[block:{found['kind']}] cannot be read; its source is shown")
+        writer.tell(number, "unclear_markup", f"[block:{found['kind']}] can't be read; its source is shown")
         made = fenced([(row, number) for row in written.strip("\n").split("\n")], "json", number)
     else:
         made = _made(writer, found["kind"], data, number)
@@ -92,18 +92,18 @@ def _made(writer: Writer, kind: str, data: dict[str, Any], number: int) -> list[
     writer.tell(
         number,
         "unknown_component",
-        f"[block:{kind}] means nothing here; {'what is in it is kept' if kept else 'it is left out'}",
+        f"[block:{kind}] isn't supported; {'its contents were kept' if kept else 'it was skipped'}",
         kind,
     )
     return writer.blocks(kept)
 
 
 def html_lines(writer: Writer, given: Any, number: int) -> list[Line]:
-    """HTML that a page shows as it is, without what runs or only dresses it."""
+    """Return HTML that a page shows unchanged, without scripts and styles."""
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:
-        writer.tell(number, "script_left_out", "a script; what it does is not done here", "script")
+        writer.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
     return writer.blocks(_lines(made, number))
 
 
@@ -148,7 +148,7 @@ def _image(writer: Writer, given: Any, number: int) -> list[Line]:
 
 
 def as_html(text: str) -> str:
-    """Words of Markdown as HTML in a cell."""
+    """Return Markdown text as HTML for a cell."""
     text = re.sub(r"<(?!/?(?:code|strong|em|a|br|i|kbd)\b)", "&lt;", text.replace("{%", "&#123;%"))
     text = re.sub(r"`([^`]+)`", lambda found: f"<code>{found[1]}</code>", text)
     text = re.sub(r"!\[([^\]]*)\]\([^()\s]*\)", r"\1", text)
@@ -162,7 +162,7 @@ def as_html(text: str) -> str:
 
 
 def figure(writer: Writer, source: str, alt: str, caption: str, width: str, number: int) -> str:
-    """An image with its caption, as one line."""
+    """Return an image with its caption, on one line."""
     shown = writer.place.link(source, number, shown=True)
     size = f' width="{width}"' if re.fullmatch(r"\d{1,5}%?", width) else ""
     made = f'<img src="{escape(shown)}" alt="{escape(alt)}"{size}>'
@@ -184,7 +184,7 @@ def _parameters(writer: Writer, data: dict[str, Any], number: int) -> list[Line]
 
 
 def table_of(writer: Writer, rows: list[list[str]], number: int) -> list[Line]:
-    """A table of cells of Markdown, the first row its head."""
+    """Return a table of Markdown cells, with the first row as its head."""
     columns = max(map(len, rows), default=0)
     if not columns:
         return []
@@ -202,7 +202,8 @@ def _cell(writer: Writer, text: str, number: int) -> str:
 
 
 def sign_of(text: str) -> tuple[str, str] | None:
-    """The kind of the callout that a quote is whose first line this is, and its title; None for a mere quote."""
+    """Return the kind and the title of the callout that a quote with this first line is, or None for a plain
+    quote."""
     text = text.strip()
     if not text or unicodedata.category(text[0]) not in ("So", "Po") or text[0].isascii() or ord(text[0]) < 0x2100:  # fmt: skip
         return None
@@ -212,7 +213,7 @@ def sign_of(text: str) -> tuple[str, str] | None:
 
 
 def side_by_side(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-    """Listings with nothing between them, as tabs; None where there is one alone."""
+    """Return adjacent listings as tabs, or None if there is only one."""
     opening = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
     end, count = at, 0
     while end < len(lines) and (found := opening.match(lines[end][0])):

@@ -1,6 +1,5 @@
-"""Pages of reStructuredText as HTML: docutils reads them, with the directives and roles of Sphinx that say something
-without the program that a page documents. Nothing of a page is run, and no file is opened but by way of its place.
-"""
+"""Conversion of reStructuredText pages to HTML. docutils parses them, with the Sphinx directives and roles that
+work without the documented program. Nothing of a page is run, and files are opened only through its place."""
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ from .layout import Place
 from .names import Names, outside_link
 
 MAX_TEXT = 1_000_000
-"""Characters of a page that is read."""
+"""Maximum number of characters of a page."""
 MAX_LINE = 20_000
 MAX_WORK = 100_000_000
-"""How many characters may be looked at for the ends of inline markup, which docutils looks for from each beginning to
-the end of the paragraph."""
+"""Maximum number of characters that are searched for the ends of inline markup. docutils searches from each start
+to the end of the paragraph."""
 MAX_INCLUDES = 12
 MAX_LINES = 50_000
-"""Lines of a page with all that it includes."""
+"""Maximum number of lines of a page with all its includes."""
 
 _DIRECTIVE = re.compile(
     r"^[ \t]*(?:(?:[-*+]|(?:\d{1,9}|#)[.)])[ \t]+){0,9}(?:\.\.|\.\. \|[^|\n]*\|)[ \t]+([A-Za-z][\w:+.-]*)::",
@@ -47,12 +46,12 @@ _SILENT = frozenset(
     """index toctree contents sectionauthor codeauthor currentmodule module py:module py:currentmodule tabularcolumns
     rst-class cssclass meta default-domain autosectionlabel""".split()
 )
-"""What says nothing to readers, or what the tree says already."""
+"""Directives without content for readers, or whose content the tree shows already."""
 _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )
 _SHOWN_CODE = re.compile(r"\w+:(?:example|run)|testcode|testoutput|ipython|jupyter-execute|prompt|terminal")
-"""Directives that run what is in them when the site is built, and show it."""
+"""Directives that run their content when the site is built, and show the output."""
 _OBJECT = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:function|class|method|classmethod|staticmethod|attribute|property|data|exception"
     r"|decorator|decoratormethod|option|cmdoption|envvar|confval|macro|type|struct|enum|enumerator|member|var|describe"
@@ -68,12 +67,12 @@ _EMPHASIZED = frozenset(
 
 
 class _Reading(Struct):
-    """The page that is being read."""
+    """The page being read."""
 
     place: Place
     names: Names
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By included file the files that led to it."""
+    """For each included file, the files that led to it."""
     left: int = MAX_LINES
     told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -84,13 +83,14 @@ class _Reading(Struct):
 
 
 _lock = threading.Lock()
-"""docutils has one table of directives and roles for the whole process, and pages may add to it."""
+"""Lock for docutils' table of directives and roles, which is shared by the whole process and which pages may
+extend."""
 _now: ContextVar[_Reading] = ContextVar("page")
 
 
 @contextmanager
-def _tables(text: str) -> Iterator[None]:
-    """The tables of directives and roles with all that a text names, and afterwards as they were."""
+def _extended_tables(text: str) -> Iterator[None]:
+    """Add every directive and role named in a text to the tables, and restore the tables afterward."""
     before = dict(directives._directives), dict(roles._roles)
     try:
         for name in set(_DIRECTIVE.findall(text)):
@@ -134,7 +134,7 @@ _BUILT_IN_ROLES = frozenset(
 
 
 class _Any(Directive):  # type: ignore[misc]
-    """Every directive that docutils does not have, or that Sphinx means otherwise."""
+    """Any directive that docutils lacks, or that Sphinx defines differently."""
 
     has_content = True
     optional_arguments = 1
@@ -180,12 +180,12 @@ class _Any(Directive):  # type: ignore[misc]
             kind = "rst-tab" if "tab" in name else "rst-details"
             return [nodes.container("", named, *self._inside(), classes=[kind])]
         if name == "todo":
-            reading.tell(self._line(), "unknown_directive", "a note to the writers; it is left out", name)
+            reading.tell(self._line(), "unknown_directive", "skipped: a note to the writers", name)
             return []
         if _SHOWN_CODE.fullmatch(name):
             return [_code("\n".join(self.content), argument.partition(" ")[0], "")]
         if _MADE_OF_CODE.match(name):
-            said = f".. {name}:: {argument[:80]} is made of code when the site is built; left out"
+            said = f".. {name}:: {argument[:80]} is generated from code when the site is built; skipped"
             reading.tell(self._line(), "code_reference", said, name + argument)
             return self._inside()
         if _OBJECT.match(name):
@@ -194,13 +194,9 @@ class _Any(Directive):  # type: ignore[misc]
             inside = self._inside() or [nodes.paragraph("", "")]
             return [nodes.definition_list("", nodes.definition_list_item("", *terms, nodes.definition("", *inside)))]  # fmt: skip
         if name != "glossary":
-            what = (
-                "shown to all here, whatever it depends on"
-                if name in ("only", "ifconfig")
-                else "means nothing here"
-            )
+            what = "the condition isn't supported" if name in ("only", "ifconfig") else "isn't supported"
             reading.tell(
-                self._line(), "unknown_directive", f".. {name}:: {what}; what is in it is kept", name
+                self._line(), "unknown_directive", f".. {name}:: {what}; its contents were kept", name
             )
         above = (
             [nodes.paragraph("", argument)]
@@ -210,7 +206,7 @@ class _Any(Directive):  # type: ignore[misc]
         return [*above, *self._inside()]
 
     def _line(self) -> int:
-        """The line of the file that the directive stands in: what was included moved the others."""
+        """Return the line of the file that contains the directive. Includes shift line numbers."""
         return int(self.state_machine.get_source_and_line(self.lineno)[1] or self.lineno)
 
     def _inside(self) -> list[nodes.Node]:
@@ -226,14 +222,14 @@ class _Any(Directive):  # type: ignore[misc]
     def _included(self, reading: _Reading, path: str) -> tuple[str, list[str]] | None:
         given = reading.place.include(path, self._line())
         if given is None:
-            said = f"{path[:200]} is not there; nothing is shown in its place"
+            said = f"{path[:200]} doesn't exist; nothing is shown in its place"
             reading.tell(self._line(), "missing_include", said, path)
             return None
         where, text = given
         rows = text.replace("\r\n", "\n").replace("\t", "        ").split("\n")
         reading.left -= len(rows)
         if reading.left < 0 or _is_too_much("\n".join(rows)):
-            said = f"{path[:200]}: more than {MAX_LINES} lines are included, or one is too long; left out"
+            said = f"{path[:200]}: more than {MAX_LINES} lines are included, or one is too long; skipped"
             reading.tell(self._line(), "too_many_lines", said, path)
             return None
         return where, rows
@@ -262,14 +258,14 @@ class _Any(Directive):  # type: ignore[misc]
         source, _ = self.state_machine.get_source_and_line(self.lineno)
         chain = reading.chains.get(source or "", (reading.place.path,))
         if where in chain or len(chain) > MAX_INCLUDES:
-            said = f"{path[:200]} includes itself, or too much; nothing is shown in its place"
+            said = f"{path[:200]} includes itself, or includes too much; nothing is shown in its place"
             reading.tell(self._line(), "circular_include", said, path)
             return []
         for name in set(_DIRECTIVE.findall("\n".join(rows))):
             _know_directive(name.lower())
         for name in set(_ROLE.findall("\n".join(rows))):
             _know_role(name.lower())
-        # As part of the page, so that its sections are sections.
+        # Parsed as part of the page, so that its sections become sections.
         reading.chains[where] = (*chain, where)
         self.state_machine.insert_input(rows, where)
         return []
@@ -288,7 +284,7 @@ def _code(text: str, language: str, title: str) -> nodes.Node:
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[Any]]:
-    """Every role that docutils does not have."""
+    """Any role that docutils lacks."""
     name, reading = name.lower(), _now.get()
     lineno = inliner.reporter.get_source_and_line(lineno)[1] or lineno
     text = nodes.unescape(text)
@@ -305,7 +301,7 @@ def _role(
         shown = words or target.lstrip("!")
         return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []
     if name not in _EMPHASIZED:
-        said = f":{name}: means nothing here; its words are kept"
+        said = f":{name}: isn't supported; its text was kept"
         reading.tell(lineno, "unknown_directive", said, f":{name}:")
         return [nodes.inline("", words or text)], []
     return [nodes.emphasis("", words or text)], []
@@ -325,7 +321,7 @@ def _reference(reading: _Reading, kind: str, target: str, words: str, line: int)
         title = target.rpartition("/")[2] if kind == "download" else names.title(path_found)
         return nodes.reference("", words or title, refuri=f"/{quote(path_found)}")
     if kind != "term":
-        said = f"{target[:200]} names nothing in the source"
+        said = f"{target[:200]} doesn't exist in the source"
         reading.tell(line, "broken_link", said, target)
     return nodes.inline("", words or target)
 
@@ -335,15 +331,15 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 
 
 def _is_too_much(text: str) -> bool:
-    """Whether a text is longer than may be, or would be looked through for too long."""
+    """Return whether a text is too long, or would take too long to search."""
     if len(text) > MAX_TEXT or any(len(row) > MAX_LINE for row in text.split("\n")):
         return True
     return sum(len(one) * len(_MARKS.findall(one)) for one in _PARAGRAPHS.split(text)) > MAX_WORK
 
 
 def html_of(text: str, place: Place, names: Names) -> str | None:
-    """A page as HTML, its references to pages as absolute paths of the source; None for what cannot be read, which is
-    told."""
+    """Return a page as HTML, with references to pages as absolute paths of the source, or None after reporting
+    that it can't be read."""
     if _is_too_much(text):
         place.problem(0, "too_large", "the page or one of its paragraphs is too long; its source is shown")
         return None
@@ -355,18 +351,18 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
         "smart_quotes": False, "doctitle_xform": False, "sectsubtitle_xform": False, "line_length_limit": MAX_LINE,
         "initial_header_level": 2, "toc_backlinks": False, "footnote_references": "brackets",
     }  # fmt: skip
-    with _lock, _tables(text):
+    with _lock, _extended_tables(text):
         token = _now.set(reading)
         try:
             tree = publish_doctree(text, settings_overrides=settings)
-            # The library makes the only section of a page its subtitle, too, which is a heading no more.
+            # docutils turns the only section of a page into its subtitle, which then isn't a heading.
             DocTitle(tree).promote_title(tree)
             _tell_messages(tree, reading)
             _name_languages(tree)
             return str(publish_from_doctree(tree, writer="html5", settings_overrides=settings))
-        except Exception as error:  # whatever a page makes the library raise
+        except Exception as error:  # Whatever a page makes the library raise.
             place.problem(
-                0, "not_converted", f"it cannot be read ({type(error).__name__}); its source is shown"
+                0, "not_converted", f"it can't be read ({type(error).__name__}); its source is shown"
             )
             return None
         finally:
@@ -381,7 +377,7 @@ def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
 
 
 def _name_languages(tree: nodes.document) -> None:
-    """Listings without a language have the one that was named above them."""
+    """Give listings without a language the one that was set above them."""
     language = ""
     for node in tree.findall(lambda node: isinstance(node, (nodes.comment, nodes.literal_block))):
         if isinstance(node, nodes.comment):
@@ -391,7 +387,7 @@ def _name_languages(tree: nodes.document) -> None:
 
 
 def prepare(tree: Any) -> None:
-    """What docutils writes, as HTML marks what it means."""
+    """Rewrite the output of docutils as semantic HTML."""
     for element in list(tree.iter()):
         if not isinstance(element.tag, str):
             continue
@@ -405,7 +401,7 @@ def prepare(tree: Any) -> None:
             element.tag = "code"
             element.attrib.pop("class")
         elif element.tag == "title":
-            element.text = ""  # The name of no file, where a page has no title.
+            element.text = ""  # Instead of the file name, if a page has no title.
         elif element.tag == "aside" and "footnote-list" in classes:
             element.tag = "div"
         elif element.tag == "aside" and {"footnote", "citation"} & set(classes):
@@ -422,7 +418,7 @@ def prepare(tree: Any) -> None:
         elif "rst-tabs" in classes:
             _tabs(element)
         elif "admonition-title" in classes and "".join(element.itertext()).strip().lower() in _KINDS:
-            # Of a hint that has no title of its own.
+            # For a hint without a title of its own.
             element.getparent().remove(element)
 
 

@@ -1,4 +1,4 @@
-"""Shortcodes of Hugo and tags of Liquid, as blocks and words of ours; what nobody knows is told and left out."""
+"""Hugo shortcodes and Liquid tags as Octavo blocks and text. Unknown ones are reported and skipped."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _BUILT_IN = _TABS | _TAB | _DETAILS | _PLAIN | _HINTS | frozenset(
 _TAG = re.compile(r"<[a-zA-Z]")
 _VERBATIM = re.compile(r"<(?:pre|textarea|script|style)\b", re.IGNORECASE)
 _SIGN = re.compile("\ue0f0(\\d+)\ue0f1")
-"""Stands in HTML for a piece of Markdown."""
+"""A placeholder in HTML for a piece of Markdown."""
 _LAST = re.compile(
     r"(?P<lead>(?:[ \t]*(?:>|[*+-](?=[ ])|\d+[.)](?=[ ])))*[ \t]*)(?P<before>.*)\ue0f0(?P<sign>\d+)\ue0f1[ \t]*"
 )
 _BLOCK = re.compile(
     r"[ \t]*(?:[*+-][ ]|\d+[.)][ ]|`{3}|~{3}|[|>#]|\{%|<(?!/?(?:a|b|code|em|i|kbd|strong|img|br)\b))"
 )
-"""What a line of ours begins with that is no paragraph."""
+"""Starts of Octavo lines that aren't paragraphs."""
 
 
 def _is_built_in(name: str) -> bool:
@@ -67,7 +67,7 @@ _PARAMETER = re.compile(
 
 
 def _given(rest: str) -> tuple[dict[str, str], list[str]]:
-    """The named and the other parameters of a shortcode."""
+    """Return the named and the positional parameters of a shortcode."""
     named: dict[str, str] = {}
     placed: list[str] = []
     for found in _PARAMETER.finditer(rest):
@@ -82,7 +82,7 @@ def _given(rest: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _opening(lines: list[Line], at: int) -> tuple[re.Match[str], int, str] | None:
-    """The shortcode that a line begins with, the line that its tag ends in, and what is behind it there."""
+    """Return the shortcode that a line starts with, the last line of its tag, and the text after it on that line."""
     joined = lines[at][0]
     start = len(joined) - len(joined.lstrip())
     end_of_tag = at
@@ -120,7 +120,7 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
     inside = _between(lines, end_of_tag, rest, close)
     tail = (rest if line == end_of_tag else lines[line][0])[behind:]
     if tail.strip() and line == at and not _is_built_in(name):
-        return at, []  # It is in a line of words.
+        return at, []  # It is inside a line of text.
     made = _paired(writer, found, dedented(inside), number)
     made = [(lead + row if row.strip() else row, n) for row, n in made]
     if made and at and lines[at - 1][0].strip():
@@ -136,7 +136,7 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
 
 
 def _between(lines: list[Line], first: int, rest: str, close: tuple[int, int, int]) -> list[Line]:
-    """The lines between the tags of a shortcode; ``rest``: what is behind the first tag in its line."""
+    """Return the lines between the tags of a shortcode. ``rest`` is the text after the opening tag on its line."""
     line, begin, _ = close
     if line == first:
         return [(rest[:begin], lines[line][1])] if rest[:begin].strip() else []
@@ -208,7 +208,7 @@ def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: in
     if (since := version_badge(name, given[0] if given else named.get("version", ""))) is not None:
         return writer.hint("warning", since.strip("*"), writer.blocks(inside), number)
     if "code" in kind:
-        # One of the site's own, which shows what is in it.
+        # A custom shortcode of the site, which shows its contents.
         ending = named.get("file", "").partition(".")[2]
         language = named.get("lang", named.get("language", ending))
         inside = writer.code(inside)
@@ -217,38 +217,38 @@ def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: in
     if made is not None:
         return made
     writer.tell(
-        number, "unknown_shortcode", f"the shortcode {name} means nothing here; what is in it is kept", name
+        number, "unknown_shortcode", f"the shortcode {name} isn't supported; its contents were kept", name
     )
     return writer.blocks(inside)
 
 
-# --- Templates of the site ----------------------------------------------------------------------------
+# --- templates of the site -----------------------------------------------------------------------------
 
 
 def _of_template(
     writer: Writer, found: re.Match[str], inside: list[Line] | None, number: int
 ) -> list[Line] | None:
-    """What the site's own template makes of a shortcode with these lines between its tags; None where there is none that
-    can be filled in."""
+    """Return the output of the site's own template for a shortcode with these lines between its tags, or None if
+    no template can be filled in."""
     template = _template(writer, found, number)
     given = _given(found["rest"])
     plain = fill(template, *given) if template is not None else None
     if template is None or plain is None:
         return None
     if found["kind"] == "%" and not _TAG.search(template):
-        # It is Markdown, as what is between the tags.
+        # It is Markdown, like the text between the tags.
         whole = fill(template, *given, "\n".join(text for text, _ in inside or []))
         return writer.blocks([(row, number) for row in (whole or "").strip("\n").split("\n")])
     pieces = _Pieces(writer)
     within = pieces.html_of(inside or [])
-    if inside and not pieces.has_templates and not _shows(plain):
-        # It only dresses what is in it.
+    if inside and not pieces.has_templates and not _is_visible(plain):
+        # It only styles its contents.
         return writer.blocks(inside)
     if inside and _VERBATIM.search(template):
         within = escape("\n".join(text for text, _ in inside or []))
     whole = fill(template, *given, within, partial(pieces.rendered, number=number))
     if whole is None or pieces.count(whole) > MAX_LINES:
-        # A page that grows beyond measure is not tried again.
+        # A page that grows too large isn't tried again.
         writer.looked.take(MAX_LOOKED)
         return None
     return pieces.blocks_of(whole, number)
@@ -262,8 +262,9 @@ def _template(writer: Writer, found: re.Match[str], number: int) -> str | None:
 
 
 class _Pieces:
-    """HTML of templates with pieces of Markdown in it. Each piece is made into ours by itself and stands in the HTML as a
-    sign, which is replaced once the HTML has become Markdown, too. ``has_templates``: some of it comes of templates."""
+    """HTML of templates with pieces of Markdown in it. Each piece is converted separately. A placeholder in the
+    HTML is replaced with it after the HTML has become Markdown, too. ``has_templates`` tells whether templates
+    created part of it."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -275,17 +276,18 @@ class _Pieces:
         return f"\ue0f0{len(self.made) - 1}\ue0f1"
 
     def count(self, html: str) -> int:
-        """How many lines the signs in HTML stand for."""
+        """Return the number of lines that the placeholders in HTML stand for."""
         return sum(len(self.made[int(found[1])]) for found in _SIGN.finditer(html))
 
     def rendered(self, markdown: str, number: int) -> str:
-        """HTML of what a template takes for Markdown."""
+        """Return the HTML of a template's Markdown."""
         if _SIGN.search(markdown) or not markdown.strip():
             return markdown
         return self.put(self.writer.blocks([(row, number) for row in unescape(markdown).split("\n")]))
 
     def html_of(self, lines: list[Line]) -> str:
-        """What is between the tags of a shortcode: shortcodes of the site filled in, the rest as signs."""
+        """Return the content between the tags of a shortcode, with shortcodes of the site filled in and the rest
+        as placeholders."""
         if self.writer.depth >= MAX_NESTING:
             return self.put(lines)
         self.writer.depth += 1
@@ -336,7 +338,7 @@ class _Pieces:
         return "\n".join(made)
 
     def _html_template(self, found: re.Match[str], number: int) -> str | None:
-        """The site's own template of a shortcode, where it can be filled in and is HTML."""
+        """Return the site's own template of a shortcode, if it can be filled in and is HTML."""
         if _is_built_in(found["name"]):
             return None
         template = _template(self.writer, found, number)
@@ -345,12 +347,12 @@ class _Pieces:
         return template if fill(template, *_given(found["rest"])) is not None else None
 
     def blocks_of(self, html: str, number: int) -> list[Line]:
-        """HTML with signs as lines of ours."""
+        """Return HTML with placeholders as Octavo lines."""
         from ..html import parse_html
 
         if re.search(r"<script\b", html, re.IGNORECASE):
-            self.writer.tell(number, "script_left_out", "a script; what it does is not done here", "script")
-        if not _shows(html):
+            self.writer.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
+        if not _is_visible(html):
             return []
         page = parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>")
         rows = html_of_tree(page, self.writer.place, "-").partition("\n")[2].strip("\n").split("\n")
@@ -371,13 +373,14 @@ class _Pieces:
             return as_html(" ".join(said)) if is_html else " ".join(said)
 
         if (lead := _LAST.fullmatch(row)) and not lead["before"].startswith(("#", "|", "<")):
-            return self._behind(
+            return self._lines_after(
                 lead["lead"], _SIGN.sub(words_of, lead["before"]), self.made[int(lead["sign"])], number
             )
         return [(_SIGN.sub(words_of, row), number)]
 
-    def _behind(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
-        """Lines of ours behind the beginning of a line; ``lead``: the signs of the quotes and lists that they are in."""
+    def _lines_after(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
+        """Return Octavo lines after the start of a line. ``lead`` has the markers of the quotes and lists around
+        them."""
         below = re.sub(r"[*+-](?=[ ])|\d+[.)](?=[ ])", lambda sign: " " * len(sign[0]), lead)
         if before and lines and _BLOCK.match(lines[0][0]):
             lines = [(before.rstrip(), number), ("", number), *lines]
@@ -391,15 +394,15 @@ class _Pieces:
         ]
 
 
-def _shows(html: str) -> bool:
-    """Whether something is seen of HTML, or what is in it becomes another thing by it."""
+def _is_visible(html: str) -> bool:
+    """Return whether HTML is visible or changes the meaning of its contents."""
     return bool(re.sub(r"<[^<>]*>|\s", "", html)) or bool(
         re.search(r"<(?:img|video|audio|iframe|ul|ol|li|table|tr|td|pre|details|blockquote|a|button)\b", html)
     )
 
 
 def _data_language(lines: list[Line]) -> str:
-    """In which language of data a listing is; empty for any other."""
+    """Return the data language of a listing, empty for any other listing."""
     first = next((text.strip() for text, _ in lines if text.strip()), "")
     if first.startswith("{"):
         return "json"
@@ -439,7 +442,7 @@ def _tab_list(
                     items.append((title, writer.blocks(dedented(body)), inside[at][1]))
                 at = line
                 if tail.strip():
-                    # Another one begins in the same line.
+                    # Another one starts on the same line.
                     inside[at] = (tail, inside[at][1])
                     continue
         at += 1
@@ -489,16 +492,17 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
     own = _of_template(writer, found, None, number)
     if own is not None:
         return "\n".join(text for text, _ in own)
-    writer.tell(number, "unknown_shortcode", f"the shortcode {name} means nothing here; it is left out", name)
+    writer.tell(number, "unknown_shortcode", f"the shortcode {name} isn't supported; it was skipped", name)
     return ""
 
 
 def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int) -> tuple[str, int]:
-    """What the shortcode between two places of a paragraph becomes, and where the paragraph goes on."""
+    """Return the replacement of an inline shortcode between two places of a paragraph, and where the paragraph
+    continues."""
     written = text[start:end]
     found = _SHORT.fullmatch(written)
     if found is None:
-        return _shown(written), end
+        return _unescaped(written), end
     if found["close"]:
         return "", end
     if not found["empty"] and not _is_built_in(found["name"]) and _template(writer, found, line):
@@ -515,30 +519,31 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
 def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
     """Fill in the shortcodes of a line of code, as Hugo does before it reads Markdown.
 
-    A shortcode that gives no plain text on one line stays as it is written, and is reported."""
+    A shortcode that gives no plain text on one line stays as written, and is reported.
+    """
 
     def filled(piece: re.Match[str]) -> str:
         found = _SHORT.fullmatch(piece[0])
         if found is None:
-            return _shown(piece[0])
+            return _unescaped(piece[0])
         value = _plain_text(writer, found, line)
         if value is None:
-            message = f"the shortcode {found['name']} in code stays as it is written"
+            message = f"the shortcode {found['name']} in code stays as written"
             writer.tell(line, "unknown_shortcode", message, f"{found['name']} in code")
         return piece[0] if value is None else value
 
     return _IN_CODE.sub(filled, text) if "{{" in text else text
 
 
-def _shown(written: str) -> str:
-    """Show a shortcode whose stars within its brackets say that it is only shown."""
+def _unescaped(written: str) -> str:
+    """Return an escaped shortcode (with comment markers inside its brackets) as the text it shows."""
     if len(written) < 10 or (written[3:5], written[-5:-3]) != ("/*", "*/"):
         return written
     return f"{written[:3]} {written[5:-5].strip()} {written[-3:]}"
 
 
 def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
-    """The plain text on one line that a shortcode stands for; None where it gives none."""
+    """Return the plain text on one line that a shortcode stands for, or None if there is none."""
     named, given = _given(found["rest"])
     if found["close"]:
         return None
@@ -553,7 +558,7 @@ def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
     return None if value is None or re.search(r"[`\n]|~~~", value) else value
 
 
-# --- Liquid -------------------------------------------------------------------------------------------
+# --- Liquid --------------------------------------------------------------------------------------------
 
 _LIQUID = re.compile(r"\s*\{%-?\s*(?P<name>[\w-]+)\s*(?P<rest>.*?)\s*-?%\}(?P<more>.*)$")
 _PAIRS = frozenset(
@@ -613,7 +618,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
     writer.tell(
         number,
         "variable",
-        f"{{% {name} %}} is only known when the site is built; what is in it is kept",
+        f"{{% {name} %}} is only known when the site is built; its contents were kept",
         name,
     )
     kept = [row for row in inside if not re.match(r"\s*\{%-?\s*(?:else|elsif|when)\b", row[0])]
@@ -621,7 +626,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
 
 
 def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False) -> list[Line]:
-    """``alone``: on a line of its own."""
+    """Return the replacement of a tag. ``alone`` tells that it is on a line of its own."""
     if name in ("include", "include_relative", "include_cached"):
         path = rest.split(maxsplit=1)[0] if rest else ""
         given = attributes_of(rest[len(path) :])
@@ -647,7 +652,9 @@ def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False)
             return [(row, number) for row in text.split("\n")]
         if alone:
             return writer.included(path if name == "include_relative" else f"/_includes/{path}", number)
-        writer.tell(number, "unknown_shortcode", f"{{% include {path} %}} is not read; it is left out", path)
+        writer.tell(
+            number, "unknown_shortcode", f"{{% include {path} %}} isn't supported; it was skipped", path
+        )
         return []
     if name == "assign" and (said := re.match(r"([\w-]+)\s*=\s*(.+)$", rest)):
         value = _value(writer, said[2].strip())
@@ -656,7 +663,7 @@ def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False)
         return []
     if name in ("assign", "else", "elsif", "when", "seo", "feed_meta", "toc", "endraw"):
         return []
-    writer.tell(number, "unknown_shortcode", f"{{% {name} %}} means nothing here; it is left out", name)
+    writer.tell(number, "unknown_shortcode", f"{{% {name} %}} isn't supported; it was skipped", name)
     return []
 
 
@@ -666,11 +673,11 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 MAX_TEMPLATE = 5000
-"""Characters of an included template that is filled in; longer ones are programs."""
+"""Maximum number of characters of an included template that is filled in. Longer ones are programs."""
 
 
 def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> str | None:
-    """What an included template shows that only repeats what it is given; None for any that does more."""
+    """Return the output of an included template that only repeats its parameters, or None for any other."""
     found = writer.place.include(path, number)
     if found is None or len(found[1]) > MAX_TEMPLATE:
         return None
@@ -701,7 +708,7 @@ def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> st
 
 
 _HOSTS = frozenset(["site.baseurl", "site.url", "base_path", "site.github.url"])
-"""Values that stand before addresses, which count from the top of the space here."""
+"""Values that precede URLs, which are relative to the top of the space here."""
 _PARTS_OF = re.compile(r"(?:[^|\"']|\"[^\"]*\"|'[^']*')+")
 _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     "upcase": lambda value, given: value.upper(), "downcase": lambda value, given: value.lower(),
@@ -716,11 +723,11 @@ _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     **dict.fromkeys(("relative_url", "absolute_url", "escape", "escape_once", "xml_escape", "markdownify", "smartify", "normalize_whitespace", "cgi_escape", "uri_escape"), lambda value, given: value),
 }  # fmt: skip
 MAX_VALUE = 10_000
-"""Characters of what filters make; what they are given may have a tenth of it."""
+"""Maximum number of characters of the output of filters. Their input may have a tenth of it."""
 
 
 def _value(writer: Writer, said: str) -> str | None:
-    """What an expression of Liquid gives, as far as the source says it."""
+    """Return the value of a Liquid expression, as far as the source states it."""
     first, *filters = [part.strip() for part in _PARTS_OF.findall(said)] or [""]
     value = _named(writer, first)
     for one in filters:
@@ -762,7 +769,7 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
         if name in ("raw", "endraw"):
             return ""
         made = _tag(writer, name, rest, line)
-        # Within a line a template gives its words alone.
+        # Within a line, a template contributes only its text.
         return re.sub(r"</?(?:span|small|div|p)\b[^<>]*>", "", " ".join(text for text, _ in made))
     value = found["value"]
     if (known := _value(writer, value)) is not None:

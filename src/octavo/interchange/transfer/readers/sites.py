@@ -1,6 +1,5 @@
-"""Folders of HTML: what a generator of sites built, or what somebody wrote by hand. The tree is that of the navigation
-on the pages; what generators mark in their own way is read as what it means.
-"""
+"""Folders of HTML, created by a site generator or by hand. The tree is based on the navigation of the pages.
+Markup specific to generators is rewritten as semantic HTML."""
 
 from __future__ import annotations
 
@@ -22,10 +21,10 @@ from .types import Reader
 
 ENDINGS = (".html", ".htm", ".xhtml", ".aspx")
 MAX_ITEMS = 20_000
-"""Entries of one navigation."""
+"""Maximum number of entries of one navigation."""
 _MAX_LEVEL = 20
 _MAX_REDIRECT = 1_000
-"""Letters of a page that only leads on."""
+"""Maximum number of characters of a page that only redirects."""
 _NAV = re.compile(
     r"(?:side-?(?:bar|nav)\w*|nav(?:igation|-tree|-container|-menu)?|menu|toc|toctree-wrapper|table-?of-?contents|contents|summary|chapter)",
     re.IGNORECASE,
@@ -34,7 +33,7 @@ _NO_PAGES = re.compile(
     r"(?:404|search|genindex(?:-[\w]+)?|py-modindex|search-results|print|print_page|toc|allclasses.*|overview-frame|package-frame)\.x?html?$",
     re.IGNORECASE,
 )
-"""What a generator makes for browsers, and the site here has of its own."""
+"""Generated assets for browsers, which the site here replaces with its own."""
 _BUILT = frozenset(["_static", "_sources", "_modules", "node_modules", "__macosx", "pagefind"])
 _LEFT = (
     *ENDINGS, ".css", ".js", ".mjs", ".map", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".inv", ".buildinfo", ".htaccess",
@@ -61,7 +60,7 @@ def _find(files: Heads) -> str | None:
     pages = sum(map(_is_page, files.paths))
     if pages <= sum(map(is_page, files.paths)):
         return None
-    # Documents of offices are made into HTML by another way, with the pages beside them.
+    # Office documents with pages next to them are converted to HTML elsewhere.
     office = (".docx", ".odt", ".fodt")
     return None if any(path.lower().endswith(office) for path in files.paths) else _common(files)
 
@@ -73,8 +72,8 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """What a page says beside its words. ``anchors``: of ids that are no headings. ``nav``: its navigation. ``contents``:
-    what it lists as being below it, as Sphinx writes that."""
+    """Facts about a page besides its text. ``anchors`` are for ids that aren't headings. ``nav`` is its
+    navigation. ``contents`` are the subpages that it lists, in the form that Sphinx writes."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 
@@ -121,12 +120,12 @@ class _Site:
         )  # fmt: skip
 
     def _tree(self, path: str) -> Any | None:
-        # Loaded where it is used: it takes long to load.
+        # Imported here because it loads slowly.
         from ..html import parse_html
 
         if self.files.source.size(path) > MAX_TEXT:
             self.problems.append(
-                Problem(path, 0, "too_large", f"a page of more than {MAX_TEXT // 1024**2} MB; left out")
+                Problem(path, 0, "too_large", f"a page of more than {MAX_TEXT // 1024**2} MB; skipped")
             )
             return None
         try:
@@ -152,7 +151,7 @@ class _Site:
         page.nav = self._nav(path, tree)
         page.contents = self._contents(path, tree)
         page.title = _doxygen_title(tree) or title_of(tree) or posixpath.splitext(posixpath.basename(path))[0]
-        # A site says its own name behind the title of each page.
+        # A site appends its own name to the title of each page.
         page.anchors = {name: at for name, at in anchors_of(tree).items() if name != at}
 
     def _name(self) -> str:
@@ -166,7 +165,7 @@ class _Site:
         return ""
 
     def _find(self, path: str, href: str) -> str | None:
-        """The page of the source that a reference in a page leads to."""
+        """Return the page of the source for a reference in a page."""
         name = unquote(re.split(r"[?#]", href, maxsplit=1)[0])
         if not name or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", name):
             return None
@@ -178,10 +177,10 @@ class _Site:
                 return found
         return None
 
-    # The tree
+    # Tree
 
     def _nav(self, path: str, tree: Any) -> list[Entry]:
-        """The largest list of links to pages that stands in what looks like navigation."""
+        """Return the largest list of links to pages in a navigation element."""
         best: list[Entry] = []
         count = 1
         for element in tree.iter("nav", "aside", "div", "ul", "ol", "section"):
@@ -230,7 +229,7 @@ class _Site:
                 and link.get("href", "").startswith("#")
                 and self.project + "index" not in path
             ):
-                # A place on this page is none of the tree, unless it is how a generator names the page itself.
+                # A place on this page isn't part of the tree, unless it is the generator's link to the page itself.
                 target = path if link.get("href") == "#" else None
             else:
                 target = self._find(path, link.get("href")) if link is not None else None
@@ -243,7 +242,8 @@ class _Site:
         return made
 
     def _doxygen(self) -> list[Entry]:
-        """The tree of the navigation of Doxygen, which is a script: lists in lists, some of them in files of their own."""
+        """Return the tree of Doxygen's navigation, which is a script: nested lists, some of them in files of their
+        own."""
         count = 0
 
         def entries(given: Any, level: int) -> list[Entry]:
@@ -267,12 +267,12 @@ class _Site:
         if len(made) == 1 and made[0].children:
             first = made[0]
             made = [Entry(title=first.title, path=first.path), *first.children] if first.path else first.children  # fmt: skip
-        return _once(made, set())
+        return _without_duplicates(made, set())
 
     def _entries(self, paths: list[str]) -> list[Entry]:
         home = self._home()
         if f"{self.project}navtreedata.js" in self.files.known and (made := self._doxygen()):
-            # What it does not list, such as the source of files, only links lead to.
+            # Pages that it doesn't list, such as source files, are reachable only by links.
             return made
         if home and self.pages[home].contents and (made := self._sphinx(home)):
             listed = {entry.path for entry in walk_entries(made)}
@@ -281,9 +281,9 @@ class _Site:
         merged = self.pages[home].nav if home else []
         if not merged:
             merged = max((page.nav for page in self.pages.values()), key=lambda nav: len(walk_entries(nav)), default=[])  # fmt: skip
-        merged = _once(merged, set())
+        merged = _without_duplicates(merged, set())
         at = {entry.path for entry in walk_entries(merged) if entry.path}
-        # Many open only the part of the navigation that a page is in.
+        # Many sites expand only the part of the navigation that contains the current page.
         for page in self.pages.values():
             if any(entry.path and entry.path not in at for entry in walk_entries(page.nav)):
                 _merge(merged, page.nav, at)
@@ -298,11 +298,11 @@ class _Site:
             if first is not None and not first.children:
                 merged.remove(first)
                 merged.insert(0, first)
-        # Where the navigation holds most pages, the others are those that only a link leads to.
+        # If the navigation contains most pages, the others are reachable only by links.
         return merged if len(rest) * 3 < len(paths) else [*merged, *grow(self.files, rest, self.project)]
 
     def _sphinx(self, home: str) -> list[Entry]:
-        """The tree of what pages list as being below them, from the home page down."""
+        """Return the tree of listed subpages, starting at the home page."""
         taken = {home}
 
         def below(path: str, level: int) -> list[Entry]:
@@ -340,11 +340,11 @@ class _Site:
 _CHROME = frozenset(
     ["nav-path", "top", "side-nav", "MSearchSelectWindow", "MSearchResultsWindow", "splitbar"]
 )
-"""What Doxygen puts around its pages."""
+"""Parts that Doxygen adds around its pages."""
 
 
 def _lists_in(element: Any) -> list[Any]:
-    """The lists in an element, without those that are in one of them."""
+    """Return the lists in an element, without nested ones."""
     found: list[Any] = []
     waiting = [element] if element.tag in ("ul", "ol") else list(element)[::-1]
     while waiting:
@@ -357,7 +357,7 @@ def _lists_in(element: Any) -> list[Any]:
 
 
 def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
-    """Puts entries that only another page shows where they are there. ``known``: the pages of the whole tree."""
+    """Insert entries that only another page shows in their places. ``known`` are the pages of the whole tree."""
     place = 0
     for entry in more:
         at = next(
@@ -369,7 +369,7 @@ def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
             _merge(into[at].children, entry.children, known)
             place = at + 1
         elif not entry.path or entry.path not in known:
-            for new in _once([entry], known):
+            for new in _without_duplicates([entry], known):
                 into.insert(place, new)
                 place += 1
 
@@ -388,29 +388,29 @@ def _words(element: Any, without: list[Any]) -> str:
     return " ".join("".join(parts).split())[:200].rstrip(" ¶#")
 
 
-def _once(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """The tree with each page where it is first."""
+def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
+    """Return the tree with each page only in its first place."""
     made = []
     for entry in entries:
         if entry.path is not None and entry.path in taken:
-            made += _once(entry.children, taken)
+            made += _without_duplicates(entry.children, taken)
             continue
         if entry.path is not None:
             taken.add(entry.path)
-        children = _once(entry.children, taken)
+        children = _without_duplicates(entry.children, taken)
         if entry.path is not None or children:
             made.append(Entry(title=entry.title, path=entry.path, children=children))
     return made
 
 
-# --- what generators mean -----------------------------------------------------------------------------
+# --- markup of generators ------------------------------------------------------------------------------
 
 
 def prepare(tree: Any) -> None:
-    """What Asciidoctor, Sphinx, Material, Doxygen and others write, as HTML marks what it means."""
+    """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and others as semantic HTML."""
     for element in list(tree.iter("div")):
         if _is_doxygen_title(element):
-            # The title of the page, without the groups that it is in.
+            # The title of the page, without its groups.
             for child in element.findall("div"):
                 _drop(child)
             element.tag = "h1"
@@ -435,7 +435,7 @@ def prepare(tree: Any) -> None:
         ):
             _fragment(element)
         elif element.tag == "table" and any(name.startswith(("highlight", "rouge-table", "hljs")) for name in classes):  # fmt: skip
-            _numbered(element)
+            _without_line_numbers(element)
         elif element.tag in ("td", "span") and {"linenos", "lineno", "line-numbers", "lnt", "ln"} & set(classes):  # fmt: skip
             _drop(element)
         elif element.tag == "table" and "memberdecls" in classes:
@@ -445,7 +445,7 @@ def prepare(tree: Any) -> None:
         elif element.get("id") in _CHROME or element.tag == "div" and "summary" in classes and element.getparent().get("class") == "header":  # fmt: skip
             _drop(element)
         elif element.tag == "span" and "filename" in classes and element.getnext() is not None:
-            _named(element)
+            _code_with_file_name(element)
         elif element.tag == "a" and (element.get("title") or "").lower() in ("permalink", "permanent link", "link to this heading", "permalink to this headline", "permalink to this heading", "link to this definition", "permalink to this definition"):  # fmt: skip
             _drop(element)
 
@@ -466,7 +466,7 @@ def _strong(element: Any) -> None:
 
 
 def _fragment(element: Any) -> None:
-    """A listing of Doxygen, which is a block a line."""
+    """Rewrite a listing of Doxygen, which has one block for each line."""
     for line in element.findall("div"):
         for number in [one for one in line.iter("span") if "lineno" in (one.get("class") or "").split()]:
             _drop(number)
@@ -493,7 +493,7 @@ def _doxygen_title(tree: Any) -> str:
 
 
 def _members(table: Any) -> None:
-    """The list of what a class has: its heading above it, and without the rows that only keep distance."""
+    """Rewrite the list of members of a class: move its heading above it, and drop rows that are only spacing."""
     for row in list(table.iter("tr")):
         kinds = row.get("class") or ""
         heading = next(row.iter("h2"), None)
@@ -508,14 +508,14 @@ def _members(table: Any) -> None:
                 _drop(image)
 
 
-def _numbered(element: Any) -> None:
-    """A listing whose numbers of lines are a column beside it."""
+def _without_line_numbers(element: Any) -> None:
+    """Rewrite a listing whose line numbers are a separate column."""
     listings = [pre for pre in element.iter("pre") if not any("line" in (up.get("class") or "") and up.tag == "td" for up in pre.iterancestors("td"))]  # fmt: skip
     if len(listings) != 1:
         return
     tail, listing = element.tail, listings[0]
     above = listing.getparent()
-    # The language is often said around it.
+    # The language is often stated on an outer element.
     listing = above if above.tag in ("div", "figure") else listing
     listing.tail = None
     for child in list(element):
@@ -526,7 +526,7 @@ def _numbered(element: Any) -> None:
 
 
 def _tabbed(element: Any) -> None:
-    """Tabs of Material: buttons, their names, and a block for each."""
+    """Rewrite tabs of Material: radio buttons, their labels, and a block for each."""
     from lxml import etree
 
     names = [" ".join("".join(one.itertext()).split()) for one in element.iter("label")]
@@ -548,8 +548,8 @@ def _tabbed(element: Any) -> None:
     element.extend([bar, *panels])
 
 
-def _named(element: Any) -> None:
-    """The name of a file above a listing."""
+def _code_with_file_name(element: Any) -> None:
+    """Rewrite the file name above a listing."""
     listing = element.getnext()
     above = element.getparent()
     if listing.tag != "pre" or above is None or above.tag not in ("div", "td"):

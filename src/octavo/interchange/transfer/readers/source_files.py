@@ -1,4 +1,4 @@
-"""The files of a source as readers ask for them: their texts, and what the heads of pages say, each read once."""
+"""The files of a source for readers: their texts and the heads of pages, each read once."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .literals import UNKNOWN, read_constant
 from .markdown import front_text, split_front, words
 
 MAX_TEXT = 10 * 1024 * 1024
-"""Bytes of a file that is read as text."""
+"""Maximum size in bytes of a file that is read as text."""
 MARKDOWN = (".md", ".mdx", ".markdown")
 INDEXES = ("index", "readme", "_index")
-"""Names of the page of a folder, without their endings and in lower case."""
+"""Names of the index page of a folder, without their endings and in lower case."""
 _ANY_TITLE = re.compile(r"^#[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
 _FENCED = re.compile(r"^([`~]{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 class Heads:
-    """``paths`` of all files in order, ``known`` the same for asking."""
+    """The heads of pages. ``paths`` lists all files in order; ``known`` is the same as a set."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -35,11 +35,11 @@ class Heads:
         self._heads: dict[str, tuple[Head, str]] = {}
 
     def below(self, folder: str) -> list[str]:
-        """The files in a folder, which is empty or ends in a slash, and in those in it."""
+        """Return the files in a folder and its subfolders. The folder is empty or ends in a slash."""
         return [path for path in self.paths if path.startswith(folder)]
 
     def text(self, path: str) -> str | None:
-        """None for what is not there, is no UTF-8, or is too large."""
+        """Return the text of a file, or None if it doesn't exist, isn't UTF-8, or is too large."""
         if path not in self.known or self.source.size(path) > MAX_TEXT:
             return None
         try:
@@ -51,11 +51,11 @@ class Heads:
         return self._read(path)[0]
 
     def title(self, path: str) -> str:
-        """What a page calls itself; empty where it says nothing."""
+        """Return the title that a page states, empty if it states none."""
         return self._read(path)[1]
 
     def name(self, path: str) -> str:
-        """A title for a page in any case."""
+        """Return a title for a page, stated or not."""
         if title := self.title(path):
             return title
         stem = posixpath.splitext(posixpath.basename(path))[0]
@@ -74,11 +74,11 @@ class Heads:
                     head = {key: value for key, value in metadata.items() if value is not UNKNOWN} | head
             given = head.get("title")
             title = str(given) if isinstance(given, (str, int, float)) and str(given).strip() else ""
-            found = self._heads[path] = (head, " ".join(title.split()) or _said_title(text))
+            found = self._heads[path] = (head, " ".join(title.split()) or _stated_title(text))
         return found
 
 
-def _said_title(text: str) -> str:
+def _stated_title(text: str) -> str:
     body, _ = split_front(text)
     if title := leading_title(body):
         return words(re.sub(r"\{[^{}]*\}\s*$|<[^<>]*>", "", title))
@@ -87,7 +87,7 @@ def _said_title(text: str) -> str:
 
 
 def read_head(text: str) -> Head:
-    """The keys of a front matter in YAML or TOML; none where it cannot be read."""
+    """Return the keys of a front matter in YAML or TOML, empty if it can't be read."""
     try:
         return _read_front(text)
     except (YamlError, tomllib.TOMLDecodeError, RecursionError):
@@ -95,7 +95,7 @@ def read_head(text: str) -> Head:
 
 
 def unread_head(text: str) -> tuple[int, str] | None:
-    """The line and the reason where a front matter cannot be read."""
+    """Return the line and the reason why a front matter can't be read."""
     try:
         _read_front(text)
     except YamlError as error:
@@ -103,7 +103,7 @@ def unread_head(text: str) -> tuple[int, str] | None:
     except tomllib.TOMLDecodeError as error:
         return 1, str(error)
     except RecursionError:
-        return 1, "it is too deep"
+        return 1, "it is nested too deeply"
     return None
 
 
@@ -126,11 +126,12 @@ def is_page(path: str) -> bool:
 
 
 def folder_of(path: str) -> str:
-    """The folder a file is in, empty or ending in a slash."""
+    """Return the folder of a file, empty or with a trailing slash."""
     folder = posixpath.dirname(path)
     return f"{folder}/" if folder else ""
 
 
 def address_of(path: str) -> str:
-    """Where most tools have a page: its path without its ending, and the folder for the page of one."""
+    """Return the URL path that most tools use for a page: its path without its ending, or the folder for an index
+    page."""
     return posixpath.dirname(path) if is_index(path) else posixpath.splitext(path)[0]

@@ -1,4 +1,5 @@
-"""Projects of Sphinx, of MyST Markdown and reStructuredText: their tree, and the names that their references use."""
+"""Reader for Sphinx projects in MyST Markdown and reStructuredText: their tree, and the targets of their
+references."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _TARGET = re.compile(
 )
 _ENDINGS = (".md", ".rst")
 _UNTITLED = "\u2060"
-"""Stands for the title that a piece of a page has not."""
+"""A placeholder for the title that a fragment of a page lacks."""
 _DIRECTIVE = re.compile(
     r"^(?P<indent>[ \t]*)\.\.[ \t]+toctree::[^\n]*\n(?P<inside>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
     re.MULTILINE,
@@ -72,7 +73,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
     language = re.search(r"^language\s*=\s*[\"']([\w-]+)[\"']", conf, re.MULTILINE)
     labels = _labels(files, paths)
     titles = {path: _title(files, path) for path in paths if path.endswith(".rst")}
-    outside = _outside(conf)
+    outside = _external_links(conf)
     names = Names(
         labels,
         lambda target, path: _find_file(files, project, target, path),
@@ -84,7 +85,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         for name in ("html_logo", "html_favicon")
         if (found := re.search(rf"^{name}\s*=\s*[\"']([^\"'\n]+)[\"']", conf, re.MULTILINE))
     }
-    look["html_theme_options"] = _assigned(conf, "html_theme_options")
+    look["html_theme_options"] = _assigned_dict(conf, "html_theme_options")
     return Layout(
         brand=brand_of(files, project, "sphinx", look, problems),
         entries=entries,
@@ -106,22 +107,22 @@ def _lay_out(files: Heads, project: str) -> Layout:
 
 
 def _substitutions(conf: str) -> dict[str, str]:
-    """The words that pages show in two braces, where the configuration writes them down."""
-    return {key: str(value) for key, value in _assigned(conf, "myst_substitutions").items()}
+    """Return the substitutions for text in double braces, if the configuration defines them."""
+    return {key: str(value) for key, value in _assigned_dict(conf, "myst_substitutions").items()}
 
 
-def _outside(conf: str) -> dict[str, tuple[str, str]]:
-    """By role the URL and the words of ``extlinks``."""
+def _external_links(conf: str) -> dict[str, tuple[str, str]]:
+    """Return the URL and the text of ``extlinks``, by role."""
     found = {}
-    for role, given in _assigned(conf, "extlinks").items():
+    for role, given in _assigned_dict(conf, "extlinks").items():
         if isinstance(given, (tuple, list)) and given and isinstance(given[0], str):
             said = given[1] if len(given) > 1 and isinstance(given[1], str) else ""
             found[role.lower()] = given[0], said
     return found
 
 
-def _assigned(conf: str, name: str) -> dict[str, Any]:
-    """A dictionary that a configuration writes down under a name."""
+def _assigned_dict(conf: str, name: str) -> dict[str, Any]:
+    """Return a dictionary that a configuration assigns to a name."""
     if name not in conf or len(conf) > MAX_CONF:
         return {}
     try:
@@ -141,10 +142,10 @@ def _is_built(path: str) -> bool:
 
 
 def _restructured(files: Heads, path: str, place: Place, names: Names, titles: dict[str, str]) -> str | None:
-    """The whole page of a file of reStructuredText; None: it is Markdown."""
+    """Return the whole page of a reStructuredText file, or None for Markdown."""
     if not path.endswith(".rst"):
         return None
-    # Loaded where they are used: docutils takes long to load.
+    # Imported here because docutils loads slowly.
     from .html_pages import html_page
     from .restructured import html_of, prepare
 
@@ -157,7 +158,7 @@ def _restructured(files: Heads, path: str, place: Place, names: Names, titles: d
 
 
 def _embedded(text: str, place: Place, names: Names) -> str | None:
-    """A piece of reStructuredText within a page of Markdown, as Markdown."""
+    """Return a reStructuredText fragment within a page of Markdown, as Markdown."""
     from .html_pages import html_page
     from .restructured import html_of, prepare
 
@@ -165,12 +166,12 @@ def _embedded(text: str, place: Place, names: Names) -> str | None:
     if html is None:
         return None
     head, _, body = html_page(html, place, _UNTITLED, prepare).partition("\n")
-    # A title of its own is that of a section here.
+    # Its own title becomes a section title here.
     return body.strip("\n") if head == f"# {_UNTITLED}" else f"#{head}\n{body}".strip("\n")
 
 
 def _find_file(files: Heads, project: str, target: str, path: str) -> str | None:
-    """The file that a reference in the file ``path`` names."""
+    """Return the file for a reference in the file ``path``."""
     start = project if target.startswith("/") else folder_of(path)
     wanted = posixpath.normpath(start + target.lstrip("/"))
     return next((wanted + end for end in ("", *_ENDINGS) if wanted + end in files.known), None)
@@ -184,14 +185,14 @@ def _title(files: Heads, path: str) -> str:
 
 
 def _plain(title: str) -> str:
-    """The words of a heading of reStructuredText."""
+    """Return the text of a reStructuredText heading."""
     title = re.sub(r":[\w:+.-]+:(?=`)", "", title.strip())
     title = re.sub(r"`([^`<]*?)\s*<[^<>`]*>`_{0,2}", r"\1", title)
     return " ".join(re.sub(r"``|(?<!\w)[`*|]|[`*|](?!\w)|\\(?=\W)", "", title).split())
 
 
 class _Toctrees:
-    """The tree that pages tell by naming those below them."""
+    """The tree of pages, based on the subpages that each page lists."""
 
     def __init__(self, files: Heads, project: str, paths: list[str]) -> None:
         self.files, self.project, self.paths = files, project, paths
@@ -241,7 +242,9 @@ class _Toctrees:
             matching = [one for one in named if is_page(one) or one.endswith(".rst")][:1]
             if not matching:
                 self.problems.append(
-                    Problem(path, 0, "missing_file", f"{written[:200]} of the contents does not exist")
+                    Problem(
+                        path, 0, "missing_file", f"{written[:200]} in the table of contents doesn't exist"
+                    )
                 )
         made = []
         for one in matching:
@@ -252,7 +255,7 @@ class _Toctrees:
 
 
 def _labels(files: Heads, paths: list[str]) -> dict[str, tuple[str, str, str]]:
-    """What references name: the page, the place in it, and the words of the heading there."""
+    """Return the targets of references: the page, the place in it, and the text of the heading there."""
     found: dict[str, tuple[str, str, str]] = {}
     for path in paths:
         text = files.text(path) or ""
@@ -260,14 +263,14 @@ def _labels(files: Heads, paths: list[str]) -> dict[str, tuple[str, str, str]]:
             page = _title(files, path)
             for target in _RST_TARGET.finditer(text):
                 heading = _plain(target["heading"] or "")
-                # The title of a page is no place in it.
+                # The title of a page isn't a place in it.
                 place = slug(heading) if heading and heading != page else ""
                 key = " ".join(target["name"].strip("`").split()).casefold()
                 found.setdefault(key, (path, place, heading or page))
             continue
         for target in _TARGET.finditer(text):
             heading = words(target["heading"] or "")
-            # The title of a page is no place in it.
+            # The title of a page isn't a place in it.
             place = slug(heading) if heading else label_id(target[1])
             place = "" if target["signs"] == "#" else place
             found.setdefault(target[1].casefold(), (path, place, heading or files.name(path)))

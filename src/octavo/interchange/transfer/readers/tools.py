@@ -1,4 +1,5 @@
-"""Sources of tools that make sites of Markdown: where their configuration is, and the tree that it means."""
+"""Readers for tools that build sites from Markdown: the location of their configuration, and the tree that it
+describes."""
 
 from __future__ import annotations
 
@@ -28,16 +29,16 @@ from .types import Reader
 from .variants import MAX_VARIANTS, addressed, key_of, laid_over, language_name, left_out
 
 MAX_DEPTH = 4
-"""Folders down to which the configuration of a tool is looked for."""
+"""Maximum depth of folders that are searched for the configuration of a tool."""
 MAX_ENTRIES = 50_000
 MAX_DATA = 256 * 1024
-"""Bytes of a file of data in which a tree or a value is looked for."""
+"""Maximum size in bytes of a data file that is searched for a tree or a value."""
 
 
 def shallowest(
     files: Heads, names: tuple[str, ...], accept: Callable[[str], bool] = lambda text: True
 ) -> str | None:
-    """The file of one of these names that is nearest to the top, and whose text is accepted."""
+    """Return the file with one of these names that is closest to the top and whose text is accepted."""
     found = [
         path
         for path in files.paths
@@ -81,12 +82,12 @@ def _read_yaml(files: Heads, path: str, problems: list[Problem]) -> dict[str, An
     text = files.text(path)
     if text is None:
         return {}
-    # Tags of programs are read as what stands behind them.
+    # Tags for programs are read as the value after them.
     text = re.sub(r"!!?(?:python/[\w.:/-]+|[A-Za-z][\w.-]*)(?=\s|$)", "", text)
     try:
         return _mapping(read_yaml(text).value)
     except YamlError as error:
-        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}; the usual values count"))
+        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}; the default values are used"))
         return {}
 
 
@@ -100,7 +101,9 @@ def _read_json(files: Heads, path: str, problems: list[Problem]) -> Any:
         pass
     made = read_export("export default " + text)
     if made is UNKNOWN:
-        problems.append(Problem(path, 0, "invalid_configuration", "cannot be read; the usual values count"))
+        problems.append(
+            Problem(path, 0, "invalid_configuration", "can't be read; the default values are used")
+        )
         return None
     return made
 
@@ -109,7 +112,7 @@ _CODE = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".tsx", ".jsx", ".json")
 
 
 def _module(files: Heads, path: str) -> Module:
-    """A file of code, with those beside it that it imports."""
+    """Return a code file together with its imports from nearby files."""
 
     def take(name: str) -> Module | None:
         wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
@@ -130,14 +133,14 @@ MAX_TOLD = 100
 def _unread_pages(
     files: Heads, root: str, left: tuple[str, ...], endings: tuple[str, ...] = _OTHER_PAGES
 ) -> list[Problem]:
-    """The pages below ``root`` that are no Markdown, but those below what is ``left`` out."""
+    """Report the pages below ``root`` that aren't Markdown, except those in ``left``."""
     found = (
         path
         for path in files.paths
         if path.startswith(root) and path.lower().endswith(endings) and not path[len(root) :].startswith((".", *left))
         and files.head(path)
     )  # fmt: skip
-    message = "a page in a format that is not read"
+    message = "skipped: a page in an unsupported format"
     return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_TOLD)]
 
 
@@ -146,11 +149,11 @@ def _unread(path: str, what: str) -> Problem:
         path,
         0,
         "navigation_unread",
-        f"{what} is only known when the site is built; the tree is that of the folders",
+        f"{what} is only known when the site is built; the tree follows the folders instead",
     )
 
 
-# --- plain Markdown -----------------------------------------------------------------------------------
+# --- plain Markdown ------------------------------------------------------------------------------------
 
 
 def _plain_addresses(files: Heads, paths: list[str], root: str) -> dict[str, str]:
@@ -165,7 +168,7 @@ def _plain_addresses(files: Heads, paths: list[str], root: str) -> dict[str, str
 
 
 def _redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
-    """Old addresses that pages say they had."""
+    """Return the former URL paths that pages state."""
     made: dict[str, str] = {}
     for path in paths:
         head = files.head(path)
@@ -189,7 +192,7 @@ def _plain(files: Heads, project: str) -> Layout:
     )
 
 
-# --- MkDocs -------------------------------------------------------------------------------------------
+# --- MkDocs --------------------------------------------------------------------------------------------
 
 
 def _mkdocs(files: Heads, project: str) -> Layout:
@@ -217,7 +220,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     used = str(config.get("markdown_extensions"))
     base_paths = _mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
     i18n = _mapping(plugins.get("i18n"))
-    tongues = _tongues(i18n)
+    tongues = _i18n_languages(i18n)
     first = next((name for name, facts in tongues.items() if facts.get("default") is True), _text(i18n.get("default_language")) or next(iter(tongues), ""))  # fmt: skip
     theme = _mapping(config.get("theme"))
     in_folders = i18n.get("docs_structure") == "folder"
@@ -287,8 +290,8 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     return layout
 
 
-def _tongues(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The languages that the i18n plug-in is told, in either of its forms."""
+def _i18n_languages(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the languages in the configuration of the i18n plug-in, in either of its forms."""
     given = i18n.get("languages")
     if isinstance(given, dict):
         made = {
@@ -326,7 +329,8 @@ def _named_as_index(path: str) -> str:
 
 
 def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -> list[Entry]:
-    """``own``: what names of pages end with in the language of the navigation, which does not say it."""
+    """Return the tree of the navigation. ``own`` is the ending of page names in the language of the navigation,
+    which doesn't state it."""
     made: list[Entry] = []
     for one in nav if level < MAX_DEPTH * 4 else []:
         title, value = None, one
@@ -334,7 +338,7 @@ def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -
             title, value = next(iter(one.items()))
         if isinstance(value, list):
             children = _mkdocs_nav(files, value, root, level + 1, own)
-            # The page of a section is its first, where that is the index of a folder.
+            # The first page of a section is its own page, if it is the index of a folder.
             first = children[0] if children and children[0].path and not children[0].children else None
             leads = (
                 first is not None and is_index(first.path or "") and (first.path or "") != f"{root}index.md"
@@ -366,7 +370,7 @@ def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -
 
 
 def _awesome(files: Heads, folder: str) -> FolderFacts:
-    """What a file ``.pages`` says of its folder."""
+    """Return what a ``.pages`` file states about its folder."""
     config = _read_yaml(files, f"{folder}.pages", [])
     order: dict[str, str | None] = {}
     for one in _listing(config.get("nav", config.get("arrange"))):
@@ -377,8 +381,8 @@ def _awesome(files: Heads, folder: str) -> FolderFacts:
 
 
 def _literate(files: Heads, name: str, folder: str, paths: list[str], level: int = 0) -> list[Entry]:
-    """The tree of a file of links that is called ``name``, with those of the folders that it names, and with the pages
-    that a pattern means where nothing else names them."""
+    """Return the tree in a file of links named ``name``, including those of the folders that it links to, and the
+    pages that match a pattern and are listed nowhere else."""
     text = files.text(folder + name) or ""
     written = re.sub(
         r"^([ \t]*[-*+][ \t]+)([^\s()\[\]]*\*[^\s()\[\]]*)[ \t]*$", r"\1[](\2)", text, flags=re.MULTILINE
@@ -429,7 +433,7 @@ _LINK = re.compile(r"!?\[(?P<title>[^\]]*)\]\((?P<href>[^()\s]+)[^()]*\)|\[\[(?P
 def _list_nav(
     files: Heads, text: str, folder: str, find: Callable[[str], str | None] | None = None
 ) -> list[Entry]:
-    """A tree that is written as a list of links."""
+    """Return the tree in a list of links."""
     made: list[Entry] = []
     stack: list[tuple[int, list[Entry]]] = [(-1, made)]
     for line in text.split("\n")[:MAX_ENTRIES]:
@@ -467,7 +471,7 @@ def _list_nav(
     return made
 
 
-# --- Docusaurus ---------------------------------------------------------------------------------------
+# --- Docusaurus ----------------------------------------------------------------------------------------
 
 _DOCUSAURUS = tuple(f"docusaurus.config.{end}" for end in ("js", "ts", "mjs", "cjs", "mts"))
 _FIRST_DOCUSAURUS = "siteConfig.js"
@@ -476,7 +480,8 @@ _PREFIX = re.compile(r"^\d+\s*[-_.]+\s*(?=[^\d\s])")
 
 
 def _find_docusaurus(files: Heads) -> str | None:
-    """The folder of the configuration, or the sidebar where a package has only documents and their sidebar."""
+    """Return the folder of the configuration, or that of the sidebar if a package has only documents and their
+    sidebar."""
     found = finder(*_DOCUSAURUS)(files)
     if found is None:
         found = finder(_FIRST_DOCUSAURUS, accept=lambda text: "headerLinks" in text or "docsUrl" in text)(
@@ -490,14 +495,14 @@ def _find_docusaurus(files: Heads) -> str | None:
 
 
 def _docusaurus_config(files: Heads, project: str) -> tuple[str, dict[str, Any]]:
-    """The file of the configuration, empty where there is none, and what it says. The first version of the tool had its
-    documents beside the folder of its configuration, and other names for the same."""
+    """Return the file of the configuration, empty if there is none, and its values. Docusaurus 1 had its documents
+    next to the folder of its configuration, and other names for the same settings."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
     if path:
         return path, _mapping(read_export(_module(files, path)))
     path = project + _FIRST_DOCUSAURUS
     if path not in files.known:
-        # The sidebar of documents that are beside it, or in a folder of their own.
+        # A sidebar for documents next to it or in a folder of their own.
         has_folder = any(path.startswith(f"{project}docs/") and is_page(path) for path in files.paths)
         return "", {"presets": [["classic", {"docs": {"path": "docs" if has_folder else "."}}]]}
     said = _mapping(read_export(_module(files, path)))
@@ -529,7 +534,7 @@ def _docusaurus(files: Heads, project: str) -> Layout:
     current = docs.get("includeCurrentVersion") is not False and any(
         path.startswith(_docs_folder(project, docs)) for path in files.paths
     )
-    # Where nobody reads the documents in the work, those of the last version are what there is.
+    # If the current documents aren't published, the latest version is the default.
     layout = _docusaurus_of(files, project, None if current or last not in versions else last, "")
     i18n = _mapping(config.get("i18n"))
     first = _text(i18n.get("defaultLocale")) or "en"
@@ -574,8 +579,8 @@ def _folders(files: Heads, root: str) -> list[str]:
 
 
 def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str, where: str = "") -> Layout:
-    """The documents of a version, of those in the work where there is none, in a language, of the first where it is
-    empty. ``where``: what the addresses of the version begin with."""
+    """Return the documents of a version, or the current ones if there is none, in a language, or the default one
+    if it is empty. ``where`` is the URL prefix of the version."""
     problems: list[Problem] = []
     config_path, config = _docusaurus_config(files, project)
     if not config:
@@ -613,7 +618,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                         config_path,
                         0,
                         "redirect_left_out",
-                        "redirects that a function makes are only known when the site is built",
+                        "redirects created by a function are only known when the site is built",
                     )
                 )
     if version is not None:
@@ -648,7 +653,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
         layout.entries += [Entry(title=title, children=made)] if len(instances) > 1 else made
     for folder, code, what in (
         ("blog/", "blog_left_out", "the blog"),
-        ("src/pages/", "pages_left_out", "pages made of components"),
+        ("src/pages/", "pages_left_out", "pages built from components"),
     ):
         if any(path.startswith(project + folder) for path in files.paths):
             problems.append(
@@ -656,7 +661,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                     project + folder.rstrip("/"),
                     0,
                     code,
-                    f"{what}: not part of what is imported; import the folder by itself",
+                    f"{what}: not imported; import the folder separately",
                 )
             )
     if not locale:
@@ -694,7 +699,7 @@ def _docs_folder(project: str, instance: dict[str, Any]) -> str:
 
 
 class _Docs:
-    """One set of documents of Docusaurus: their ids, addresses and sidebars."""
+    """A set of Docusaurus documents: their ids, URL paths, and sidebars."""
 
     def __init__(
         self,
@@ -823,7 +828,7 @@ class _Docs:
         path = self.ids.get(id) or self.ids.get("/".join(_PREFIX.sub("", part) for part in id.split("/")))
         if path is None:
             self.layout.problems.append(
-                Problem(where, 0, "missing_file", f"{id[:200]} of the sidebar does not exist")
+                Problem(where, 0, "missing_file", f"{id[:200]} in the sidebar doesn't exist")
             )
             return []
         return [Entry(title=label or label_of(self.files.head(path)), path=path)]
@@ -860,7 +865,7 @@ class _Docs:
 MAX_LEVEL = 20
 
 
-# --- VitePress ----------------------------------------------------------------------------------------
+# --- VitePress -----------------------------------------------------------------------------------------
 
 _VITEPRESS = tuple(f".vitepress/config.{end}" for end in ("ts", "js", "mts", "mjs", "cts", "cjs")) + tuple(
     f".vitepress/config/index.{end}" for end in ("ts", "js", "mts", "mjs")
@@ -872,12 +877,13 @@ MAX_REWRITES = 1000
 
 
 def _rewriter(given: Any) -> Callable[[str], str]:
-    """What makes the path of a file the path that its address has, by patterns such as ``en/:rest*``."""
+    """Return a function that rewrites the path of a file to the path of its URL, by patterns such as
+    ``en/:rest*``."""
     patterns: list[tuple[re.Pattern[str], str]] = []
     for old, new in islice(_mapping(given).items(), MAX_REWRITES):
         parts = list(_REWRITTEN.finditer(old))
         if not isinstance(new, str) or len(parts) > 3 or len({part["name"] for part in parts}) < len(parts):
-            continue  # More of them in one pattern would take long to match.
+            continue  # A pattern with more parameters would take long to match.
         made, at = "", 0
         for part in parts:
             any_depth = part["many"] in ("*", "+") or part["shape"] == "(.*)"
@@ -895,7 +901,7 @@ def _rewriter(given: Any) -> Callable[[str], str]:
 
 
 def _is_any(path: str, patterns: list[str]) -> bool:
-    """Whether one of these patterns means a path; ``**`` in them means folders of any depth."""
+    """Return whether one of these patterns matches a path. ``**`` matches folders of any depth."""
     return any(
         fnmatchcase(f"/{path}" if pattern.startswith("**") else path, pattern)
         and ("**" in pattern or pattern.count("/") == path.count("/"))
@@ -904,7 +910,7 @@ def _is_any(path: str, patterns: list[str]) -> bool:
 
 
 def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
-    """``locale``: the folder of the language that is meant; of the first where it is empty."""
+    """Return the layout. ``locale`` is the folder of the chosen language, or empty for the default one."""
     problems: list[Problem] = []
     path = next(project + name for name in _VITEPRESS if project + name in files.known)
     module = _module(files, path)
@@ -931,7 +937,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         ),
     )
     inside = {path: rewrite(path[len(source) :]) for path in paths}
-    # Of a folder only `index.md` is its page here.
+    # The page of a folder is only `index.md` here.
     addresses = {
         path: posixpath.dirname(name) if stem_of(name) == "index" else posixpath.splitext(name)[0]
         for path, name in inside.items()
@@ -1030,7 +1036,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
     )  # fmt: skip
 
 
-# --- Starlight ----------------------------------------------------------------------------------------
+# --- Starlight -----------------------------------------------------------------------------------------
 
 _ASTRO = tuple(f"astro.config.{end}" for end in ("mjs", "ts", "js", "mts"))
 
@@ -1048,7 +1054,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         {},
     )
     sidebar = _listing(given.get("sidebar")) or next(
-        # Where a plug-in shows one of several trees, that plug-in has them.
+        # A plug-in that shows one of several trees contains them.
         (one for one in _listing(given.get("plugins")) if isinstance(one, list) and any(_mapping(each).get("items") for each in one)), [],
     )  # fmt: skip
     root = f"{project}src/content/docs/"
@@ -1063,7 +1069,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         if key != default and any(one.startswith(f"{root}{key}/") for one in files.paths)
     ]
     if default in locales and any(one.startswith(f"{root}{default}/") for one in files.paths):
-        # The pages of the first language, without its folder.
+        # Pages of the default language, without its folder.
         root = f"{root}{default}/"
         locales = []
     paths = pages_below(
@@ -1155,7 +1161,7 @@ def _starlight(files: Heads, project: str) -> Layout:
     return layout
 
 
-# --- Nextra -------------------------------------------------------------------------------------------
+# --- Nextra --------------------------------------------------------------------------------------------
 
 _META = tuple(f"_meta.{end}" for end in ("js", "ts", "json", "mjs", "tsx", "jsx")) + ("meta.json",)
 
@@ -1198,7 +1204,8 @@ def _nextra(files: Heads, project: str) -> Layout:
 
 
 def _in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str], top: str) -> Layout:
-    """The layout in the first language, with all ``names`` as its variants. ``top``: the folder that has them."""
+    """Return the layout in the first language, with all ``names`` as its variants. ``top`` is the folder of the
+    languages."""
 
     def in_language(name: str) -> Layout:
         made = lay_out(name)
@@ -1231,7 +1238,7 @@ def _nextra_config(files: Heads, project: str) -> str:
 
 
 def _html_language(files: Heads, project: str) -> str:
-    """The language that the root layout of the app gives every page."""
+    """Return the language that the root layout of the app states for every page."""
     for name in (f"{folder}app/layout.{end}" for folder in ("", "src/") for end in ("jsx", "tsx", "js")):
         if found := re.search(
             r"<html\b[^<>]{0,500}?\blang=[\"']([\w-]{2,20})[\"']", files.text(project + name) or ""
@@ -1252,8 +1259,9 @@ def _nextra_root(files: Heads, project: str) -> str:
 
 
 def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, ending: str) -> Layout:
-    """``top``: the folder of all pages; ``tongue``: the folder in it of the language that is meant; ``ending``: what the
-    names of pages in it end with before their endings, where languages are told by these."""
+    """Return the layout. ``top`` is the folder of all pages, ``tongue`` the folder of the chosen language in it,
+    and ``ending`` the suffix of the names of its pages before their endings, if languages are distinguished by
+    suffix."""
     problems: list[Problem] = []
     root = f"{top}{tongue}/" if tongue else top
     own = f".{ending}" if ending else ""
@@ -1357,7 +1365,7 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
     if own:
         names = {path: _named_as_index(name) for path, name in names.items()}
     if root.endswith("app/"):
-        # A page is the folder that it is in, as its address says.
+        # A page is the folder that contains it, as in its URL.
         names = {
             path: f"{addresses[path]}/README.md".lstrip("/") for path in paths if stem_of(path) == "page"
         }
@@ -1372,13 +1380,13 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
     )  # fmt: skip
 
 
-# --- Fumadocs -----------------------------------------------------------------------------------------
+# --- Fumadocs ------------------------------------------------------------------------------------------
 
 _COLLECTIONS = tuple(
     f"{name}.{end}" for name in ("source.config", "content-collections") for end in ("ts", "mts", "js", "mjs", "tsx")
 )  # fmt: skip
 _GROUP = re.compile(r"(?:^|(?<=/))\([^()/]+\)(?:/|$)")
-"""A folder that is in no address."""
+"""A folder that isn't part of the URL."""
 _BESIDE = re.compile(r"(?:external:)?(?:\[[\w-]+\])?\[(?P<title>[^\[\]]+)\]\((?P<href>[^()\s]+)\)$")
 _SEPARATOR = re.compile(r"---(?:\[[\w-]+\])?(?P<title>.*?)(?:---)?$")
 
@@ -1409,13 +1417,13 @@ def _fumadocs(files: Heads, project: str) -> Layout:
     else:
         layout = _fumadocs_of(files, project, top, "", [])
         layout.language = first or _html_language(files, project)
-    left = "another collection: not part of what is imported; import its folder by itself"
+    left = "another collection: not imported; import its folder separately"
     layout.problems += [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
     return layout
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
-    """The text of a file of code of this name that has a word in it, wherever the project has it."""
+    """Return the text of a code file with this name that contains a word, anywhere in the project."""
     return next(
         (
             text
@@ -1427,12 +1435,12 @@ def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
 
 
 def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
-    """``root``: the folder of all pages; ``tongue``: the language that is meant where ``tongues`` are told by what the
-    names of files end with before their endings."""
+    """Return the layout. ``root`` is the folder of all pages. ``tongue`` is the chosen language, if ``tongues``
+    are distinguished by the suffix of the names of files before their endings."""
     problems: list[Problem] = []
     foreign = tuple(f".{name}" for name in tongues if name != tongue)
     stems: dict[str, str] = {}
-    """Pages by their paths without languages and endings; one in the language that is meant is meant."""
+    """Pages by their paths without languages and endings. A page in the chosen language takes precedence."""
     for path in pages_below(files, root, lambda path: posixpath.splitext(path)[0].endswith(foreign)):
         stem = posixpath.splitext(path)[0]
         if tongue and stem.endswith(f".{tongue}"):
@@ -1441,7 +1449,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
             stems.setdefault(stem, path)
     addresses = {path: address_of(_GROUP.sub("", stem[len(root) :]) + ".md") for stem, path in stems.items()}
     inside: dict[str, list[str]] = {}
-    """What is in each folder, by its name: files first, folders with a slash."""
+    """The contents of each folder, by name: files first, folders with a slash."""
     for stem in stems:
         at = root
         for part in stem[len(root) :].split("/")[:-1]:
@@ -1455,10 +1463,10 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
 
     deepest = root.count("/") + MAX_LEVEL
     laid: set[str] = set()
-    """Folders that have their place: one that is named again, or names itself, has no other."""
+    """Folders that already have a place. A folder that is listed again, or lists itself, gets no other."""
 
     def node(name: str, folder: str) -> list[Entry]:
-        """The page or the folder of a name, in this folder or from it on."""
+        """Return the page or the folder with a name, relative to this folder."""
         where = posixpath.normpath(folder + name)
         if where in stems:
             return [Entry(title=label_of(files.head(stems[where])), path=stems[where])]
@@ -1473,7 +1481,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
         return [Entry(title=title, path=index, children=children)]
 
     def level(folder: str) -> tuple[dict[str, Any], list[Entry]]:
-        """What a folder says of itself, and what is in it."""
+        """Return what a folder states about itself, and its contents."""
         laid.add(folder)
         named = (f"{folder}meta.{end}" for end in (*([f"{tongue}.json"] if tongue else []), "json"))
         path = next((path for path in named if path in files.known), "")
@@ -1508,7 +1516,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
     base = re.search(r"\bbaseUrl\s*:\s*['\"`]([^'\"`$\n]*)", _code_of(files, project, "source", "baseUrl"))
     names: dict[str, str] = {}
     for stem, path in stems.items():
-        # Without groups, and without languages, where that leaves each page a name of its own.
+        # Without groups and languages, if each page still has a unique name.
         name = _named_as_index(_GROUP.sub("", stem[len(root) :]) + ".md")
         if name not in names.values():
             names[path] = name
@@ -1519,15 +1527,15 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
     )  # fmt: skip
 
 
-# --- Mintlify -----------------------------------------------------------------------------------------
+# --- Mintlify ------------------------------------------------------------------------------------------
 
 
 MAX_REFERENCES = 500
-"""Files that one configuration may name."""
+"""Maximum number of files that one configuration may refer to."""
 
 
 def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
-    """A configuration with the files that it names by ``$ref`` in their places."""
+    """Return a configuration with the files that it refers to with ``$ref`` inserted."""
     read = 0
 
     def filled(value: Any, folder: str, within: tuple[str, ...], level: int) -> Any:
@@ -1543,11 +1551,18 @@ def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
             return {key: filled(one, folder, within, level + 1) for key, one in value.items()}
         other = posixpath.normpath(posixpath.join("" if named.startswith("/") else folder, named.lstrip("/")))
         if other in within or read >= MAX_REFERENCES:
-            problems.append(Problem(path, 0, "circular_include", f"{named[:200]} is not filled in"))
+            problems.append(
+                Problem(
+                    path,
+                    0,
+                    "circular_include",
+                    f"{named[:200]} was skipped, because it includes itself or there are too many files",
+                )
+            )
             return None
         read += 1
         if other not in files.known:
-            problems.append(Problem(path, 0, "missing_file", f"{named[:200]} does not exist"))
+            problems.append(Problem(path, 0, "missing_file", f"{named[:200]} doesn't exist"))
             return None
         found = filled(_read_json(files, other, problems), folder_of(other), (*within, other), level + 1)
         rest = {key: filled(one, folder, within, level + 1) for key, one in value.items() if key != "$ref"}
@@ -1557,7 +1572,8 @@ def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
 
 
 def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
-    """``chosen``: which of the languages, and which of the versions of that; the first of those that it does not say."""
+    """Return the layout. ``chosen`` selects the language and the version. The first one is used if none is
+    selected."""
     problems: list[Problem] = []
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
     config = _mapping(_with_references(files, project + name, problems))
@@ -1577,7 +1593,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
                 ):
                     problems.append(
                         Problem(
-                            project + name, 0, "missing_file", f"{one[:200]} of the navigation does not exist"
+                            project + name, 0, "missing_file", f"{one[:200]} in the navigation doesn't exist"
                         )
                     )
                 else:
@@ -1606,7 +1622,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
                     project + name,
                     0,
                     "api_left_out",
-                    f"{title[:100]}: pages of an API description; add it as an API description",
+                    f"{title[:100]}: pages of an API description weren't imported; add it as an API description",
                 )
             )
         root = _text(one.get("root"))
@@ -1635,7 +1651,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
             at = chosen[level] if level < len(chosen) else first
             language = _text(parts[at].get("language")) or language
             if at != first and parts[at].get("language"):
-                description = ""  # It is in the first language.
+                description = ""  # The description is in the default language.
             kept = {key: value for key, value in navigation.items() if key not in ("languages", "versions")}
             navigation = {**kept, **parts[at]}
         for key in ("pages", "groups", "tabs", "anchors", "dropdowns", "products"):
@@ -1684,7 +1700,7 @@ def _mintlify(files: Heads, project: str) -> Layout:
     }
 
     def of(way: tuple[int, ...]) -> Layout:
-        """One of them, without the pages that only others list."""
+        """Return one variant, without the pages that only others list."""
         layout = _mintlify_of(files, project, way)
         others = set().union(*listed.values()) - listed[way]
         layout.addresses = {path: address for path, address in layout.addresses.items() if path not in others}
@@ -1722,7 +1738,7 @@ def _mintlify_parts(navigation: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-# --- Hugo ---------------------------------------------------------------------------------------------
+# --- Hugo ----------------------------------------------------------------------------------------------
 
 _HUGO = tuple(
     f"{name}.{end}"
@@ -1742,21 +1758,23 @@ def _find_hugo(files: Heads) -> str | None:
 
 
 def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, Any]:
-    """A file of the configuration, in any of its formats."""
+    """Return a configuration file, in any of its formats."""
     if path.endswith("toml"):
         import tomllib
 
         try:
             return tomllib.loads(files.text(path) or "")
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            problems.append(Problem(path, 0, "invalid_configuration", f"{error}; the usual values count"))
+            problems.append(
+                Problem(path, 0, "invalid_configuration", f"{error}; the default values are used")
+            )
             return {}
     read = _read_json if path.endswith("json") else _read_yaml
     return _mapping(read(files, path, problems))
 
 
 def _never_shown(head: dict[str, Any], section: bool) -> bool:
-    """Whether a page, or all that is in its folder, is there for other pages alone."""
+    """Return whether a page, or everything in its folder, exists only for use by other pages."""
     given = [head, _mapping(head.get("cascade"))] if section else [head]
     return any(
         _text(_mapping(one.get(key)).get("render")) == "never" for one in given for key in ("build", "_build")
@@ -1764,7 +1782,8 @@ def _never_shown(head: dict[str, Any], section: bool) -> bool:
 
 
 def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
-    """Gives pages beside each other that want to be called alike, as first pages of their sections, their titles."""
+    """Use their titles as names for sibling pages that would otherwise get the same name as the index pages of
+    their sections."""
     named = Counter(entry.title for entry in entries)
     for entry in entries:
         if entry.path and named[entry.title] > 1 and files.title(entry.path):
@@ -1780,7 +1799,7 @@ def _hugo(files: Heads, project: str) -> Layout:
             config = _hugo_file(files, project + name, problems)
             break
     for key in ("languages", "params"):
-        # These may have files of their own.
+        # These may have separate files.
         for ending in ("toml", "yaml", "yml", "json"):
             path = f"{project}config/_default/{key}.{ending}"
             if path in files.known:
@@ -1863,7 +1882,7 @@ def _hugo(files: Heads, project: str) -> Layout:
     return layout
 
 
-# --- Jekyll -------------------------------------------------------------------------------------------
+# --- Jekyll --------------------------------------------------------------------------------------------
 
 
 def _jekyll(files: Heads, project: str) -> Layout:
@@ -1890,7 +1909,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
                 f"{project}_posts",
                 0,
                 "blog_left_out",
-                "the blog: not part of what is imported; import the folder by itself",
+                "the blog: not imported; import the folder separately",
             )
         )
         paths = [path for path in paths if not path[len(project) :].startswith("_posts/")]
@@ -1924,7 +1943,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
 
 
 def _jekyll_data(files: Heads, project: str) -> dict[str, Any]:
-    """What the files of data say, by their folders and names."""
+    """Return the contents of the data files, by folder and name."""
     made: dict[str, Any] = {}
     for path in files.paths:
         inside = path.removeprefix(f"{project}_data/")
@@ -1944,13 +1963,13 @@ def _jekyll_data(files: Heads, project: str) -> dict[str, Any]:
             text = files.text(path) or ""
             place.setdefault(name, json.loads(text) if path.endswith("json") else read_yaml(text).value)
         except (ValueError, YamlError, RecursionError):
-            continue  # Whoever asks for a value of it is told.
+            continue  # Reported when a page asks for a value of it.
     return made
 
 
 def _jekyll_nav(files: Heads, data: dict[str, Any], addresses: dict[str, str]) -> list[Entry]:
-    """The tree that a file of data holds, where one names a good part of the pages: nobody but the theme knows which
-    file that is, and what its keys are called."""
+    """Return the tree in a data file that lists a good part of the pages. Only the theme knows which file that is,
+    and what its keys are called."""
     by_address = {address: page for page, address in addresses.items()}
     by_id: dict[str, str] = {}
     for page in addresses:
@@ -2012,14 +2031,14 @@ def _jekyll_nav(files: Heads, data: dict[str, Any], addresses: dict[str, str]) -
 
 
 def _without_empty(entries: list[Entry]) -> list[Entry]:
-    """Entries without those that lead nowhere."""
+    """Return entries without those that lead nowhere."""
     for entry in entries:
         entry.children = _without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]
 
 
 def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
-    """The tree where pages name the title of the page above them; else that of the folders."""
+    """Return the tree based on the parent titles that pages state, else that of the folders."""
     if not any("parent" in files.head(path) for path in paths):
         return grow(files, paths, project)
     entries = {path: Entry(title=label_of(files.head(path)), path=path) for path in paths}
@@ -2060,7 +2079,7 @@ def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
     return made + build([path for path in paths if path not in seen])
 
 
-# --- GitHub wiki and Obsidian -------------------------------------------------------------------------
+# --- GitHub wiki and Obsidian --------------------------------------------------------------------------
 
 
 def _find_wiki(files: Heads) -> str | None:
@@ -2076,7 +2095,7 @@ _OF_WIKI = re.compile(
     r"(?P<site>https://github\.com/[\w.-]{1,100}/[\w.-]{1,100}/wiki)/(?P<name>[^\s()\[\]\"'#<>?]{1,200})"
 )
 MAX_ASKED = 500
-"""Pages that are asked whose wiki they are of."""
+"""Maximum number of pages that are checked to detect the kind of wiki."""
 
 
 def _wiki(files: Heads, project: str) -> Layout:
@@ -2084,7 +2103,7 @@ def _wiki(files: Heads, project: str) -> Layout:
     addresses = {path: stem_of(path) for path in paths}
     by_name = {stem_of(path).casefold(): path for path in paths}
     home = next((path for path in paths if stem_of(path).lower() == "home"), None)
-    # Nothing in it says whose wiki it is, but what its pages call each other.
+    # No file tells the kind of wiki, only the links between its pages.
     told: Counter[str] = Counter()
     for path in [*paths, f"{project}_Sidebar.md"][-MAX_ASKED:]:
         for found in _OF_WIKI.finditer(files.text(path) or ""):
@@ -2119,7 +2138,7 @@ def _find_obsidian(files: Heads) -> str | None:
 
 
 def _is_vault(files: Heads) -> bool:
-    """Whether pages link to each other as notes do, though the settings of the program are not there."""
+    """Return whether pages link to each other like notes, although the settings of the app are missing."""
     pages = [path for path in files.paths if is_page(path)]
     names = {stem_of(path).casefold() for path in pages}
     for path in pages[:_MOST_LOOKED]:

@@ -1,4 +1,4 @@
-"""Pages of Markdown as other tools write it, made into ours, with all names that are known."""
+"""Conversion of Markdown pages of other tools to Octavo Markdown, with all known names."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ _VOCABULARY = Vocabulary(
 
 
 class Translated(Struct, frozen=True):
-    """A page in our Markdown, without its front matter; ``lines``: the line of the source for each of its lines."""
+    """A page in Octavo Markdown, without its front matter. ``lines`` has the line of the source for each of its
+    lines."""
 
     text: str
     lines: list[int]
 
 
 def translate(text: str, place: Place, dialect: Dialect) -> Translated:
-    """The body of a Markdown file, made into ours."""
+    """Convert the body of a Markdown file to Octavo Markdown."""
     body, first = split_front(text)
     body = body.replace("\r\n", "\n").replace("\r", "\n")
     lines = [(line, first + at) for at, line in enumerate(body.split("\n"))]
     if dialect.indented:
-        # Where parts of a page begin that others include.
+        # Marks the start of parts of a page that others include.
         lines = [(line, number) for line, number in lines if not SECTION.search(line)]
     if dialect.vault:
         lines = without_comments(lines)
     if len(lines) > MAX_LINES:
-        place.problem(0, "too_many_lines", f"more than {MAX_LINES} lines; the rest is left out")
+        place.problem(0, "too_many_lines", f"more than {MAX_LINES} lines; the rest was skipped")
         lines = lines[:MAX_LINES]
     made = Writer(place, dialect, _VOCABULARY).page(lines)
     return Translated("\n".join(line for line, _ in made), [number for _, number in made])

@@ -1,4 +1,4 @@
-"""Trees of pages where no navigation says one: folders, in the order that the heads of pages ask for."""
+"""Trees of pages without a navigation: folders, in the order that the heads of pages state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERED = re.compile(r"^\d+(?:[-_. ]+)(?=\D)")
 
 
 def position_of(head: Head) -> float:
-    """Where a page asks to be among its siblings; those that do not ask come last."""
+    """Return the position of a page among its siblings. Pages that state none come last."""
     sidebar = head.get("sidebar")
     for value in (
         *(head.get(key) for key in _POSITIONS),
@@ -32,7 +32,7 @@ def position_of(head: Head) -> float:
 
 
 def label_of(head: Head) -> str | None:
-    """What a page wants to be called in the navigation."""
+    """Return the title of a page in the navigation."""
     sidebar = head.get("sidebar")
     for value in (head.get("sidebar_label"), head.get("sidebarTitle"), head.get("nav_title"), head.get("linkTitle"), head.get("linktitle"), sidebar.get("label") if isinstance(sidebar, dict) else None):  # fmt: skip
         if isinstance(value, str) and value.strip():
@@ -41,9 +41,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """What is said about a folder: its title and position, and the file of its page where that is not its index.
-    ``order``: the names of what is in it, in order, with the title of each where one is said; what is not among them is
-    where ``...`` is, or last."""
+    """Facts about a folder: its title and position, and the file of its page if that isn't the index. ``order``
+    has the names of its contents, in order, with the title of each if stated. Other contents go in the place of
+    ``...``, or last."""
 
     def __init__(
         self,
@@ -66,8 +66,8 @@ def grow(
     zero_is_last: bool = False,
     same_name: bool = False,
 ) -> list[Entry]:
-    """The tree of these pages below ``root``. ``zero_is_last``: a position of 0 is none. ``same_name``: the page that is
-    called as its folder is the folder's."""
+    """Return the tree of these pages below ``root``. ``zero_is_last`` treats a position of 0 as none.
+    ``same_name`` tells that the page with the name of its folder is the folder's page."""
     tree: dict[str, Any] = {}
     for path in paths:
         at = tree
@@ -107,7 +107,7 @@ def grow(
                     )
                     children = [child for child in children if child.path != page]
                 if page is None and name[:-1] in beside:
-                    # A page beside the folder of its name is the page of it.
+                    # A page next to the folder with its name is the folder's page.
                     page = beside[name[:-1]]
                     rows = [row for row in rows if row[1].path != page]
                     folder = {key: value for key, value in folder.items() if value != page}
@@ -149,7 +149,7 @@ def _number(name: str) -> float:
 
 
 def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda path: False) -> list[str]:
-    """The Markdown files in a folder, without hidden ones and those of installed packages."""
+    """Return the Markdown files in a folder, without hidden ones and those of installed packages."""
     return [
         path
         for path in files.paths

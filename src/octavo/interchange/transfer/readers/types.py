@@ -1,4 +1,4 @@
-"""What a reader is."""
+"""The interface of readers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .source_files import Heads
 
 
 class Reader(Struct, frozen=True):
-    """A kind of source. ``find`` gives the folder it is in, or None; ``lay_out`` what is there. ``told``: the same as
-    ``find`` for a source that somebody said is of this kind."""
+    """A reader of a kind of source. ``find`` returns the folder of the source, or None; ``lay_out`` returns its
+    layout. ``told`` is ``find`` for a source whose kind is stated."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""Versions and languages of one source: trees that lie over others, and what is told where only one comes."""
+"""Versions and languages of one source: overlaid trees, and the problem to report if only one is imported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .layout import Entry, Layout
 from .trees import walk_entries
 
 MAX_VARIANTS = 60
-"""Of a source that has more, the rest is told as left out."""
+"""Maximum number of variants of a source. The others are reported as skipped."""
 
 LANGUAGE_NAMES = {
     "ar": "العربية", "cs": "Čeština", "de": "Deutsch", "en": "English", "es": "Español", "fr": "Français", "it": "Italiano",
@@ -24,7 +24,7 @@ LANGUAGE_NAMES = {
     "ru": "Русский", "tr": "Türkçe", "uk": "Українська", "vi": "Tiếng Việt", "zh": "中文", "zh-cn": "简体中文", "zh-hans": "简体中文",
     "zh-tw": "繁體中文", "zh-hant": "繁體中文", "fa": "فارسی", "he": "עברית", "id": "Bahasa Indonesia", "hi": "हिन्दी",
 }  # fmt: skip
-"""What languages call themselves, for sources that do not say it."""
+"""The names of languages in the language itself, for sources that don't state them."""
 
 
 def language_name(name: str, told: str = "") -> str:
@@ -32,18 +32,18 @@ def language_name(name: str, told: str = "") -> str:
 
 
 def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
-    """``what``: `versions` or `translations`."""
+    """Return the problem for skipped variants. ``what`` is `versions` or `translations`."""
     said = ", ".join(names)[:200]
     return Problem(
         path,
         0,
         f"{what}_left_out",
-        f"{what} ({said}): not part of what comes into one space; with all versions and languages they become a site",
+        f"{what} ({said}): not imported into a single space; import all versions and languages to get a site with all of them",
     )
 
 
 def key_of(taken: set[str], *parts: str) -> str:
-    """A key for a variant, that no other one has."""
+    """Return a unique key for a variant."""
     wanted = re.sub(r"[^a-z0-9.-]+", "-", slugify("-".join(part for part in parts if part))).strip("-.")
     made = free_name(wanted[:60].strip("-.") or "main", taken.__contains__)
     taken.add(made)
@@ -51,8 +51,8 @@ def key_of(taken: set[str], *parts: str) -> str:
 
 
 def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
-    """The same tree, at addresses that begin with the name of the variant. Readers come to the first one with and
-    without it."""
+    """Return the same tree, with URLs that start with the name of the variant. The default variant is also
+    available without it."""
     if is_first:
         layout.redirects |= {f"{name}/{address}".strip("/"): path for path, address in layout.addresses.items()}  # fmt: skip
     else:
@@ -69,9 +69,9 @@ def laid_over(
     begins: str = "",
     whole: bool = True,
 ) -> Layout:
-    """The same tree in another language. ``find``: the file in that language of a file of the first; ``labels``: what
-    the navigation says there; ``begins``: what addresses begin with. ``whole``: a page without a translation comes as it
-    is, as readers saw it."""
+    """Return the same tree in another language. ``find`` returns the file in that language for a file in the
+    default language. ``labels`` has the texts of the navigation in it. ``begins`` is its URL prefix. ``whole``
+    imports pages without a translation in the default language, as readers saw them."""
     instead: dict[str, str] = {}
     for path in layout.addresses:
         found = find(path)
@@ -89,7 +89,7 @@ def laid_over(
             if path is None and entry.href is None and not children:
                 continue
             title = labels.get(entry.title or "", entry.title) if entry.title else None
-            # What the page is called in the first language is not what it is called in this one.
+            # The title of the page in the default language doesn't apply to this one.
             if path in translated and title == entry.title:
                 title = None
             if path is None and title is None and entry.path is not None:

@@ -1,4 +1,4 @@
-"""What wikis export: BookStack, Wiki.js, Outline and Docmost."""
+"""Readers for wiki exports: BookStack, Wiki.js, Outline, and Docmost."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _read_json(files: Heads, path: str) -> Any:
 
 
 class _Names:
-    """Paths of pages that are no files, and the names that they get; no two are the same."""
+    """Unique paths for pages that aren't files."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()
@@ -74,7 +74,7 @@ def _name(title: str) -> str:
     return re.sub(r"[/\\]+", "-", title)[:150].strip(" .") or "Untitled"
 
 
-# --- BookStack ----------------------------------------------------------------------------------------
+# --- BookStack -----------------------------------------------------------------------------------------
 
 _KINDS = ("book", "chapter", "page")
 _REFERENCE = re.compile(
@@ -107,7 +107,7 @@ _FULL = re.compile(
 
 
 def _as_alert(found: re.Match[str]) -> str:
-    """A callout in HTML as Markdown has it."""
+    """Return an HTML callout in Markdown."""
     kind = {"success": "TIP", "danger": "CAUTION"}.get(found["kind"], found["kind"].upper())
     return "\n".join(
         [f"> [!{kind}]", *(f"> {row.strip()}" for row in found["words"].strip().split("\n")), ""]
@@ -123,14 +123,14 @@ class _BookStackPage:
 
 
 class _BookStack:
-    """Portable archives of books, chapters or pages, and books as one page of HTML."""
+    """Portable archives of books, chapters, or pages, and books as a single HTML page."""
 
     def __init__(self, files: Heads) -> None:
         self.files = files
         self.names = _Names()
         self.pages: dict[str, _BookStackPage] = {}
         self.places: dict[tuple[str, str, str], str] = {}
-        """Of a kind and id in a folder: the address of the page."""
+        """The path of each page by kind and id, in each folder."""
         self.assets: dict[tuple[str, str, str], str] = {}
         self.layout = Layout(
             entries=[], problems=[], convert=self.convert, skipped=(".json",), anchors=self.anchors
@@ -145,7 +145,7 @@ class _BookStack:
                     if given := _object(data.get(kind)):
                         made.append(self._archive(kind, given, folder_of(path)))
                 if not any(_object(data.get(kind)) for kind in _KINDS):
-                    self._tell(path, "not_converted", "neither a book nor a chapter nor a page is in it")
+                    self._tell(path, "not_converted", "it contains no book, chapter, or page")
             elif path.lower().endswith((".html", ".htm")):
                 if book := self._book(path):
                     made.append(book)
@@ -166,7 +166,7 @@ class _BookStack:
         return self.layout
 
     def _site(self) -> str:
-        """Where the wiki is, told by a link to one of these pages by its full address."""
+        """Return the URL of the wiki, based on a link to one of these pages by its full URL."""
         known = set(self.layout.addresses.values())
         for page in self.pages.values():
             for found in _FULL.finditer(
@@ -177,7 +177,8 @@ class _BookStack:
         return ""
 
     def anchors(self, path: str) -> dict[str, str]:
-        """How links name the headings of a page that was written in Markdown, whose ids the wiki makes of their words."""
+        """Return the anchors of the headings of a page written in Markdown. The wiki creates them from the text of
+        the headings."""
         from octavo.core.document.anchors import slug
 
         page = self.pages.get(path)
@@ -224,7 +225,7 @@ class _BookStack:
         html = data.get("description_html")
         if not _text(html).strip() and not data.get("tags"):
             if children and children[0].path:
-                # Who looked for the chapter finds its first page.
+                # A link to the chapter leads to its first page.
                 self.layout.redirects[chapter] = children[0].path
                 self.places[(folder, "chapter", _text(data.get("id")))] = self.layout.addresses[
                     children[0].path
@@ -284,11 +285,11 @@ class _BookStack:
         data = page.data
         markdown = _text(data.get("markdown"))
         if markdown.strip():
-            markdown = _CALLOUT.sub(_as_alert, self._referred(page, markdown, place))
+            markdown = _CALLOUT.sub(_as_alert, self._resolve_references(page, markdown, place))
             made = translate(markdown, place, Dialect()).text
             text = f"# {_escaped(page.title)}\n\n{made.strip()}\n"
         else:
-            inside = self._referred(page, _text(data.get("html")), place)
+            inside = self._resolve_references(page, _text(data.get("html")), place)
             tree = parse_html(f"<html><body><main><h1>{escape(page.title)}</h1>{inside}</main></body></html>")
             if tree is not None:
                 _prepare_bookstack(tree)
@@ -301,8 +302,8 @@ class _BookStack:
         ]
         return with_head(text, {"tags": tags}) if tags else text
 
-    def _referred(self, page: _BookStackPage, text: str, place: Place) -> str:
-        """The text with addresses where the archive has references of its own."""
+    def _resolve_references(self, page: _BookStackPage, text: str, place: Place) -> str:
+        """Return the text with the archive's own references replaced with URLs."""
 
         def address(found: re.Match[str]) -> str:
             key = (page.folder, found["kind"], found["id"])
@@ -310,13 +311,13 @@ class _BookStack:
                 return "/" + quote(file)
             if (known := self.places.get(key)) is not None:
                 return "/" + known
-            # What the page that it leads to does not say is told where the link is made.
+            # A missing target is reported when the link is created.
             return f"/{found['kind']}-{quote(found['id'])}-is-not-in-the-archive"
 
         if "{{@" in text:
             for included in dict.fromkeys(re.findall(r"\{\{@\s*(\d+)", text)):
                 place.problem(
-                    0, "missing_include", f"{{{{@{included}}}}} shows another page; it stays as it is written"
+                    0, "missing_include", f"{{{{@{included}}}}} shows another page; it stays as written"
                 )
         return _REFERENCE.sub(address, text)
 
@@ -325,7 +326,7 @@ class _BookStack:
         if file:
             path = f"{page.folder}files/{file}"
             if path not in self.files.known:
-                place.problem(0, "missing_file", f"the attachment {name[:200]} is not in the archive")
+                place.problem(0, "missing_file", f"the attachment {name[:200]} is missing from the archive")
                 return ""
             return f'\n{{% file src="{place.link("/" + quote(path), 0, shown=True)}" %}}\n'
         return f"\n[{_escaped(name or link)}]({quote(link, safe=_SAFE)})\n" if link else ""
@@ -336,14 +337,14 @@ class _BookStack:
         text = self.files.text(path) or ""
         parts = list(_PART.finditer(text))
         if not parts:
-            # A page that was exported by itself.
+            # A page that was exported separately.
             self.layout.addresses[path] = posixpath.splitext(path)[0]
             title = re.search(r"<h1[^>]*>(.*?)</h1>", text, re.DOTALL)
             self.pages[path] = _BookStackPage(path, {"name": _plain(title[1]) if title else stem_of(path), "html": _body(text)}, "")  # fmt: skip
             return "", [Entry(path=path)]
         title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
         name = _plain(title[1]) if title else stem_of(path)
-        # Of its front the description comes, without the list of what follows.
+        # The front of the book contributes its description, without the table of contents.
         front = re.sub(
             r"<ul class=\"contents\">.*", "", _body(text[: parts[0].start()] + "</body>"), flags=re.DOTALL
         )
@@ -397,13 +398,13 @@ def _plain(markup: str) -> str:
 
 
 def _body(markup: str) -> str:
-    """What is between the tags of a body, as far as they are there."""
+    """Return the contents between the body tags, as far as these exist."""
     inside = re.split(r"<body[^>]*>", markup, maxsplit=1)[-1]
     return re.split(r"</body>", inside, maxsplit=1)[0]
 
 
 def _prepare_bookstack(tree: Any) -> None:
-    """What only BookStack marks so, as HTML marks it."""
+    """Rewrite BookStack's markup as semantic HTML."""
     from lxml import etree
 
     for element in list(tree.iter()):
@@ -422,7 +423,7 @@ def _prepare_bookstack(tree: Any) -> None:
             element.tag = "figure"
 
 
-# --- Wiki.js ------------------------------------------------------------------------------------------
+# --- Wiki.js -------------------------------------------------------------------------------------------
 
 _LOCALE = re.compile(r"[a-z]{2}(?:-[a-z]{2})?", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*<!--\n(?P<head>(?:[a-zA-Z]+:[^\n]*\n)+)-->\s*")
@@ -443,13 +444,13 @@ def _find_wikijs(files: Heads) -> str | None:
             if "published" in head and ("editor" in head or "dateCreated" in head or "date" in head):
                 folder = folder_of(path)
                 above = folder.rstrip("/").rpartition("/")
-                # A wiki of several languages has each in a folder.
+                # A wiki with several languages has a folder for each.
                 return f"{above[0]}/" if folder and _LOCALE.fullmatch(above[2]) and above[0] else ("" if _LOCALE.fullmatch(above[2]) else folder)  # fmt: skip
     return None
 
 
 def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
-    """``locale``: the folder of the language that is meant; of the first where it is empty."""
+    """Return the layout. ``locale`` is the folder of the chosen language, or empty for the default one."""
     problems: list[Problem] = []
     inside = [path for path in files.paths if path.startswith(project)]
     locales = sorted(
@@ -467,7 +468,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
     others = [one for one in locales if f"{project}{one}/" != first]
     for path in inside:
         if path.endswith((".adoc", ".txt")) and path.startswith(root):
-            problems.append(Problem(path, 0, "format_left_out", "a page in a format that is not read"))
+            problems.append(Problem(path, 0, "format_left_out", "skipped: a page in an unsupported format"))
     beside = others if root == project else []
     paths = pages_below(files, root, lambda path: path.partition("/")[0] in beside)
     pages = [path for path in inside if path.startswith(root) and path.endswith(".html") and path[len(root) :].partition("/")[0] not in beside and _wikijs_head(files, path)]  # fmt: skip
@@ -521,7 +522,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
 
 
 def _prepare_wikijs(tree: Any) -> None:
-    """Its coloured quotes, as HTML marks what is no quote."""
+    """Rewrite Wiki.js's colored quotes as hints."""
     for element in list(tree.iter("blockquote")):
         kind = next((one[3:] for one in (element.get("class") or "").split() if one.startswith("is-")), "")
         if kind:
@@ -530,7 +531,7 @@ def _prepare_wikijs(tree: Any) -> None:
 
 
 def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
-    """The language that stands before the addresses of pages: that of the folder, else the one that links name."""
+    """Return the language prefix of URL paths: that of the folder, else the one in links."""
     if told:
         return told
     found: dict[str, int] = {}
@@ -543,7 +544,7 @@ def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
 def _wikijs_navigation(
     files: Heads, project: str, addresses: dict[str, str], entries: list[Entry]
 ) -> list[Entry]:
-    """The tree of folders; where an export says a navigation, its headings and pages first."""
+    """Return the tree of folders. If an export has a navigation, its headings and pages come first."""
     data = _read_json(files, f"{project.removesuffix('pages/')}navigation.json")
     waiting: list[Any] = [data]
     items: list[dict[str, Any]] = []
@@ -587,14 +588,14 @@ def _wikijs_navigation(
     below = {entry.path for entry in walk_entries(made) if entry.path}
     home = entries[0].path if entries and entries[0].path else None
     first = [entries[0]] if home is not None and home not in below else []
-    return [*first, *made, *_without(entries[len(first) :], below)]
+    return [*first, *made, *_unlisted_entries(entries[len(first) :], below)]
 
 
-def _without(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """What of a tree is not listed yet."""
+def _unlisted_entries(entries: list[Entry], taken: set[str]) -> list[Entry]:
+    """Return the part of a tree that isn't listed yet."""
     made = []
     for entry in entries:
-        children = _without(entry.children, taken)
+        children = _unlisted_entries(entry.children, taken)
         if entry.path in taken:
             made += children
         elif entry.path or children:
@@ -602,13 +603,13 @@ def _without(entries: list[Entry], taken: set[str]) -> list[Entry]:
     return made
 
 
-# --- Outline ------------------------------------------------------------------------------------------
+# --- Outline -------------------------------------------------------------------------------------------
 
 _UPLOADED = re.compile(rf"(?:^|/)(?:uploads|attachments|public)/{_UUID}/{_UUID}/[^/]+$")
 _REDIRECT = re.compile(rf"/api/attachments\.redirect\?id=({_UUID})")
 _MENTION = re.compile(r"@\[(?P<label>[^\[\]\n]*)\]\(mention://[^()\s]*\)")
 _FILE_SIGN = "\ufdd0"
-"""Stands before the name of a file that is attached; no text has it."""
+"""Prefix of the name of an attached file. No text contains it."""
 _FILE_LINK = re.compile(rf"^[ \t]*\[{_FILE_SIGN}[^\[\]\n]*\]\(<?([^()\n<>]*)>?\)[ \t]*$", re.MULTILINE)
 _ATTACHED = re.compile(r"[ \t]*\[(?P<name>[^\[\]\n]+?) \d+\]\((?P<href>[^()\s]+)\)[ \t]*$")
 
@@ -626,7 +627,7 @@ def _find_outline(files: Heads) -> str | None:
 def _outline(files: Heads, project: str) -> Layout:
     if _object(_read_json(files, f"{project}metadata.json")).get("exportVersion") is not None:
         return _OutlineJson(files, project).layout()
-    # The order of the archive is that of the tree.
+    # The tree has the order of the archive.
     pages = [
         path
         for path in files.source.paths()
@@ -638,7 +639,7 @@ def _outline(files: Heads, project: str) -> Layout:
         addresses={path: posixpath.splitext(path[len(project) :])[0] for path in pages},
     )  # fmt: skip
     layout.titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
-    # An image may still be named as the wiki names it, by the id that is the folder of its file.
+    # An image may still be referenced by its id in the wiki, which is the folder of its file.
     uploaded = {path.split("/")[-2]: "/" + quote(path) for path in files.paths if _UPLOADED.search(path)}
 
     def convert(path: str, place: Place) -> str:
@@ -659,7 +660,8 @@ def _plain_title(files: Heads, path: str) -> str:
 
 
 def _by_folders(pages: list[str], project: str) -> tuple[list[Entry], str]:
-    """The tree of files beside folders of their name, in the order that they are in. A page's folder has its name."""
+    """Return the tree of files next to folders with their names, in archive order. The folder of a page has its
+    name."""
     made: list[Entry] = []
     known: dict[str, Entry] = {}
 
@@ -687,7 +689,7 @@ def _by_folders(pages: list[str], project: str) -> tuple[list[Entry], str]:
 
 
 def _outline_markdown(text: str) -> str:
-    """What only Outline writes so, as others write it, on the same lines."""
+    """Rewrite Outline's syntax as common Markdown, on the same lines."""
     made: list[str] = []
     fence = ""
     toggles: list[str] = []
@@ -732,7 +734,7 @@ def _prepare_outline(tree: Any) -> None:
 
 
 class _OutlineJson:
-    """An export of Outline as JSON: a file for each collection, with documents as its editor keeps them."""
+    """An Outline JSON export: a file for each collection, with documents as its editor stores them."""
 
     def __init__(self, files: Heads, project: str) -> None:
         self.files = files
@@ -740,7 +742,7 @@ class _OutlineJson:
         self.names = _Names()
         self.documents: dict[str, dict[str, Any]] = {}
         self.pages: dict[str, str] = {}
-        """The path of each document by its id, and by the id in its address."""
+        """The path of each document by its id, and by the id in its URL."""
         self.of_path: dict[str, dict[str, Any]] = {}
         self.attachments: dict[str, str] = {}
         self.made = Layout(entries=[], root=project, convert=self.convert, skipped=(".json",), problems=[])
@@ -754,7 +756,7 @@ class _OutlineJson:
             collection = _object(data.get("collection"))
             if not collection:
                 self.made.problems.append(
-                    Problem(path, 0, "not_converted", "no collection that can be read is in it")
+                    Problem(path, 0, "not_converted", "it contains no readable collection")
                 )
                 continue
             for id, one in _object(data.get("documents")).items():
@@ -833,7 +835,7 @@ class _OutlineJson:
         return href
 
 
-# --- Docmost ------------------------------------------------------------------------------------------
+# --- Docmost -------------------------------------------------------------------------------------------
 
 _DOCMOST = "docmost-metadata.json"
 _KEPT = re.compile(rf"(?:^|/)files/{_UUID}/[^/]+$")
@@ -856,7 +858,7 @@ def _docmost(files: Heads, project: str) -> Layout:
         if path.startswith(project) and path.endswith((".md", ".html")) and not _KEPT.search(path)
     ]
     if positions:
-        # Places of siblings are texts that are ordered by their letters.
+        # Positions of siblings are texts in alphabetical order.
         pages.sort(key=lambda path: (positions.get(path, "\uffff"), natural_key(path)))
     entries, _ = _by_folders(pages, project)
     titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
@@ -876,7 +878,7 @@ def _docmost(files: Heads, project: str) -> Layout:
 
 
 def _prepare_docmost(tree: Any) -> None:
-    """What only Docmost marks so, as HTML marks it."""
+    """Rewrite Docmost's markup as semantic HTML."""
     for element in reversed(list(tree.iter())):
         kind = element.get("data-type") if isinstance(element.tag, str) else None
         if kind is None or element.getparent() is None:
