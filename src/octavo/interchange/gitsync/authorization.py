@@ -1,4 +1,4 @@
-"""The proof that somebody may say how a space, a collection or a site is synced: the same for each."""
+"""Authorization for syncing a space, a collection, or a site: the same for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .store import Connected, OwnerKind, ProjectRow, SyncRow
 
 
 class SyncAccess(Struct, frozen=True):
-    """The caller at what is synced, or is to be."""
+    """Access of the caller to what is synced, or is about to be."""
 
     kind: OwnerKind
     id: str
@@ -32,12 +32,12 @@ class SyncAccess(Struct, frozen=True):
 
     @property
     def target(self) -> tuple[str, str]:
-        """As audits name it."""
+        """Return the kind and id that audit records use."""
         return self.kind, self.id
 
     @property
     def rows(self) -> type[Connected]:
-        """What its sync is kept as."""
+        """Return the type of row that stores the sync."""
         return SyncRow if self.kind == "space" else ProjectRow
 
     @classmethod

@@ -1,10 +1,10 @@
 """Branches of a synced repository as change requests of its space, and change requests as branches of the repository.
 
-An open pull request, and a branch whose name fits a pattern, becomes a change request with what it changes. Pushes to it
-are merged into the change request as a sync merges: what the branch had before is the base, the change request is ours.
-What the branch had before is read from its last commit, so nothing of it is kept beside the change request.
+An open pull request, and a branch whose name matches a pattern, becomes a change request with its changes. Pushes to
+it are merged into the change request the way a sync merges: the previous state of the branch is the base, the change
+request is ours. That state is read from the last commit of the branch, so nothing is stored beside the change request.
 
-A change request that is pushed gets a branch, and its edits are commits there, on top of whatever the branch has.
+A change request that is pushed gets a branch, and its edits are committed there, on top of whatever the branch has.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _OPEN = ("draft", "open")
 
 
 class Run(Protocol):
-    """What is needed of a sync that runs."""
+    """Parts of a running sync that following branches needs."""
 
     context: Context
     space_id: str
@@ -87,13 +87,13 @@ class Run(Protocol):
 
 
 def follow(sync: Run, copy: Repository) -> None:
-    """Brings the followed branches of a space that was just synced into step with their change requests. What is wrong
-    with one is said of it and holds up no other."""
+    """Update the followed branches of a space that was just synced, and their change requests. A problem with one
+    branch is recorded there and does not hold up the others."""
     _Following(sync, copy).run()
 
 
 def known_to_changes(sync: Run) -> Mapping[tuple[str, str], str]:
-    """What pages and items are called that change requests brought from their branches, or to them: main knows them by
+    """Return the ids of pages and items that change requests brought from their branches or pushed to them. Main uses
     the same ids once their commits arrive."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
@@ -113,7 +113,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
 
 
 class _Wanted(Struct, frozen=True):
-    """A branch that is to be followed."""
+    """Branch that is to be followed."""
 
     ref: str
     title: str
@@ -129,7 +129,7 @@ class _Following:
         self.remote = read_remote(self.row.remote, local=True)
         self.wrong: list[str] = []
         self.pulls: dict[str, Pull] | None = None
-        """The open pull requests by number; None where the hoster does not say."""
+        """Open pull requests by number; None if the provider doesn't say."""
 
     def run(self) -> None:
         row = self.row
@@ -170,12 +170,12 @@ class _Following:
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 
     def _guarded(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
-        """What is wrong with one branch is said of it."""
+        """Update one branch and record on it what went wrong."""
         try:
             do(link)
             said = None
         except BranchMoved:
-            return  # somebody was faster: the next sync goes on
+            return  # another process was faster: the next sync continues
         except (Stopped, OctavoError) as error:
             if isinstance(error, Stopped) and error.reason is Reason.DAMAGED:
                 raise
@@ -190,7 +190,7 @@ class _Following:
             elif said is not None:
                 self.wrong.append(f"{link.branch or link.ref}: {said}")
 
-    # --- what is to be followed -----------------------------------------------------------------------
+    # --- which branches to follow ---------------------------------------------------------------------
 
     def _ask_pulls(self) -> None:
         try:
@@ -200,7 +200,9 @@ class _Following:
             return
         self.pulls = {pull.number: pull for pull in found}
         if not whole:
-            self.wrong.append(f"pull requests: only {MOST} are followed at a time")
+            self.wrong.append(
+                f"pull requests: Octavo follows only the first {MOST}; close some to follow the others"
+            )
             self.pulls = None if len(found) < MOST else self.pulls
 
     def _hoster(self) -> tuple[Fetcher, Remote, str, Credential | None]:
@@ -214,10 +216,14 @@ class _Following:
     def _wanted(self, refs: Mapping[str, str], links: Mapping[str, BranchRow]) -> dict[str, _Wanted]:
         found: dict[str, _Wanted] = {}
         for pull in (self.pulls or {}).values():
-            # The branch of a pull request may be gone while it is open; what hosters keep of it is not.
+            # The branch of a pull request can be deleted while it is open; the ref that providers keep for it
+            # stays.
             ref = pull.ref
             if ref is None or pull.branch == self.row.branch:
-                self.wrong.append(f"pull request {pull.number}: its branch is in another repository")
+                self.wrong.append(
+                    f"pull request {pull.number}: its branch is in another repository, which Octavo "
+                    "can't fetch from here"
+                )
                 continue
             found[ref] = _Wanted(ref, pull.title, pull.branch, pull.number, pull.url or None)
         for ref in sorted(refs):
@@ -235,12 +241,14 @@ class _Following:
             elif fits(self.row.pattern, name):
                 found[ref] = _Wanted(ref, name, name)
         if self.row.pulls and self.pulls is None:
-            # Nobody says which are open: those that are known stay.
+            # The provider didn't say which are open: the known ones stay.
             for ref, link in links.items():
                 if link.pull is not None and link.status == "open" and ref in refs:
                     found.setdefault(ref, _Wanted(ref, link.title, link.branch, link.pull, link.url))
         if len(found) > MOST:
-            self.wrong.append(f"only {MOST} branches are followed at a time, of {len(found)}")
+            self.wrong.append(
+                f"only {MOST} of {len(found)} matching branches are followed; use a narrower branch pattern"
+            )
             known = [ref for ref in found if ref in links and links[ref].change_id is not None]
             kept = dict.fromkeys([*known, *(ref for ref in found if ref not in links), *found])
             found = {ref: found[ref] for ref in list(kept)[:MOST]}
@@ -266,7 +274,7 @@ class _Following:
             return change_access(tx, self.sync.space, change.id)
 
     def _look(self, want: _Wanted, head: str, link: BranchRow) -> None:
-        """Brings one branch and its change request into step."""
+        """Synchronize one branch with its change request."""
         about = replace(link, title=want.title, url=want.url, pull=want.pull, branch=want.branch)
         if about != link and link.change_id is not None:
             self._put(about)
@@ -309,11 +317,11 @@ class _Following:
             store.put_branch(tx, link)
 
     def _is_synced(self, commit: str) -> bool:
-        """Whether the synced branch has a commit."""
+        """Return whether the synced branch contains a commit."""
         return self.row.commit_id is not None and self.copy.fork(commit, self.row.commit_id) == commit
 
     def _agreed(self, commit: str, change: ChangeRow | None = None) -> Agreed:
-        """The space as a commit of the repository has it."""
+        """Return the space as a commit of the repository has it."""
         row = self.row
         assert row.revision is not None
         with self.context.db.read() as tx:
@@ -338,21 +346,23 @@ class _Following:
         )  # fmt: skip
 
     def _parted(self, head: str) -> str:
-        """Where a branch left the synced one."""
+        """Return the commit where a branch left the synced one."""
         synced = self.row.commit_id
         assert synced is not None
         found = self.copy.fork(head, synced)
         if found is None or not self.copy.has(found):
-            # Only the newest commits of the synced branch are here: now all of them are needed.
+            # Only the newest commits of the synced branch were fetched: now all of them are needed.
             self.copy.forget()
             self.sync.connection.fetch(self.copy, self.row.branch, None, whole=True)
             found = self.copy.fork(head, synced)
         if found is None or not self.copy.has(found):
-            raise Stopped(Reason.CONTENT, f"it shares no history with {self.row.branch}")
+            raise Stopped(
+                Reason.CONTENT, f"it shares no history with {self.row.branch}; rebase it onto that branch"
+            )
         return found
 
     def _create(self, link: BranchRow, head: str) -> None:
-        """A change request with what a branch changes; none where it changes nothing."""
+        """Create a change request with the changes of a branch; create none if it changes nothing."""
         parted = self._parted(head)
         checked = replace(link, change_id=None, commit_id=head, checked=self.row.commit_id)
         if parted == head:
@@ -394,7 +404,7 @@ class _Following:
         self._told(change, head)
 
     def _contributed(self, tx: Transaction, change_id: str, writers: set[Person]) -> None:
-        """Whoever wrote what was pushed cannot review it."""
+        """Record the authors of pushed commits as contributors, who can't review the change request."""
         organization = self.sync.space.organization_id
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
             add_contribution(tx, change_id, user_id, "edit")
@@ -408,24 +418,24 @@ class _Following:
         ]
 
     def _told(self, change: ChangeRow, head: str) -> None:
-        """The hoster is told of a branch what it is to the change request."""
+        """Report the state of the change request to the provider as a commit status."""
         with self.context.db.read() as tx:
             fresh = find_change(tx, self.space_id, change.id) or change
         count = len(fresh.open_conflicts)
         said = f"Change request {fresh.number}"
         view = preview_view(fresh.number)
         if count:
-            said += f": {count} conflict{'s' if count > 1 else ''} to settle"
+            said += f": {count} conflict{'s' if count > 1 else ''} to resolve"
             view = f"{change_view(fresh.number)}/~/conflicts"
         self.sync.outcome.problems += tell_hoster(
             self.context, self.row, head, said, view, failed=bool(count)
         )
 
     def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:
-        """What was pushed to a branch into its change request, beside the edits made here."""
+        """Merge what was pushed to a branch into its change request, beside the edits made in Octavo."""
         access = self._access(change)
         if change.outdated and change.conflicts is None:
-            # What the branch took over from the synced one is main's, not its own.
+            # Changes that the branch took over from the synced one belong to main.
             update(self.context, access)
         before = link.commit_id
         if before is None or not self.copy.has(before):
@@ -448,10 +458,10 @@ class _Following:
         self._noted(link, read)
         self._told(change, head)
 
-    # --- the end of one -------------------------------------------------------------------------------
+    # --- end of a branch ------------------------------------------------------------------------------
 
     def _ended(self, is_there: bool, link: BranchRow) -> None:
-        """A branch that is followed no more: it was merged, closed or deleted, or the setting is another one."""
+        """Stop following a branch: it was merged, closed, or deleted, or the setting changed."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -469,16 +479,16 @@ class _Following:
                 commit = pull.merged
                 if commit is None or (self.copy.has(commit) and self._is_synced(commit)):
                     self._arrived(link)
-                return  # what has not arrived is brought by the next sync
+                return  # the next sync brings what has not arrived
         elif is_there:
-            self._finish(link)  # the pattern is another one
+            self._finish(link)  # the pattern changed
             return
         if link.commit_id is not None and self._is_synced(link.commit_id):
             self._arrived(link)
         elif self._is_in_main(change):
             self._merged(link, change)
         elif link.pushes and link.pull is None:
-            self._finish(link)  # it was begun here, and stays
+            self._finish(link)  # it was created in Octavo, and stays
         else:
             access = self._access(change)
             with self.context.db.write() as tx:
@@ -491,7 +501,8 @@ class _Following:
             store.delete_branch(tx, link)
 
     def _arrived(self, link: BranchRow) -> None:
-        """The synced branch has what a branch had. The change request is merged if it has nothing of its own besides."""
+        """Finish a branch whose changes are in the synced branch. The change request is merged if it has no other
+        edits."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -516,12 +527,12 @@ class _Following:
             return
         self._finish(link)
         name = link.branch or link.ref
-        said = f"it is merged; change request {change.number} has edits besides, and stays open"
+        said = f"the branch is merged, but change request {change.number} has more edits and stays open"
         self.sync.outcome.problems.append(Problem(name, 0, "edits_besides", said))
         self.sync.outcome.followed += 1
 
     def _is_in_main(self, change: ChangeRow) -> bool:
-        """Whether merging a change request would change nothing."""
+        """Return whether merging a change request would change nothing."""
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
             held = list_branch_content(tx, change.state.layers[0])
@@ -540,28 +551,33 @@ class _Following:
     # --- pushing --------------------------------------------------------------------------------------
 
     def _begin(self, is_there: bool, link: BranchRow) -> None:
-        """The first push of a change request, to a branch that is not there yet."""
+        """Push a change request for the first time, to a branch that does not exist yet."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
         elif is_there:
-            raise Stopped(Reason.CONTENT, "the repository has a branch of this name already")
+            raise Stopped(
+                Reason.CONTENT, "the repository already has a branch of this name; push to another branch"
+            )
         else:
             self._push(link)
 
     def _push(self, link: BranchRow) -> None:
-        """The edits of a change request as a commit on top of its branch."""
+        """Commit the edits of a change request on top of its branch."""
         change, branch = self._change(link), link.branch
         if change is None or change.status not in _OPEN or branch is None or self.row.commit_id is None:
             return
         if self.row.direction == "import":
-            raise Stopped(Reason.CONTENT, "the repository is never written: the sync only imports")
+            raise Stopped(
+                Reason.CONTENT,
+                "this sync only imports and never writes to the repository; change its direction to push",
+            )
         access = self._access(change)
         if change.outdated and change.conflicts is None:
             update(self.context, access)
             change = self._change(link) or change
         if change.conflicts is not None:
-            raise Stopped(Reason.CONTENT, "the change request has conflicts to settle before it is pushed")
+            raise Stopped(Reason.CONTENT, "the change request has conflicts; resolve them before you push it")
         parent = link.commit_id or self.row.commit_id
         base = self._agreed(parent, change)
         with self.context.db.read() as tx:
@@ -574,15 +590,17 @@ class _Following:
         entries, _ = self.sync.entries(self.copy, parent, writing.files)
         if not entries:
             if link.commit_id is None:
-                raise Stopped(Reason.CONTENT, "the change request changes no file yet")
+                raise Stopped(Reason.CONTENT, "the change request changes no files yet")
             return
         if writing.noted:
-            # Where files are is said by the change request, so that both sides mean the same ones.
+            # The change request decides where files are, so that both sides mean the same ones.
             noted = writing.noted
 
             def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
                 if state.revision_id != change.revision:
-                    raise Stopped(Reason.MOVED, "the change request was edited meanwhile")
+                    raise Stopped(
+                        Reason.MOVED, "the change request was edited in the meantime; the next sync pushes it"
+                    )
                 return EditedContent(noted, [], [], [], [])
 
             revise_change(self.context, access, make)

@@ -1,8 +1,8 @@
-"""The spaces of a collection, each in a folder of a repository.
+"""Spaces of a collection, each in a folder of a repository.
 
-A folder is a space where it has a README.md, a SUMMARY.md or a .gitbook.yaml. The first look pairs spaces and folders by
-their names; from then on each pair stays, whatever either is called. ``agreed`` are the folders that were a space once:
-one whose space was moved out of the collection or deleted does not become another.
+A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and folders by
+their names; from then on each pair stays, even when either is renamed. ``agreed`` are the folders that once were
+spaces: one whose space was moved out of the collection or deleted does not become another.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ class _Collection:
                 try:
                     org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
                 except Forbidden:
-                    said = "whoever connected the repository may not make spaces"
+                    said = (
+                        "the person who connected the repository can no longer create spaces; ask "
+                        "someone who can to update the sync"
+                    )
                     problems.append(Problem(place.folder, 0, "rights_lost", said))
                     continue
                 space_id = create_space(tx, org, place.title, parent=row.id).id
@@ -72,7 +75,8 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Every space that whoever connected them may sync, and every folder; and the folders that were one once."""
+    """Return every space that the person who connected the repository can sync, and every folder; and the folders that
+    once were spaces."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
     rows = store.list_members(tx, row.id)
@@ -105,7 +109,7 @@ def _places(
     for space in left:
         if row.direction == "import":
             problems.append(
-                Problem(space.id, 0, "missing_directory", "no folder of the repository is this space")
+                Problem(space.id, 0, "missing_directory", "the repository has no folder for this space")
             )
             continue
         folder = _free_folder(space.title, {*taken, *(place.folder for place in places)}, ground)
@@ -116,7 +120,7 @@ def _places(
 def _moved(
     kept: dict[str, str], new: list[str], ground: Ground, synced: dict[str, str | None]
 ) -> dict[str, str]:
-    """The folder of each space, also where it was given another name since the commit it was synced with last."""
+    """Return the folder of each space, following folders renamed since the last synced commit."""
     found = dict(kept)
     for space_id, folder in kept.items():
         if not ground.holds(folder):
@@ -143,7 +147,7 @@ def _pairs(spaces: list[SpaceRow], folders: list[str]) -> list[tuple[str, SpaceR
 def _is_elsewhere(tx: Transaction, space: SpaceRow, problems: list[Problem]) -> bool:
     if store.find(tx, SyncRow, space.id) is None:
         return False
-    said = "this space is synced by itself or with another repository; it is left alone"
+    said = "this space has its own sync or belongs to another repository; it is skipped"
     problems.append(Problem(space.id, 0, "synced", said))
     return True
 

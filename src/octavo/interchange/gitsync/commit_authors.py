@@ -1,4 +1,4 @@
-"""Whose a commit is, and what it says."""
+"""Authors and messages of commits."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def _plain(text: str) -> str:
 
 
 class Said(Struct, frozen=True):
-    """The message of a commit, and who wrote what it has."""
+    """Message of a commit, and the authors of its changes."""
 
     message: str
     author: Person | None
 
 
 def find_writers(tx: Transaction, organization_id: str, people: Iterable[Person]) -> set[str]:
-    """The members whose verified email addresses commits name. A commit can claim any address, so this may take a right
-    from somebody, but gives none."""
+    """Return the members whose verified email addresses commits name. A commit can claim any address, so this can take
+    a permission from a person but never give one."""
     found = set()
     for email in {person.email for person in people if person.email}:
         user = find_user_by_email(tx, email)
@@ -57,7 +57,7 @@ def find_writers(tx: Transaction, organization_id: str, people: Iterable[Person]
 
 
 def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
-    """What a commit says of the revisions of main after a sequence, and up to a state."""
+    """Return the message of a commit for the revisions of main after a sequence, up to a state."""
     revisions: list[RevisionRow] = []
     token: str | None = None
     while len(revisions) < _MOST_REVISIONS:
@@ -86,7 +86,7 @@ def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
 
 
 def describe_change(tx: Transaction, change: ChangeRow, template: str) -> Said:
-    """What a commit says of what a change request holds."""
+    """Return the message of a commit for the edits of a change request."""
     ids = dict.fromkeys(
         [person.user_id for person in list_contributors(tx, change.id) if person.action == "edit"]
     )
@@ -106,6 +106,6 @@ def _said(message: str, body: str, people: Sequence[UserRow]) -> Said:
 
 
 def filled(template: str, number: int, subject: str) -> str:
-    """The message for a change request."""
+    """Return the message template filled in for a change request."""
     values = {"change_request_number": str(number), "change_request_subject": subject.strip() or NO_SUBJECT}
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

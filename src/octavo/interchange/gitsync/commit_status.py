@@ -1,4 +1,4 @@
-"""What the hoster of a synced space is told of its commits, where it is to be told."""
+"""Commit statuses that report syncs to the Git provider, where this is turned on."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .urls import read_remote
 
 
 def tell_of_commit(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
-    """What became of a commit, where the hoster is to be told."""
-    said = wrong or f"{context.settings.name} has it"
+    """Report the result of a commit to the provider, where statuses are turned on."""
+    said = wrong or f"Synced with {context.settings.name}"
     return tell_hoster(context, row, commit, said, "/~/settings/git" if wrong else "", failed=bool(wrong))
 
 
 def tell_hoster(
     context: Context, row: SyncRow, commit: str, said: str, view: str, *, failed: bool
 ) -> list[Problem]:
-    """The same; ``view``: where below the space people read more."""
+    """Report a status to the provider. ``view``: path below the space where people read more."""
     if not row.statuses:
         return []
     folder = row.folder.rstrip("/")

@@ -1,8 +1,8 @@
-"""Connecting a space, a collection or a site with a repository, and what follows: settings, decisions, asking for a sync,
-disconnecting.
+"""Connecting a space, a collection, or a site with a repository, and what follows: settings, decisions, requesting a
+sync, disconnecting.
 
-A collection or a site has the remote, the credential, the settings and the hook. Each of its spaces is a synced space like
-any other, with its own state, that got all of this from there.
+A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is a synced
+space like any other, with its own state, and takes all of these from its parent.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _HOSTS = {
 
 
 def get(tx: Transaction, at: SyncAccess) -> Connected:
-    """Raises NotFound for what is not synced."""
+    """Return the sync. Raises NotFound if there is none."""
     found = store.find(tx, at.rows, at.id)
     if found is None:
         raise NotFound(f"This {at.kind} is not synced with a Git repository.")
@@ -57,7 +57,7 @@ def get(tx: Transaction, at: SyncAccess) -> Connected:
 
 
 def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
-    """Raises NotFound for a space that is not synced."""
+    """Return the sync of a space. Raises NotFound if there is none."""
     found = store.find(tx, SyncRow, space_id)
     if found is None:
         raise NotFound("This space is not synced with a Git repository.")
@@ -65,18 +65,19 @@ def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
 
 
 def _get_own(tx: Transaction, at: SyncAccess) -> Connected:
-    """Raises NotFound, Conflict for a space whose settings its collection or site has."""
+    """Return a sync that has its own settings. Raises NotFound, and Conflict for a space that takes its settings from
+    its collection or site."""
     return _require_own(get(tx, at))
 
 
 def _require_own(row: R) -> R:
     if isinstance(row, SyncRow) and row.project is not None:
-        raise Conflict("This space is synced with its collection or site: that is done there.")
+        raise Conflict("This space is synced as part of its collection or site. Make this change there.")
     return row
 
 
 def provider_of(remote: Remote) -> store.Provider:
-    """By the name of the host; people may say another one."""
+    """Return the provider that the host's name suggests; people can choose another."""
     if remote.host in _HOSTS:
         return _HOSTS[remote.host]  # type: ignore[return-value]
     for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
@@ -86,22 +87,22 @@ def provider_of(remote: Remote) -> store.Provider:
 
 
 def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
-    """The row and the secret of its hooks. Raises BadRequest, Conflict for what is synced already, or a folder that
-    something else is synced with."""
+    """Return the row and its webhook secret. Raises BadRequest, and Conflict if it is already synced or something else
+    is synced with the folder."""
     row, hook = new_row(tx, context, at, wanted)
     if store.find(tx, at.rows, at.id) is not None:
-        raise Conflict(f"This {at.kind} is synced already; disconnect it first.")
+        raise Conflict(f"This {at.kind} is already synced. Disconnect it first.")
     store.insert(tx, row)
     audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
-    # A key has to be put into the hoster's settings first.
+    # A key has to be added to the provider's settings first.
     if row.credential != "ssh-key":
         ask(tx, at.organization_id, at.rows, at.id, "connected")
     return row, hook
 
 
 def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
-    """The row, which is not written yet, and the secret of its hooks. Raises BadRequest, Conflict, and Forbidden for
-    whoever does not see all that would be synced."""
+    """Return the row, which is not written yet, and its webhook secret. Raises BadRequest, Conflict, and Forbidden if
+    the caller can't see everything that would be synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch, folder = read_branch(where.branch), read_folder(where.folder)
@@ -110,7 +111,7 @@ def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSyn
     columns = _columns(context, row, {**wanted.settings, "credential": where.credential})
     if at.rows is ProjectRow:
         columns |= {"organization_id": at.organization_id, f"{at.kind}_id": at.id}
-    # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
+    # If the job of the first sync is lost, polling catches up; a key has to be added at the provider first.
     columns["next_at"] = None if columns["credential"] == "ssh-key" else now() + store.HOLD
     made = structs.replace(row, **columns, first=wanted.first)
     if isinstance(made, ProjectRow):
@@ -119,48 +120,49 @@ def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSyn
 
 
 def allowed_remote(context: Context, text: str) -> Remote:
-    """Raises BadRequest."""
+    """Return the parsed remote. Raises BadRequest."""
     return read_remote(text, local=context.settings.allow_file_remotes)
 
 
 def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, folder: str) -> None:
-    """Raises Conflict where something else is synced with this folder, or with one in or above it."""
+    """Raise Conflict if something else is synced with this folder, or with one in or above it."""
     for url, other in store.list_at(tx, at.organization_id, branch, at.id):
         if read_remote(url, local=True).place != remote.place:
             continue
         if other.startswith(folder) or folder.startswith(other):
             where = other or "/"
             raise Conflict(
-                f"folder: another space is synced with {where} of this branch; two would overwrite each other."
+                f"folder: another space is already synced with {where} of this branch. Choose another folder or branch."
             )
 
 
 def _read_credential(
     remote: Remote, given: Credential | None, id: str
 ) -> tuple[Credential | None, str | None]:
-    """What is kept, and the public part of a key that is made for it, named after ``id``. Raises BadRequest."""
+    """Return the credential to store, and the public part of a key generated for it, named after ``id``. Raises
+    BadRequest."""
     if given is None:
         if remote.scheme == "ssh":
             return make_key(f"octavo-{id}")
         return None, None
     if given.kind == "ssh-key":
         if remote.scheme != "ssh":
-            raise BadRequest("credential: an ssh key goes with an ssh address")
+            raise BadRequest("credential: an SSH key requires an SSH URL")
         return make_key(f"octavo-{id}")
     if remote.scheme not in ("http", "https"):
-        raise BadRequest(f"credential: a {given.kind} goes with an https address")
+        raise BadRequest(f"credential: a {given.kind} requires an HTTPS URL")
     if not given.secret:
-        raise BadRequest(f"credential.secret: expected the {given.kind}")
+        raise BadRequest(f"credential.secret: enter the {given.kind}")
     if any(ord(sign) < 32 for sign in given.secret + given.user):
-        raise BadRequest("credential: expected no line breaks")
+        raise BadRequest("credential: must not contain line breaks")
     return given, None
 
 
 def _branches(text: str | None) -> str | None:
-    """Raises BadRequest."""
+    """Return the checked pattern of branch names. Raises BadRequest."""
     if not text:
         return None
-    # What stands for other signs is in no name of a branch.
+    # Branch names can't contain the other wildcard characters.
     read_branch(text.replace("*", "-"), "branchPattern")
     return text
 
@@ -195,20 +197,20 @@ def _begin(
 def member_row(
     context: Context, project: ProjectRow, space_id: str, folder: str, first: store.First
 ) -> SyncRow:
-    """A space that is synced as a part of a project, in a folder of the repository."""
+    """Return the row of a space that is synced as part of a project, in a folder of the repository."""
     remote = read_remote(project.remote, local=True)
     row, _ = _begin(context, SyncRow, space_id, project.user_id, remote, project.branch, folder)
     return structs.replace(row, **_shared_settings(context, project, space_id), first=first)
 
 
 def share_settings(tx: Transaction, context: Context, row: ProjectRow) -> None:
-    """Gives each of the spaces what the project is now."""
+    """Copy the current settings of a project to each of its spaces."""
     for member in store.list_members(tx, row.id):
         store.set_fields(tx, member, **_shared_settings(context, row, member.space_id))
 
 
 def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, Any]:
-    """What a space has from its project, by column."""
+    """Return the columns that a space takes from its project."""
     sealer = context.sealer
     signing = open_text(sealer, project, "signing_secret")
     same = (
@@ -220,7 +222,7 @@ def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> di
         "project": project.id,
         **seal_credential(sealer, SyncRow, space_id, credential_of(sealer, project)),
         "signing_secret": signing and seal_text(sealer, SyncRow, space_id, "signing_secret", signing),
-        # Its project looks at the repository for it.
+        # Its project polls the repository for it.
         "poll": 0,
     }
 
@@ -230,13 +232,14 @@ def _told(row: Connected) -> dict[str, Any]:
 
 
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, Any]) -> Connected:
-    """``settings``: those that are to change. Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict, Forbidden."""
+    """Update the settings of a sync, and of each space of a collection or a site. ``settings``: those to change.
+    Raises NotFound, BadRequest, Conflict, Forbidden."""
     row = _get_own(tx, at)
     _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
     if not fields:
         return row
-    # The sync goes on with the rights of whoever says how.
+    # The sync continues with the permissions of the person who changes it.
     store.set_fields(tx, row, **fields, user_id=at.user_id, next_at=now() + 1000)
     after = get(tx, at)
     if isinstance(after, ProjectRow):
@@ -250,21 +253,23 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
 
 
 def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
-    """Raises Forbidden for whoever could not connect a collection or a site as it is, with whose rights it would go on, and
-    where it is synced with spaces that they do not administer: what is changed of the whole is changed of each."""
+    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would continue with
+    their permissions, or if they don't administer each of its synced spaces, because the change applies to all of
+    them."""
     if not isinstance(row, ProjectRow):
         return
     kind_of(row).require(tx, at.actor, row)
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This {at.kind} is synced with spaces that you do not administer: changing that takes the right to"
-                " each of them."
+                f"This {at.kind} is synced with spaces that you don't administer. Ask for admin access to"
+                " each of them first."
             )
 
 
 def list_seen_members(tx: Transaction, actor: Actor, row: ProjectRow) -> tuple[list[SyncRow], bool]:
-    """The syncs of the spaces of a collection or a site that somebody sees, and whether they see all of its spaces."""
+    """Return the syncs of the spaces of a collection or a site that the actor can see, and whether they see all of its
+    spaces."""
     members = store.list_members(tx, row.id)
     spaces = {*kind_of(row).spaces(tx, row), *(member.space_id for member in members)}
     seen = {id for id in spaces if find_kept_space_access(tx, actor, Can.VIEW, id) is not None}
@@ -278,12 +283,12 @@ def _waits_for_key(row: Connected) -> bool:
 _PLAIN = {
     "direction": "direction", "provider": "provider", "commit_message": "message", "poll_seconds": "poll",
 }  # fmt: skip
-"""Settings that are kept as they are given, and their columns."""
+"""Settings that are stored as given, and their columns."""
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What is to be another, by column. ``settings``: the fields of a body that changes a sync, of which ``credential`` is
-    one as it is kept, or None. Raises BadRequest."""
+    """Return the columns to change. ``settings``: the fields of a body that changes a sync; ``credential`` among them
+    is one to store, or None. Raises BadRequest."""
     of, id = type(row), row.owner_id
     fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
     if "credential" in settings:
@@ -306,14 +311,15 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
     if settings.get("forget_host_key"):
         fields["host_key"] = None
         if _waits_for_key(row):
-            # That was what it waited for: no side has to be chosen.
+            # The sync waited for this only: no side has to be chosen.
             fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
     return fields
 
 
 def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
-    """A sync. ``first``: what somebody decided about a repository that is not what it was, or never was synced. Raises
-    NotFound, Conflict for one that waits for a decision, Forbidden for a decision about spaces of others."""
+    """Request a sync and return its row. ``first``: the decision about a repository that was rewritten or never
+    synced. Raises NotFound, Conflict if a decision is required, and Forbidden for a decision about other people's
+    spaces."""
     row = get(tx, at)
     if first is not None:
         _require_whole(tx, at, row)
@@ -322,7 +328,8 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
         audit(tx, at.actor, "git.decided", at.organization_id, at.target, after={"first": first})
     elif row.status == "stopped":
         raise Conflict(
-            f"This sync waits for a decision: {row.error} Say with `first` which side to go on from."
+            f"This sync is waiting for a decision: {row.error} Set `first` to `import` or "
+            "`export` to choose which side to keep."
         )
     store.set_fields(tx, row, status="waiting" if row.holder is None else row.status, failures=0)
     ask(tx, at.organization_id, at.rows, at.id, "asked")
@@ -330,8 +337,8 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 
 
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
-    """The side to go on from, of a collection or a site for all that waits: for the spaces that do where it does not wait
-    itself, and for its structure alone where that is what it waits for."""
+    """Store which side to continue from. For a collection or a site, it applies to all that wait: to its waiting
+    spaces if it does not wait itself, and to its structure alone if that is what it waits for."""
     members = store.list_members(tx, row.owner_id)
     waiting = [member for member in members if member.status == "stopped"]
     if row.status == "stopped" or not waiting:
@@ -342,7 +349,8 @@ def decide(tx: Transaction, row: Connected, first: store.First) -> None:
 
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:
-    """False for what is not synced. The content and the repository stay as they are. Raises Conflict, Forbidden."""
+    """Disconnect, and return False if it is not synced. The content and the repository stay as they are. Raises
+    Conflict, Forbidden."""
     row = store.find(tx, at.rows, at.id)
     if row is None:
         return False
@@ -353,7 +361,7 @@ def disconnect(tx: Transaction, at: SyncAccess) -> bool:
 
 
 def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Connected, str]:
-    """Another secret for hooks. Raises NotFound, Conflict."""
+    """Replace the webhook secret. Raises NotFound, Conflict."""
     row, hook = _get_own(tx, at), secrets.token_urlsafe(32)
     store.set_fields(tx, row, hook_secret=seal_text(context.sealer, at.rows, at.id, "hook_secret", hook))
     audit(tx, at.actor, "git.hook_renewed", at.organization_id, at.target)
@@ -361,27 +369,31 @@ def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Conne
 
 
 def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> store.BranchRow:
-    """From now on the edits of a change request are commits of a branch, which the next sync makes where it has none.
-    Raises NotFound, BadRequest, Conflict."""
+    """Follow a change request with a branch: from now on its edits are committed to the branch, which the next sync
+    creates if needed. Raises NotFound, BadRequest, Conflict."""
     space = access.space
     row = get_space_sync(tx, space.space_id)
     if row.direction == "import":
-        raise Conflict("This sync only imports: the repository is never written.")
+        raise Conflict(
+            "This sync only imports and never writes to the repository. Change its direction first."
+        )
     change = get_change(tx, access.change_id)
     require_editable(change)
     link = store.find_branch_of(tx, change.id)
     if link is not None:
         if link.branch is None:
-            raise Conflict("Its branch is in another repository: only its owners write there.")
+            raise Conflict("This branch is in another repository, where only its owners can push.")
         if branch is not None and branch != link.branch:
-            raise Conflict(f"branch: this change request has the branch {link.branch} already.")
+            raise Conflict(f"branch: this change request is already pushed to the branch {link.branch}.")
         link = structs.replace(link, pushes=1)
     else:
         name = read_branch(branch) if branch is not None else f"octavo/change-{change.number}"
         ref = f"refs/heads/{name}"
         taken = store.find_branch(tx, space.space_id, ref)
         if name == row.branch or taken is not None and taken.status == "open" and taken.change_id:
-            raise Conflict("branch: another change request or the space itself is synced with this branch.")
+            raise Conflict(
+                "branch: already used by another change request or the space itself. Choose another branch."
+            )
         moment = now()
         link = store.BranchRow(
             space.space_id, ref, name, None, change.subject or name, None, change.id, None, None, None, 1, "open",
@@ -395,12 +407,12 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
     return link
 
 
-# --- the operations of older clients --------------------------------------------------------------------
+# --- operations of older clients ------------------------------------------------------------------------
 
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOnce) -> None:
-    """An import or export of a repository that the caller names, as integrations do it: the space is synced with it from
-    then on, whenever one of these is asked for. Raises BadRequest, Conflict."""
+    """Import or export a repository that the caller names, as integrations do: the space is synced with it from then
+    on, whenever one of these is requested. Raises BadRequest, Conflict."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")
@@ -420,7 +432,7 @@ def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOn
         about["message"] = wanted.message
     if row is not None and (row.remote, row.branch, row.folder) != (remote.url, branch, folder):
         if row.integration is None:
-            raise Conflict("This space is synced with another repository; disconnect it first.")
+            raise Conflict("This space is synced with another repository. Disconnect it first.")
         store.delete(tx, SyncRow, at.id)
         row = None
     if row is None:

@@ -1,6 +1,6 @@
-"""What a repository is reached with: a token, a name and a password, or an ssh key that is made here.
+"""Credentials for repositories: a token, a name and a password, or a generated SSH key.
 
-They are kept sealed, and no answer, log or address holds them.
+They are stored encrypted, and no answer, log, or URL contains them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _USERS = {"bitbucket.org": "x-token-auth"}
 
 
 class Credential(Struct, frozen=True, omit_defaults=True):
-    """``secret``: the token, the password, or the private key as OpenSSH writes it."""
+    """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format."""
 
     kind: Kind
     secret: str
@@ -35,17 +35,18 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return f"Credential({self.kind})"
 
     def user_at(self, host: str) -> str:
-        """Hosters take any name beside a token, but for one that wants its own."""
+        """Return the user name that goes with the secret. Providers accept any name beside a token, except one that
+        requires its own."""
         return self.user or _USERS.get(host, "x-access-token")
 
 
 def seal_text(sealer: Sealer, of: type[Connected], id: str, column: Column, text: str) -> str:
-    """As the row of what has this id keeps it."""
+    """Encrypt a text for a column of the row with this id."""
     return _COLUMNS[of, column].seal(sealer, text, id)
 
 
 def open_text(sealer: Sealer, row: Connected, column: Column) -> str | None:
-    """None where it has none. Raises Unavailable."""
+    """Decrypt a column; None if it is empty. Raises Unavailable."""
     sealed = getattr(row, column)
     return None if sealed is None else _COLUMNS[type(row), column].open(sealer, sealed, row.owner_id)
 
@@ -53,7 +54,7 @@ def open_text(sealer: Sealer, row: Connected, column: Column) -> str | None:
 def seal_credential(
     sealer: Sealer, of: type[Connected], id: str, credential: Credential | None
 ) -> dict[str, str | None]:
-    """By column."""
+    """Return the columns that store a credential."""
     if credential is None:
         return {"secret": None, "credential": None}
     text = msgspec.json.encode(credential).decode()
@@ -61,13 +62,13 @@ def seal_credential(
 
 
 def credential_of(sealer: Sealer, row: Connected) -> Credential | None:
-    """Raises Unavailable."""
+    """Return the decrypted credential. Raises Unavailable."""
     text = open_text(sealer, row, "secret")
     return None if text is None else msgspec.json.decode(text, type=Credential)
 
 
 def make_key(comment: str) -> tuple[Credential, str]:
-    """A new ssh key: what is kept of it, and the public part as people put it into a hoster's settings."""
+    """Generate an SSH key: the credential to store, and the public part to add to a provider's settings."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import (
         Encoding,

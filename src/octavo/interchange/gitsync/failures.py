@@ -1,4 +1,4 @@
-"""Why a sync did not go on."""
+"""Reasons why syncs fail or stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ _UNWELCOME = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Reason(Enum):
-    """The value is what the API says. Those of ``DECIDED`` wait for somebody's decision; all others are tried again."""
+    """Reason why a sync failed, with the API's value. Those in ``DECIDED`` wait for a person's decision; all others
+    are retried."""
 
     REWRITTEN = "rewritten"
     BRANCH_GONE = "branch_gone"
@@ -28,16 +29,16 @@ class Reason(Enum):
 
 
 DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reason.HOST_KEY, Reason.STRUCTURE})
-"""The repository is not what it was, and following it might lose what somebody wrote."""
+"""Reasons for which the repository changed so much that following it could lose people's edits."""
 
 
 def clean(text: str) -> str:
-    """What others wrote, without signs that no text should have and no database takes."""
+    """Return foreign text without characters that no text should contain and no database accepts."""
     return _UNWELCOME.sub("", text.encode("utf-8", "replace").decode())
 
 
 class Stopped(Exception):
-    """A sync that did not go on; the message is for people and holds no secret."""
+    """Sync that couldn't continue; the message is for people and contains no secret."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         message = clean(message)

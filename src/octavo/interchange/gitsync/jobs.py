@@ -1,5 +1,4 @@
-"""When spaces are synced: when main changes, when a hoster says that the branch did, when it is time to look, and when
-somebody asks."""
+"""Triggers of syncs: a change of main, a webhook of the provider, the polling interval, or a person's request."""
 
 from __future__ import annotations
 
@@ -20,13 +19,13 @@ _MOST_POLLED = 500
 
 @job(SYNC, bound=None, attempts=4, seconds=_SECONDS)
 def sync(context: Context, space: str, cause: Cause) -> None:
-    """Brings a space and its repository into step. What goes wrong there is written down, and tried again in time."""
+    """Synchronize a space and its repository. Failures are recorded and retried later."""
     _run(context, SyncRow, space, cause)
 
 
 @job(SYNC_PROJECT, bound=None, attempts=4, seconds=_SECONDS)
 def sync_project(context: Context, project: str, cause: Cause) -> None:
-    """Finds out which spaces a collection or a site is synced in, and syncs them."""
+    """Find out which spaces a collection or a site is synced with, and sync them."""
     _run(context, ProjectRow, project, cause)
 
 
@@ -43,9 +42,9 @@ def _run(context: Context, of: type[Connected], id: str, cause: Cause) -> None:
 def run_here(
     context: Context, of: type[Connected], id: str, cause: Cause = "asked", holder: str | None = None
 ) -> str | None:
-    """A sync in this thread: what became of it, None where another one is at work. Raises LeaseLost where another took
-    over."""
-    # Loaded only where it is used: Git takes long to load.
+    """Run a sync in this thread and return its outcome; None if another one is running. Raises LeaseLost if another
+    process took over."""
+    # Imported here because Git takes long to load.
     from .project_running import run_project
     from .syncing import run_sync
 
@@ -55,7 +54,7 @@ def run_here(
 
 @job("pollGit", bound="a batch of spaces", attempts=1)
 def poll(context: Context) -> None:
-    """Asks for a sync of every space, collection and site whose repository is to be looked at by now."""
+    """Request a sync of every space, collection, and site that is due for polling."""
     with context.db.write() as tx:
         for of in (ProjectRow, SyncRow):
             for id, organization_id in store.take_due(tx, of, _MOST_POLLED):
@@ -67,7 +66,7 @@ schedule("git-poll", _POLL_EVERY, "pollGit")
 
 @job("removeGitCopies", bound=None, attempts=1)
 def remove_copies(context: Context) -> None:
-    """Removes what was fetched for spaces that are synced no more."""
+    """Remove the copies of repositories of spaces that are no longer synced."""
     from .repository import remove_copies as remove
 
     with context.db.read() as tx:
@@ -80,8 +79,8 @@ schedule("git-copies", 86_400.0, "removeGitCopies")
 
 @outbox.consumer("gitsync")
 def notice_edit(tx: Transaction, event: outbox.Event) -> None:
-    """A revision of main is to be committed, and one of a change request that has a branch; what came from a sync finds
-    nothing to do."""
+    """Request a sync to commit a revision of main, or of a change request that has a branch; the sync finds nothing to
+    do for revisions that came from a sync."""
     if event.space_id is None or event.organization_id is None:
         return
     if event.type in ("space_deleted", "space_restored"):

@@ -1,7 +1,7 @@
-"""Files in Git LFS: a repository holds pointers to them, and a server beside it their bytes.
+"""Files in Git LFS: a repository holds pointers to them, and a separate server their bytes.
 
-What an object is called there is the SHA-256 of its bytes, which is what Octavo calls a file as well. So a synced file
-is what it is, and only its pointer is written where the repository's ``.gitattributes`` say that it is in LFS.
+Git LFS identifies an object by its SHA-256, and so does Octavo. So a synced file stays the same, and only its pointer
+is written where the ``.gitattributes`` of the repository put it into LFS.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from .repository import Repository
 
 ATTRIBUTES = ".gitattributes"
 MOST_POINTER = 1024
-"""Bytes that a pointer has at most."""
+"""Maximum size of a pointer, in bytes."""
 MOST_TOGETHER = 4 * 1024**3
-"""Bytes that one sync fetches."""
+"""Maximum number of bytes that one sync fetches."""
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
 _OID = re.compile(r"^oid sha256:([0-9a-f]{64})$", re.MULTILINE)
 _SIZE = re.compile(r"^size (\d{1,15})$", re.MULTILINE)
@@ -43,24 +43,24 @@ _BATCH = 100
 _ANSWER = Limits(size=1024 * 1024, seconds=60, follow=False)
 _SECONDS = 600.0
 _GRANTED = 600.0
-"""Seconds that what opens a server of Git LFS is used at most."""
+"""Maximum time for which access to a Git LFS server is reused, in seconds."""
 _MOST_ATTRIBUTES = 256 * 1024
 _MOST_SAID = 200
 
 
 class Pointer(Struct, frozen=True):
-    """``oid``: the SHA-256 of the bytes, in hexadecimal. ``size`` in bytes."""
+    """Pointer to a file. ``oid``: SHA-256 of the bytes, in hexadecimal. ``size`` in bytes."""
 
     oid: str
     size: int
 
     def text(self) -> bytes:
-        """As Git LFS writes it, byte for byte."""
+        """Return the pointer exactly as Git LFS writes it."""
         return _VERSION + f"oid sha256:{self.oid}\nsize {self.size}\n".encode()
 
 
 def read_pointer(data: bytes) -> Pointer | None:
-    """None for what is no pointer."""
+    """Parse a pointer; None if the data is none."""
     if len(data) > MOST_POINTER or not data.startswith(_VERSION):
         return None
     text = data.decode("utf-8", "replace")
@@ -72,7 +72,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Says of a path of the synced folder whether the attributes of a commit put it into LFS."""
+    """Tells whether the attributes of a commit put a path of the synced folder into LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy
@@ -101,7 +101,7 @@ class Tracked:
 
 
 def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
-    """The parts of each pattern that says something of LFS, and what."""
+    """Return the parts of each pattern about LFS, and whether it puts files into LFS."""
     for line in text.splitlines():
         pattern, *attributes = line.split() or [""]
         if not pattern or pattern.startswith("#") or pattern.endswith("/"):
@@ -113,7 +113,7 @@ def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
 
 
 def _fits(pattern: list[str], path: list[str]) -> bool:
-    """``**`` stands for any folders, and at the end for all that is in one."""
+    """Return whether a path matches a pattern. ``**`` matches any folders, and at the end everything inside."""
     reached = {0}
     for place, name in enumerate(path):
         following = set()
@@ -159,7 +159,8 @@ class _Answer(Struct):
 
 
 class _Granted(Struct):
-    """What an ssh server says of its server of Git LFS: where it is and what opens it, for so many seconds."""
+    """Answer of an SSH server about its Git LFS server: the URL, and the headers "
+    "that open it for a number of seconds."""
 
     href: str
     header: dict[str, str] = field(default_factory=dict)
@@ -167,11 +168,11 @@ class _Granted(Struct):
 
 
 class Refused(Exception):
-    """What is not given or taken, for good; the message says why."""
+    """Permanent refusal of an object; the message says why."""
 
 
 class LargeFiles:
-    """The bytes behind pointers of one space's repository. ``wrong``: why some were not given, by their names."""
+    """Bytes behind the pointers of one space's repository. ``wrong``: why some are missing, by their oids."""
 
     def __init__(
         self,
@@ -188,19 +189,19 @@ class LargeFiles:
         self._together = ByteAllowance(MOST_TOGETHER)
 
     def has(self, pointer: Pointer) -> bool:
-        """Whether the bytes are among the stored files."""
+        """Return whether the bytes are among the stored files."""
         return pointer.oid in self._here
 
     def why_not(self, pointer: Pointer) -> str:
-        """What people are told of a file that has the pointer in place of its bytes."""
-        why = self.wrong.get(pointer.oid, "its bytes are in Git LFS")
-        return f"only its pointer is synced: {why}"
+        """Return the explanation for a file that has the pointer in place of its bytes."""
+        why = self.wrong.get(pointer.oid, "its content is in Git LFS, which can't be used here")
+        return f"only its Git LFS pointer is synced: {why}"
 
     def bring(self, pointers: Iterable[Pointer]) -> None:
-        """Stores what is given of these. Raises Stopped where the server may give it later."""
+        """Download and store the bytes of these pointers. Raises Stopped if the server may provide them later."""
         wanted = {pointer.oid: pointer for pointer in pointers if pointer.oid not in self._here}
         with self._context.db.read() as tx:
-            # Only what this space had: a pointer names a file, it gives no right to it.
+            # Only files that this space had: a pointer names a file, it gives no access to it.
             known = store.find_blobs(tx, self._space_id, wanted)
         self._here |= {oid for oid in known if self._context.files.exists(oid)}
         for oid, pointer in list(wanted.items()):
@@ -211,12 +212,12 @@ class LargeFiles:
         self.wrong |= self._each("download", list(wanted.values()), self._fetch)
 
     def send(self, contents: Mapping[str, Callable[[], bytes]], sizes: Mapping[str, int]) -> dict[str, str]:
-        """Gives the server what it lacks of these bytes, by their SHA-256; why not, by the same. Raises Stopped where
-        it may take it later."""
+        """Upload the bytes that the server lacks, by SHA-256, and return why some failed, by the same. Raises Stopped
+        if it may accept them later."""
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
             if "upload" not in actions:
-                return  # it has it
+                return  # the server has it
             data = contents[pointer.oid]()
             self._ask(actions["upload"], "PUT", data, {"content-type": "application/octet-stream"})
             if "verify" in actions:
@@ -227,11 +228,11 @@ class LargeFiles:
 
     def _fetch(self, pointer: Pointer, actions: Mapping[str, _Action]) -> None:
         if "download" not in actions:
-            raise Refused("the server of Git LFS says of no address where its bytes are")
+            raise Refused("the Git LFS server gives no download URL for this file")
         limits = Limits(size=pointer.size, seconds=_SECONDS, together=self._together)
         data = self._ask(actions["download"], "GET", None, {}, limits).body
         if hashlib.sha256(data).hexdigest() != pointer.oid:
-            raise Refused("the server of Git LFS gives other bytes than the pointer says")
+            raise Refused("the Git LFS server returned other content than the pointer describes")
         store_file(self._context, data)
         self._here.add(pointer.oid)
 
@@ -255,7 +256,7 @@ class LargeFiles:
                 try:
                     if found is None or found.error is not None:
                         why = clean(found.error.message)[:_MOST_SAID] if found and found.error else ""
-                        raise Refused(f"the server of Git LFS has it not: {why or 'it says nothing of it'}")
+                        raise Refused(f"the Git LFS server doesn't have it: {why or 'no reason given'}")
                     run(pointer, found.actions or {})
                 except Refused as refused:
                     wrong[pointer.oid] = str(refused)
@@ -275,15 +276,15 @@ class LargeFiles:
         try:
             return {one.oid: one for one in msgspec.json.decode(answer.body, type=_Answer).objects}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise Refused("the server of Git LFS does not answer as one does") from None
+            raise Refused("the Git LFS server returned an invalid answer; check its URL") from None
 
     def _server(self, operation: str) -> _Action:
-        """Where batches are asked for. An ssh server is asked who has its files."""
+        """Return where to send batches. An SSH server is asked where its Git LFS server is."""
         url = self._remote.url
         if self._remote.scheme in ("http", "https"):
             return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
         if self._remote.scheme != "ssh":
-            raise Refused("a repository in a folder has no server of Git LFS")
+            raise Refused("a repository in a local folder has no Git LFS server")
         until, where = self._granted.get(operation, (0.0, None))
         if where is None or time.monotonic() >= until:
             command = f"git-lfs-authenticate {shlex.quote(self._remote.path)} {operation}"
@@ -291,12 +292,12 @@ class LargeFiles:
                 said = self._connection.answer(command)
             except Stopped as stopped:
                 if stopped.reason is Reason.TOO_LARGE:
-                    raise Refused("the server does not speak Git LFS over ssh") from None
+                    raise Refused("the server doesn't support Git LFS over SSH") from None
                 raise
             try:
                 granted = msgspec.json.decode(said, type=_Granted)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                raise Refused("the server does not speak Git LFS over ssh") from None
+                raise Refused("the server doesn't support Git LFS over SSH") from None
             where = _Action(f"{granted.href.rstrip('/')}/objects/batch", granted.header)
             seconds = min(max(granted.expires_in or _GRANTED, 0), _GRANTED)
             self._granted[operation] = time.monotonic() + seconds / 2, where
@@ -311,7 +312,7 @@ class LargeFiles:
         limits: Limits = _ANSWER,
     ) -> Fetched:
         if not action.href.startswith("https://") and not self._may_be_plain(action.href):
-            raise Refused("the server of Git LFS names an address without https")
+            raise Refused("the Git LFS server gives a URL without HTTPS; configure it to use HTTPS")
         sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
         credential = self._connection.credential
         if "authorization" not in sent and credential and self._is_ours(action.href):
@@ -326,13 +327,16 @@ class LargeFiles:
         except FetchError as error:
             raise Refused(f"Git LFS: {error.message}") from None
         if answer.status == 429 or answer.status >= 500 and answer.status != 501:
-            raise Stopped(Reason.UNREACHABLE, f"The server of Git LFS answered {answer.status}")
+            raise Stopped(
+                Reason.UNREACHABLE,
+                f"The Git LFS server responded with status {answer.status}. Octavo will retry.",
+            )
         if answer.status not in (200, 201, 202, 204):
-            raise Refused(f"the server of Git LFS answered {answer.status}")
+            raise Refused(f"the Git LFS server responded with status {answer.status}")
         return answer
 
     def _may_be_plain(self, url: str) -> bool:
-        """As the repository itself, or at a host of the operator's own."""
+        """Return whether a URL can use plain HTTP: if the repository does, or at a host that the operator trusts."""
         if self._remote.scheme != "ssh":
             return self._remote.scheme == "http"
         try:
@@ -341,7 +345,7 @@ class LargeFiles:
             raise Refused(f"Git LFS: {error.message}") from None
 
     def _is_ours(self, url: str) -> bool:
-        """Whether the credential of the repository may go there."""
+        """Return whether the credential of the repository can be sent to a URL."""
         there, ours = read_address(url), read_address(self._remote.url)
         return (
             there is not None

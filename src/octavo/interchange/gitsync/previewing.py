@@ -1,4 +1,4 @@
-"""What a first sync would change, on either side, before anything does."""
+"""Preview of what a first sync would change on either side."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SECONDS = 60.0
 
 
 class _Looked(Struct):
-    """A repository as it is now. ``head``: None for a branch that is not there."""
+    """Repository in its current state. ``head``: None if the branch doesn't exist."""
 
     copy: Repository
     heads: Heads
@@ -50,7 +50,7 @@ class _Looked(Struct):
 
 @contextmanager
 def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
-    """Raises BadRequest for a repository that cannot be read, Unavailable for one that takes too long."""
+    """Fetch a repository. Raises BadRequest if it can't be read, Unavailable if it takes too long."""
     is_there = where.credential is not None and where.credential.kind != "ssh-key"
     connection = Connection(
         where.remote,
@@ -74,12 +74,12 @@ def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
         raise BadRequest(f"remote: {stopped.message}") from None
     except deadlines.OutOfTime:
         raise Unavailable(
-            "The repository is too large to be looked at in a minute; connecting has more time."
+            "The repository is too large to preview within a minute. Connect it instead; that allows more time."
         ) from None
 
 
 def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> ProjectLook:
-    """Which folders would be which spaces. Raises BadRequest, Conflict, Unavailable."""
+    """Return which folders would become which spaces. Raises BadRequest, Conflict, Unavailable."""
     with _looked_at(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
@@ -88,7 +88,7 @@ def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> Pro
 
 
 def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differences:
-    """Raises BadRequest for a repository that cannot be read, Unavailable."""
+    """Return what a first sync would change. Raises BadRequest if the repository can't be read, Unavailable."""
     with _looked_at(context, where) as looked:
         copy = looked.copy
         ours = _ours(context, space_id)
@@ -109,13 +109,13 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """What a file is called: by Git, and where it is a pointer, by Git LFS."""
+    """Return the names of a file: the one in Git, and for a pointer also the one in Git LFS."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 
 
 def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
-    """What Git and Git LFS would call each file of the space, by path."""
+    """Return what Git and Git LFS would call each file of the space, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}

@@ -1,6 +1,6 @@
-"""One look at the repository of a collection or a site: which folders are which spaces, and then a sync of each.
+"""Sync of a collection or a site: match folders of the repository with spaces, then sync each of them.
 
-Loaded only where it is used, for Git takes long to load.
+Imported only where it is used, because Git takes long to load.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .store import First, ProjectRow, SyncRow
 from .syncing import run_sync
 
 MOST_PLACES = 500
-"""Folders of a project that are looked at as spaces."""
+"""Maximum number of folders of a project that are considered as spaces."""
 
 
 class Folder:
-    """The folder of a project in a commit, as ``projects.Ground``."""
+    """Folder of a project in a commit, as ``projects.Ground``."""
 
     def __init__(self, copy: Repository, commit: str | None, seen: str | None) -> None:
         self._copy = copy
@@ -78,8 +78,8 @@ class Folder:
 
 
 def run_project(context: Context, project_id: str, cause: Cause, holder: str) -> str | None:
-    """One look, and a sync of each space that may have something to sync; what became of it, None where another one is
-    at work. Raises LeaseLost where another took over."""
+    """Match folders and spaces once and sync each space that may have changes; return the outcome, None if another
+    process is running. Raises LeaseLost if another process took over."""
     with context.db.write() as tx:
         row = store.hold(tx, ProjectRow, project_id, holder)
         if row is None:
@@ -112,7 +112,8 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
 
 def _told_at(tx: Transaction, row: ProjectRow) -> str | None:
-    """The space where whoever connected it is told that it failed; None where they see none of it."""
+    """Return the space where the person who connected the project is notified of its failure; None if they can't see
+    any."""
     actor = actor_for_job(row.user_id, row.organization_id)
     spaces = [member.space_id for member in store.list_members(tx, row.id)] or kind_of(row).spaces(tx, row)
     return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)
@@ -127,10 +128,10 @@ class _Run(Run[ProjectRow]):
             self.kind.require(tx, self.actor, row)
 
     def look(self, copy: Repository) -> list[Problem]:
-        """Which folders are which spaces from now on."""
+        """Match folders with spaces and return the problems."""
         self.head = head = self.fetch(copy)
         row = self.row
-        # Without a commit nothing was synced; with a decision it is what it is.
+        # Without a commit nothing was synced; with a decision the current state counts.
         if row.first is None and row.commit_id is not None:
             self.require_same(copy, head, copy.tree_of(row.commit_id))
         ground = Folder(copy, head, row.seen)
@@ -157,7 +158,7 @@ class _Run(Run[ProjectRow]):
         share_settings(tx, self.context, row)
 
     def _commit(self, copy: Repository, head: str | None, files: dict[str, bytes]) -> str | None:
-        """What is the project's own and no space's, as docs.yaml is."""
+        """Commit the files that belong to the project and to no space, such as docs.yaml."""
         entries: dict[str, CommittedFile | None] = {
             path: CommittedFile(0o100644, copy.add_file(data)) for path, data in files.items()
         }
@@ -168,7 +169,7 @@ class _Run(Run[ProjectRow]):
         return commit
 
     def sync_each(self, cause: Cause) -> None:
-        """One after another, for they share a copy of the repository."""
+        """Sync the spaces one after another, because they share a copy of the repository."""
         with self.context.db.read() as tx:
             members = store.list_members(tx, self.row.id)
         for member in members:
@@ -189,7 +190,7 @@ class _Run(Run[ProjectRow]):
 
 
 class _Members:
-    """The syncs of the spaces of a project."""
+    """Syncs of the spaces of a project."""
 
     def __init__(
         self, context: Context, tx: Transaction, actor: Any, row: ProjectRow, ground: Folder
@@ -213,7 +214,7 @@ class _Members:
     def _move(self, member: SyncRow, folder: str) -> None:
         fields: dict[str, Any] = {"folder": f"{self.row.folder}{folder}", "was": member.was or member.folder}
         if member.reason == Reason.EMPTIED.value:
-            # That is what it waited for.
+            # The sync waited for this.
             fields |= {"status": "waiting", "reason": None, "error": None}
         store.set_fields(self.tx, member, **fields)
 
@@ -221,20 +222,25 @@ class _Members:
         try:
             space_access(self.tx, self.actor, Can.ADMIN, space_id)
         except (NotFound, Forbidden):
-            said = "whoever connected the repository may not sync this space"
+            said = (
+                "the person who connected the repository can no longer sync this space; ask an "
+                "admin of the space to update the sync"
+            )
             self._problem(folder, "rights_lost", said)
             return
         if store.find(self.tx, SyncRow, space_id) is not None:
             self._problem(
                 folder,
                 "synced",
-                "this space is synced by itself or with another repository; it is left alone",
+                "this space has its own sync or belongs to another repository; it is skipped",
             )
             return
         in_repository = self.ground.holds(folder)
         if not in_repository and self.row.direction == "import":
             self._problem(
-                folder, "missing_directory", "the repository has no such folder, and is never written"
+                folder,
+                "missing_directory",
+                "the repository has no such folder, and this sync never writes to it; add the folder to the repository",
             )
             return
         first: First = "export"

@@ -1,6 +1,6 @@
-"""What the spaces of a synced collection or site are, and which folder each has: a project is one of the two.
+"""Projects (synced collections and sites): their spaces, and the folder of each.
 
-``project_running.py`` asks the kind of the project (``ProjectKind``) at each look.
+``project_running.py`` asks the kind of the project (``ProjectKind``) at each sync.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Kind = Literal["collection", "site"]
 
 
 class SpaceFolder(Struct, frozen=True):
-    """A folder that is a space, below the project's and ending in a slash, or empty for all of it. ``space_id``: None
-    for one that is yet to be made. ``first``: the side that the other becomes equal to; None: none, it is synced or is
-    left alone."""
+    """Folder that is a space, relative to the project's and ending in a slash, or empty for all of it. ``space_id``:
+    None for a space to create. ``first``: the side that the other becomes equal to; None if it is already synced or
+    skipped."""
 
     folder: str
     title: str
@@ -30,30 +30,30 @@ class SpaceFolder(Struct, frozen=True):
 
 
 class Ground(Protocol):
-    """A project's folder in a commit."""
+    """Folder of a project in a commit."""
 
     def folders(self) -> list[str]:
-        """The names of the folders directly in it."""
+        """Return the names of the folders directly inside."""
         ...
 
     def holds(self, path: str) -> bool:
-        """Whether there is a file, or below a folder that ends in a slash anything."""
+        """Return whether a file exists, or for a path ending in a slash, anything below that folder."""
         ...
 
     def read(self, path: str) -> bytes | None: ...
 
     def is_as_seen(self, path: str) -> bool:
-        """Whether a file is what it was when somebody decided how to go on; where nobody did, it is."""
+        """Return whether a file is unchanged since a person decided how to continue; True if nobody did."""
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:
-        """Whether a folder that was there in the commit ``since`` and is no more is the one that is there now."""
+        """Return whether the folder ``new`` is the folder ``old`` of the commit ``since``, which no longer exists."""
         ...
 
 
 class Settled(Struct):
-    """What a look came to. ``spaces``: by folder the space that is synced with it, and whether it was made just now.
-    ``files``: what is committed of the project itself. ``agreed``: what is remembered, once that arrived."""
+    """Result of matching. ``spaces``: by folder, the space that is synced with it, and whether it was just created.
+    ``files``: what is committed for the project itself. ``agreed``: state to remember once that arrived."""
 
     spaces: dict[str, tuple[str, bool]]
     agreed: Any
@@ -62,25 +62,25 @@ class Settled(Struct):
 
 
 class ProjectKind(Protocol):
-    """What the spaces of a project are, and where."""
+    """Kind of project, which decides its spaces and their folders."""
 
     def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
-        """Raises NotFound or Forbidden for who may not sync it."""
+        """Raise NotFound or Forbidden if the actor can't sync the project."""
         ...
 
     def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
-        """Those that are there, synced or not."""
+        """Return the existing spaces, synced or not."""
         ...
 
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
     ) -> tuple[list[SpaceFolder], list[Problem]]:
-        """What a first sync would do. Writes nothing. Raises BadRequest."""
+        """Return what a first sync would do, without writing. Raises BadRequest."""
         ...
 
     def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground) -> Settled:
-        """Makes spaces and structure what the repository says where that counts, and nothing where it is the repository
-        that is to change. Raises OctavoError, Stopped."""
+        """Change spaces and structure to what the repository says where it decides; change nothing where the
+        repository is to follow. Raises OctavoError, Stopped."""
         ...
 
 

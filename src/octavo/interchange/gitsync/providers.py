@@ -1,5 +1,5 @@
-"""What hosters of repositories are told over their APIs: what became of a commit, as its status. How they are reached is
-the same for all that is asked of them."""
+"""Reports to Git providers over their APIs: the result of a commit, as its status. All requests to providers connect
+the same way."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _STATES = {
 
 
 class CommitStatus(Struct, frozen=True):
-    """``name`` tells the statuses of several spaces apart, ``key`` does so for machines; ``url`` is where people read
-    more."""
+    """Status of a commit. ``name`` tells the statuses of several spaces apart, ``key`` does so for machines; ``url``:
+    page where people read more."""
 
     commit: str
     state: Literal["success", "failure"]
@@ -46,19 +46,19 @@ class Request(Struct, frozen=True):
 
 
 def require_hoster(remote: Remote, provider: str, credential: str | None, field: str) -> None:
-    """Raises BadRequest, which names the field, where the API of a hoster cannot be asked."""
+    """Raise BadRequest, naming the field, if the provider's API can't be used."""
     if provider not in _STATES:
-        raise BadRequest(f"{field}: expected a repository at GitHub, GitLab, Gitea, Forgejo or Bitbucket")
+        raise BadRequest(f"{field}: requires a repository at GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:
-        raise BadRequest(f"{field}: a hoster is asked with the token of an https address")
+        raise BadRequest(f"{field}: requires an HTTPS URL and an access token")
     if len(_parts(remote)) < 2:
-        raise BadRequest(f"{field}: the address names no owner and repository")
+        raise BadRequest(f"{field}: requires a repository URL with an owner and a name")
     if provider == "bitbucket" and remote.host != "bitbucket.org":
-        raise BadRequest(f"{field}: of Bitbucket only bitbucket.org has this API")
+        raise BadRequest(f"{field}: supported only for bitbucket.org, not for other Bitbucket servers")
 
 
 def repository_api(remote: Remote, provider: str, credential: Credential) -> tuple[str, dict[str, str]]:
-    """The address of a repository in its hoster's API, and the headers of every request there."""
+    """Return the URL of a repository in its provider's API, and the headers of every request there."""
     origin = remote.url.removesuffix(remote.path)
     parts = _parts(remote)
     owner, name = (quote(part, safe="") for part in parts[-2:])
@@ -80,7 +80,7 @@ def repository_api(remote: Remote, provider: str, credential: Credential) -> tup
 
 
 def status_request(remote: Remote, provider: str, credential: Credential, status: CommitStatus) -> Request:
-    """What a hoster is sent, as its public API has it. Raises BadRequest where there is no way."""
+    """Return the request that reports a status in the provider's public API. Raises BadRequest if there is none."""
     require_hoster(remote, provider, credential.kind, "commitStatuses")
     base, headers = repository_api(remote, provider, credential)
     state = _STATES[provider][status.state]
@@ -104,21 +104,27 @@ def status_request(remote: Remote, provider: str, credential: Credential, status
 def tell(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, status: CommitStatus
 ) -> list[Problem]:
-    """Tells the hoster; a problem where it does not take it, for a sync does not fail by that."""
+    """Report a status to the provider and return a problem if it fails, because a sync doesn't fail over it."""
     try:
         if credential is None:
-            raise BadRequest("there is no token any more")
+            raise BadRequest("the access token is missing; add one in the sync settings")
         request = status_request(remote, provider, credential, status)
         answer = fetcher.fetch(request.url, "POST", request.headers, request.body, _LIMITS)
     except OctavoError as error:
         return [_problem(status, error.message)]
     if answer.status not in (200, 201):
-        return [_problem(status, f"the hoster answered {answer.status}; may the token write statuses?")]
+        return [
+            _problem(
+                status,
+                f"the Git provider responded with status {answer.status}; check that the token "
+                "can write commit statuses",
+            )
+        ]
     return []
 
 
 def _problem(status: CommitStatus, message: str) -> Problem:
-    return Problem("", 0, "commit_status", f"the status of {status.commit[:12]} was not taken: {message}")
+    return Problem("", 0, "commit_status", f"couldn't report the status of {status.commit[:12]}: {message}")
 
 
 def _parts(remote: Remote) -> list[str]:

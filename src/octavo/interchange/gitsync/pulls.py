@@ -1,4 +1,4 @@
-"""Open pull requests as hosters tell of them over their APIs. GitLab calls them merge requests."""
+"""Open pull requests from the APIs of Git providers. GitLab calls them merge requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .providers import Request, repository_api, require_hoster
 from .urls import Remote
 
 MOST = 200
-"""Pull requests that are followed at a time."""
+"""Maximum number of pull requests that are followed at a time."""
 _LIMITS = Limits(size=8 * 1024 * 1024, seconds=20, follow=False)
 _PAGE = {"github": 100, "gitlab": 100, "gitea": 50, "bitbucket": 50}
 _PAGES = 20
@@ -26,8 +26,8 @@ _MOST_TITLE = 200
 
 
 class Pull(Struct, frozen=True):
-    """``branch``: where it is one of the same repository. ``ref``: what is fetched; None where the repository has no such
-    thing. ``merged``: the commit that it was merged as, where the hoster says it."""
+    """Open pull request. ``branch``: its branch if that is in the same repository. ``ref``: what to fetch; None if the
+    repository has no such ref. ``merged``: the merge commit, if the provider says it."""
 
     number: str
     title: str
@@ -39,8 +39,8 @@ class Pull(Struct, frozen=True):
 
 
 def list_request(remote: Remote, provider: str, credential: Credential, branch: str, page: int) -> Request:
-    """What asks for the open pull requests to a branch, as the hoster's public API has it. Raises BadRequest where there
-    is no way."""
+    """Return the request for the open pull requests to a branch, in the provider's public API. Raises BadRequest if
+    there is none."""
     require_hoster(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     to, size = quote(branch, safe=""), _PAGE[provider]
@@ -54,7 +54,7 @@ def list_request(remote: Remote, provider: str, credential: Credential, branch: 
 
 
 def one_request(remote: Remote, provider: str, credential: Credential, number: str) -> Request:
-    """What asks for one pull request."""
+    """Return the request for one pull request."""
     require_hoster(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     name = {"gitlab": "merge_requests", "bitbucket": "pullrequests"}.get(provider, "pulls")
@@ -64,18 +64,19 @@ def one_request(remote: Remote, provider: str, credential: Credential, number: s
 def list_open(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str
 ) -> tuple[list[Pull], bool]:
-    """The open pull requests to a branch, and whether these are all. Raises OctavoError where the hoster does not say."""
+    """Return the open pull requests to a branch, and whether the list is complete. Raises OctavoError if the provider
+    doesn't answer."""
     found: dict[str, Pull] = {}
     for page in range(1, _PAGES + 1):
         answer = _ask(fetcher, list_request(remote, provider, _given(credential), branch, page))
         values = answer.get("values") if isinstance(answer, dict) else answer
         if not isinstance(values, list):
-            raise Unavailable("the hoster's answer is no list of pull requests")
+            raise Unavailable("the Git provider returned something other than a list of pull requests")
         for value in values:
             pull = read_pull(provider, value, branch)
             if pull is not None and pull.state == "open":
                 found[pull.number] = pull
-        # Each Gitea may give fewer than are asked for, so that only an empty page is surely the last.
+        # A Gitea server may return fewer than requested, so only an empty page is certainly the last.
         if not values or (provider != "gitea" and len(values) < _PAGE[provider]):
             return list(found.values())[:MOST], len(found) <= MOST
         if len(found) > MOST:
@@ -86,7 +87,7 @@ def list_open(
 def find_pull(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str, number: str
 ) -> Pull | None:
-    """One pull request; None for one that is not to this branch. Raises OctavoError where the hoster does not say."""
+    """Return one pull request; None if it isn't to this branch. Raises OctavoError if the provider doesn't answer."""
     return read_pull(
         provider, _ask(fetcher, one_request(remote, provider, _given(credential), number)), branch
     )
@@ -94,22 +95,24 @@ def find_pull(
 
 def _given(credential: Credential | None) -> Credential:
     if credential is None:
-        raise Unavailable("there is no token any more")
+        raise Unavailable("the access token is missing; add one in the sync settings")
     return credential
 
 
 def _ask(fetcher: Fetcher, request: Request) -> Any:
     answer = fetcher.fetch(request.url, "GET", request.headers, request.body, _LIMITS)
     if answer.status != 200:
-        raise Unavailable(f"the hoster answered {answer.status}; may the token read pull requests?")
+        raise Unavailable(
+            f"the Git provider responded with status {answer.status}; check that the token can read pull requests"
+        )
     try:
         return msgspec.json.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Unavailable("the hoster's answer is no JSON") from None
+        raise Unavailable("the Git provider returned invalid JSON") from None
 
 
 def read_pull(provider: str, said: Any, target: str) -> Pull | None:
-    """A pull request as a hoster describes it; None for one to another branch, and for what is none."""
+    """Parse a pull request of a provider; None for one to another branch, and for anything else."""
     try:
         found = _READ[provider](said, target)
     except (KeyError, TypeError, AttributeError):
@@ -147,7 +150,7 @@ def _pull(
 
 
 def _github(said: Mapping[str, Any], target: str) -> Pull | None:
-    """GitHub, Gitea and Forgejo."""
+    """Parse a pull request of GitHub, Gitea, or Forgejo."""
     if _text(said["base"]["ref"]) != target:
         return None
     number = _number(said["number"])
@@ -174,7 +177,7 @@ def _gitlab(said: Mapping[str, Any], target: str) -> Pull | None:
 
 
 def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
-    """One from another repository cannot be fetched from this one."""
+    """Parse a pull request of Bitbucket. One from another repository can't be fetched from this one."""
     if _text(said["destination"]["branch"]["name"]) != target:
         return None
     source, here = said["source"], said["destination"]["repository"]["full_name"]

@@ -1,8 +1,8 @@
-"""What commits changed, as changes of pages and items.
+"""Changes of pages and items that commits made.
 
-Where only texts and bytes differ, only those are read. Where files came or went, or the navigation, the configuration
-or a title was changed, both trees are planned as an import would, and what differs between the two plans is what the
-commits changed: what people set in the space and no file says stays theirs.
+Where only texts and bytes differ, only those are read. If files were added or removed, or the navigation, the
+configuration, or a title changed, both trees are planned as an import would, and the difference between the two plans
+is what the commits changed: settings of the space that no file contains stay.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _STRUCTURE = ("slug", "kind", "title", "link_title", "target", "computed")
 
 
 def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
-    """What tells a page or an item apart from others in the files of a space."""
+    """Return the name that identifies a page or an item in the files of a space."""
     if isinstance(thing, Item):
         return thing.kind, thing.path or thing.name
     return "page", thing.file_path or f"{thing.kind}:{thing.title}"
 
 
 class Read(Struct):
-    """What the repository says of everything that its commits touched (None: not there). ``oids``: what Git calls the
+    """State in the repository of everything that its commits changed (None: deleted). ``oids``: Git's names of the
     texts and bytes that were read."""
 
     versions: Versions
@@ -82,8 +82,8 @@ def read_changes(
     large: LargeFiles,
     adopted: Adopted | None = None,
 ) -> Read:
-    """What differs between two trees of the synced folder, over what both sides agree on. ``adopted``: how pages and
-    items are called that others know already, where these trees bring them."""
+    """Return the difference between two trees of the synced folder, over what both sides agree on. ``adopted``: ids
+    that pages and items already have elsewhere, for those that these trees add."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
@@ -111,20 +111,22 @@ class _Reader:
         self._texts: list[str] = []
 
     def cleaned(self, change: Change) -> Change | None:
-        """The change as far as a space can hold it; None for what is left out on both sides."""
+        """Return the change as far as a space can hold it; None if it is skipped on both sides."""
         if not is_safe(change.path):
             if change.new is not None:
                 shown = change.path.encode("unicode_escape", "replace").decode()
-                self.problem(shown, "unsafe_path", "left out: a space holds no file of this name")
+                self.problem(
+                    shown, "unsafe_path", "skipped: a space can't have a file of this name; rename the file"
+                )
             return None
         old = change.old if change.old is not None and change.old.is_file else None
         new = change.new
         if new is not None and not new.is_file:
             kind = "a symbolic link" if new.mode == 0o120000 else "a submodule"
-            self.problem(change.path, "symlink" if new.mode == 0o120000 else "submodule", f"left out: {kind}")
+            self.problem(change.path, "symlink" if new.mode == 0o120000 else "submodule", f"skipped: {kind}")
             new = None
         if new is not None and self.copy.size(new.oid) > MAX_FILE:
-            self.problem(change.path, "too_large", f"left out: larger than {MAX_FILE // 1024**2} MB")
+            self.problem(change.path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
             new = None
         if old is None and new is None:
             return None
@@ -136,7 +138,7 @@ class _Reader:
     # --- bytes ----------------------------------------------------------------------------------------
 
     def _bytes(self, path: str, entry: CommittedFile) -> bytes:
-        """Those behind a pointer where they were given."""
+        """Return the bytes behind a pointer if they were downloaded."""
         data = self.copy.read(entry.oid)
         pointer = read_pointer(data)
         if pointer is None:
@@ -147,7 +149,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """A text and its hash, stored, or why it is none. ``most``: bytes that it can have, where it is no page."""
+        """Return a text and its hash, stored, or why it isn't text. ``most``: maximum number of bytes if it is no
+        page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
@@ -161,7 +164,7 @@ class _Reader:
         return text, digest
 
     def bring_large(self, changes: Sequence[Change]) -> None:
-        """Stores the bytes behind the pointers among the new files."""
+        """Store the bytes behind the pointers among the new files."""
         small = [
             change.new.oid
             for change in changes
@@ -176,7 +179,7 @@ class _Reader:
         self._texts = []
 
     def file(self, path: str, entry: CommittedFile) -> dict[str, Any]:
-        """The fields of a file's item, its bytes stored."""
+        """Return the fields of a file's item, its bytes stored."""
         jobs.renew()
         data = self._bytes(path, entry)
         blob = store_file(self.context, data)
@@ -205,7 +208,7 @@ class _Reader:
     # --- only texts and bytes -------------------------------------------------------------------------
 
     def read_contents(self, changes: Sequence[Change]) -> Read | None:
-        """Where each change is of the text of a page or the bytes of a file; else None."""
+        """Return the changes if each is of the text of a page or the bytes of a file; else None."""
         known: list[tuple[Change, Page | Item]] = []
         with self.context.db.read() as tx:
             for change in changes:
@@ -272,7 +275,8 @@ def _special_names() -> set[str]:
 
 
 def _stays(item: Item) -> bool:
-    """Whether a file stays what it is, whatever its bytes. A Markdown file that is none of a page may become one."""
+    """Return whether a file stays what it is, whatever its bytes. A Markdown file that belongs to no page may become
+    one."""
     return item.kind == "reusable-content" or (item.kind == "file" and not is_markdown(item.path or ""))
 
 
@@ -282,7 +286,7 @@ def _include(item: Item, text: str, digest: str) -> Item:
 
 
 class _Side:
-    """The files of a tree, for planning."""
+    """Return the files of a tree, for planning."""
 
     def __init__(self, copy: Repository, tree: bytes | None, without: Iterable[str]) -> None:
         self._copy = copy
@@ -306,7 +310,7 @@ class _Side:
 
 
 class _Structure:
-    """Two plans beside what both sides agree on."""
+    """Two plans beside the state that both sides agree on."""
 
     def __init__(
         self,
@@ -330,11 +334,11 @@ class _Structure:
         }
 
     def _id(self, name: tuple[str, str]) -> str:
-        """Of a page or an item that comes: the one that others know it by, else a new one."""
+        """Return the id of a new page or item: the one it already has elsewhere, else a new one."""
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
-        """The text and hash of a file of the new tree, which is a page or an include there, or why it cannot be one."""
+        """Return the text and hash of a file of the new tree that is a page or an include, or why it can't be one."""
         if path not in self._texts:
             there = self.by_file.get(path)
             if there is not None and there.body and path not in self.changed:
@@ -351,7 +355,7 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Markdown files that both sides agreed are no pages."""
+        """Return Markdown files that both sides agreed are no pages."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None
@@ -365,7 +369,7 @@ class _Structure:
         return Versions(pages, items)
 
     def _moves(self) -> dict[str, str]:
-        """By new path the old one, of files that went and came with the same bytes."""
+        """Return the old path by new path of files that were moved with the same bytes."""
         gone: dict[str, list[str]] = {}
         for change in self.changed.values():
             if change.new is None and change.old is not None:
@@ -381,7 +385,7 @@ class _Structure:
         return found
 
     def _matched(self, side: _Side, moved: Mapping[str, str]) -> list[str]:
-        """The id of each page of a plan."""
+        """Return the id of each page of a plan."""
         reads: list[Any] = []
         for place, planned in enumerate(side.plan.pages):
             path, body = planned.file_path, None
@@ -436,7 +440,7 @@ class _Structure:
             before = self.pages.get(id)
             then = old_plan.pages[old_place[id]] if id in old_place else None
             if before is None and then is not None and path not in self.changed:
-                skipped.add(id)  # left out before, and still
+                skipped.add(id)  # skipped before, and still
                 continue
             title = planned.title
             if then is None or _title_may_differ(planned, then, self.changed):
@@ -483,7 +487,7 @@ class _Structure:
 
     @staticmethod
     def _laid_over(before: Page, old: Page | None, new: Page) -> Page:
-        """What the commits changed, over the page as it is."""
+        """Return the page as it is, with the changes of the commits."""
         is_link_to_own_file = new.kind == "link" and before.file_path is not None
         if old is None or is_link_to_own_file:
             fields = {name: getattr(new, name) for name in _STRUCTURE}
@@ -507,7 +511,7 @@ class _Structure:
         return self.reader.with_text(page, *read)
 
     def _order(self, new_ids: list[str], found: dict[str, Page | None], skipped: set[str]) -> None:
-        """Ranks: those that can stay keep theirs."""
+        """Return ranks: those that can stay keep theirs."""
         siblings: dict[str | None, list[str]] = {}
         for id in new_ids:
             page = found.get(id)
@@ -610,12 +614,12 @@ def _title_may_differ(now: PlannedPage, then: PlannedPage, changed: Mapping[str,
 
 
 def _kinds(plan: ImportPlan, side: _Side) -> dict[str, str]:
-    """What becomes of each file that is no page."""
+    """Return the changes of each file that is no page."""
     root = plan.config.root
     found = {path: "reusable-content" for path in plan.includes}
     found |= {path: "file" for path in plan.files}
     for path in (CONFIG_PATH, plan.summary_path, root + VARIABLES_PATH, root + TAGS_PATH):
-        # One that is no text is read as far as possible, and kept as the file that it is.
+        # A file that isn't text is read as far as possible, and kept as a file.
         if path in side.entries and path not in found:
             found[path] = "source"
     return found

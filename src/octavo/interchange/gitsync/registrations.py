@@ -1,4 +1,4 @@
-"""Tell pages what Git calls the content of a space."""
+"""Register what Git calls the content of a space, for pages."""
 
 from __future__ import annotations
 

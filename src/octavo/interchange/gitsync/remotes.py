@@ -1,6 +1,6 @@
-"""Fetching from a remote and pushing to it, over https, ssh, and from folders where the operator allows it.
+"""Fetching from and pushing to remotes over HTTPS, SSH, and from folders where the operator allows it.
 
-Loaded only where it is used, for Git takes long to load.
+Imported only where it is used, because Git takes long to load.
 """
 
 from __future__ import annotations
@@ -39,18 +39,19 @@ if TYPE_CHECKING:
 
 MOST_RECEIVED = 4 * 1024**3
 MOST_SAID = 64 * 1024**2
-"""Bytes that a server may send before the pack that is asked for: its branches and tags."""
+"""Maximum number of bytes that a server may send before the requested pack: its branches and tags."""
 _MOST_ANSWERED = 64 * 1024
 T = TypeVar("T")
 
 
 class Heads:
-    """What a remote said of its branches: ids by name, and the name of the default one."""
+    """Branches that a remote announced: ids by name, and the name of the default branch."""
 
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
         prefix = b"refs/heads/"
         self.branches = {
-            # One that is no UTF-8 is shown with a sign that no branch has, so it is never taken for another one.
+            # A name that isn't UTF-8 is shown with a character that no branch has, so it is never confused
+            # with another.
             name[len(prefix) :].decode("utf-8", "backslashreplace"): oid.decode()
             for name, oid in refs.items()
             if name.startswith(prefix) and oid
@@ -65,7 +66,7 @@ class Heads:
 
 
 class Connection:
-    """A remote as it is reached with a credential. ``seen_host_key``: the one that an ssh server showed."""
+    """Remote that is accessed with a credential. ``seen_host_key``: the key that an SSH server showed."""
 
     def __init__(
         self, url: str, credential: Credential | None, fetcher: Fetcher, *, local: bool, host_key: str | None
@@ -75,9 +76,9 @@ class Connection:
         self._host_key = host_key
         self.seen_host_key: str | None = None
         self._meter: Any = None
-        """What counts the bytes that come, and has in ``most`` how many may."""
+        """Counter of received bytes, with the maximum in ``most``."""
 
-    # --- what is asked --------------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------------------
 
     def heads(self) -> Heads:
         with self._client() as client:
@@ -87,9 +88,10 @@ class Connection:
         return Heads(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
-        """Brings what the branch has and the copy lacks, and gives its commit; None for a branch that is not there.
-        ``base``: the commit that was synced last. Without it only the newest commit comes, without its history; so
-        does one that ``base`` may not lead to, with all of it. ``whole``: all of its history, whatever is had."""
+        """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't exist.
+        ``base``: the last synced commit. Without it, only the newest commit is fetched, without its history; one that
+        ``base`` may not lead to is fetched with all of its history. ``whole``: fetch all of the history, whatever the
+        copy has."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":
@@ -105,7 +107,7 @@ class Connection:
 
         depth = 1 if base is None and not whole else None
         if base is not None and not copy.has(base):
-            copy.forget()  # what is had of it does not lead to the base
+            copy.forget()  # the commits of the copy do not lead to the base
         with self._client() as client:
 
             def bring() -> FetchPackResult:
@@ -122,8 +124,8 @@ class Connection:
     def fetch_chosen(
         self, copy: Repository, choose: Callable[[dict[str, str]], Iterable[str]]
     ) -> dict[str, str]:
-        """Brings the commits of the refs that ``choose`` names, of all that the remote has (commits by name), and gives
-        them; one that is no commit is left out."""
+        """Fetch the commits of the refs that ``choose`` names, given all refs of the remote (commits by name), and
+        return them; a ref that is no commit is left out."""
         chosen: dict[str, str] = {}
 
         def wants(refs: Any, depth: int | None = None) -> list[Any]:
@@ -145,7 +147,7 @@ class Connection:
         return {name: oid for name, oid in chosen.items() if copy.has(oid)}
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
-        """The branch of a repository in a folder, whose files are read where they are."""
+        """Return the branch of a repository in a folder, whose files are read in place."""
         oid = self._read_refs(copy).get(name)
         if not oid:
             return None
@@ -164,15 +166,17 @@ class Connection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Puts the branch at ``commit`` if it still is at ``expected`` (None: not there). Never moves it elsewhere.
-        ``above``: a commit that the remote has, for a branch that it has not. Raises Stopped with MOVED where the branch
-        is elsewhere."""
+        """Move the branch to ``commit`` if it still is at ``expected`` (None: doesn't exist); otherwise leave it.
+        ``above``: a commit that the remote has, for a branch that is new there. Raises Stopped with MOVED if the
+        branch is elsewhere."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:
             there = refs.get(name)
             if (bytes(there) if there else None) != (expected.encode() if expected else None):
-                raise Stopped(Reason.MOVED, "The branch was moved meanwhile")
+                raise Stopped(
+                    Reason.MOVED, "The branch was updated in the meantime. The next sync continues."
+                )
             return {name: ObjectID(commit.encode())}
 
         with self._client() as client:
@@ -187,17 +191,17 @@ class Connection:
         wrong = (result.ref_status or {}).get(name)
         if wrong:
             said = wrong if isinstance(wrong, str) else repr(wrong)
-            raise Stopped(Reason.REFUSED, f"The repository refused the commit: {said[:300]}")
+            raise Stopped(Reason.REFUSED, f"The repository rejected the commit: {said[:300]}")
         if expected is not None or above is None:
             copy.keep(commit)
 
     def answer(self, command: str) -> bytes:
-        """What an ssh server says to a command. Raises Stopped."""
+        """Return the answer of an SSH server to a command. Raises Stopped."""
         remote = self.remote
         with self._ssh(_MOST_ANSWERED) as vendor:
             return self._told(lambda: vendor.answer(remote.host, command, remote.user or "git", remote.port))
 
-    # --- how ------------------------------------------------------------------------------------------
+    # --- connections ----------------------------------------------------------------------------------
 
     @contextmanager
     def _ssh(self, most: int) -> Iterator[Vendor]:
@@ -250,7 +254,7 @@ class Connection:
             raise GitRefused(error.message) from None
 
     def _address(self, host: str, port: int) -> str:
-        """Where an ssh server is, by the one rule for outgoing requests."""
+        """Return the IP address of an SSH server that the rule for outgoing requests allows."""
         return self._http_address(f"https://{write_authority(host, port)}/")
 
     def _told(self, ask: Callable[[], T]) -> T:
@@ -259,24 +263,27 @@ class Connection:
             try:
                 return ask()
             except Exception:
-                deadlines.check()  # whoever waited was told by a connection that was closed
+                deadlines.check()  # a request that ran out of time ends with a closed connection
                 raise
         except NotGitRepository:
             raise Stopped(
-                Reason.UNREACHABLE, f"{where} is no Git repository, or not for this credential"
+                Reason.UNREACHABLE,
+                f"{where} is not a Git repository, or this credential has no access to it. Check both.",
             ) from None
         except HTTPUnauthorized:
-            raise Stopped(Reason.UNAUTHORIZED, f"{where} does not accept the credential") from None
+            raise Stopped(
+                Reason.UNAUTHORIZED, f"{where} rejected the credential. Enter a valid one."
+            ) from None
         except SendPackError as error:
-            raise Stopped(Reason.REFUSED, f"{where} refused the commit: {str(error)[:300]}") from None
+            raise Stopped(Reason.REFUSED, f"{where} rejected the commit: {str(error)[:300]}") from None
         except GitRefused as error:
             reason = Reason.TOO_LARGE if "too large" in str(error) else Reason.UNREACHABLE
             raise Stopped(reason, str(error)) from None
         except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
             message = str(error) or type(error).__name__
             if "401" in message or "403" in message:
-                raise Stopped(Reason.UNAUTHORIZED, f"{where} does not allow this: {message[:300]}") from None
+                raise Stopped(Reason.UNAUTHORIZED, f"{where} denied access: {message[:300]}") from None
             raise Stopped(Reason.UNREACHABLE, f"{where}: {message[:300]}") from None
         except (*git_packs.DAMAGES, KeyError, AssertionError, OSError, ValueError) as error:
-            message = f"{where} does not answer as a Git repository does ({type(error).__name__})"
+            message = f"{where} didn't answer like a Git repository ({type(error).__name__}). Check the URL."
             raise Stopped(Reason.UNREACHABLE, message) from None

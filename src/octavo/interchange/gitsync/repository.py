@@ -1,6 +1,6 @@
-"""What was fetched of a synced repository: commits, trees and files, and the commits that are made here.
+"""Local copy of a synced repository: fetched commits, trees, and files, and the commits that Octavo creates.
 
-It is a copy that may be gone at any time; the next fetch makes it anew. Loaded only where it is used, for Git takes
+The copy can disappear at any time; the next fetch creates it again. Imported only where it is used, because Git takes
 long to load.
 """
 
@@ -34,20 +34,20 @@ from .failures import Reason, Stopped, clean
 
 FOLDER = "git"
 REF = b"refs/heads/synced"
-"""What the copy calls the commit that was fetched last."""
+"""Name in the copy of the commit that was fetched last."""
 _MOST_PACKS = 60
-"""Fetches after which the copy is made anew: each of them leaves a pack."""
+"""Number of fetches after which the copy is created again: each of them leaves a pack."""
 _MOST_WALKED = 1_000_000
 MOST_ENTRIES = 100_000
-"""Files and folders of a commit that are looked at, as of every import: a few trees can name billions."""
+"""Maximum number of files and folders of a commit that are read, as in every import: a few trees can name billions."""
 
 
 class Busy(Exception):
-    """Another sync is at work on this copy."""
+    """Another sync is using this copy."""
 
 
 class CommittedFile(Struct, frozen=True):
-    """A file in a commit."""
+    """File in a commit."""
 
     mode: int
     oid: str
@@ -58,7 +58,7 @@ class CommittedFile(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What became of a path from one commit to another; None is "not there"."""
+    """Change of a path from one commit to another; None is "doesn't exist"."""
 
     path: str
     old: CommittedFile | None
@@ -66,7 +66,7 @@ class Change(Struct, frozen=True):
 
 
 class CommitText(Struct, frozen=True):
-    """What is said of a commit: who, when (seconds), and the message."""
+    """Author, committer, time (seconds), and message of a commit."""
 
     author: Person
     committer: Person
@@ -75,7 +75,7 @@ class CommitText(Struct, frozen=True):
 
 
 class _Objects:
-    """Objects that are read one by one, when they are written somewhere."""
+    """Objects that are read one by one when they are written somewhere."""
 
     def __init__(self, find: Callable[[bytes], Any], oids: Sequence[bytes]) -> None:
         self._find, self._oids = find, oids
@@ -88,7 +88,7 @@ class _Objects:
 
 
 class _Counted:
-    """Objects of which only so many are looked at. Trees that come again are not read again."""
+    """Objects of which only a limited number is read. Trees that occur again are not read again."""
 
     def __init__(self, store: Any, most: int) -> None:
         self._store, self._left = store, most
@@ -101,40 +101,41 @@ class _Counted:
             try:
                 found = self._read[oid] = self._store[oid]
             except KeyError:
-                raise Stopped(Reason.DAMAGED, "The repository is incomplete") from None
+                raise Stopped(Reason.DAMAGED, "The repository is incomplete.") from None
         return found
 
     def count(self) -> None:
         self._left -= 1
         if self._left < 0:
             raise Stopped(
-                Reason.TOO_LARGE, f"The branch has more than {MOST_ENTRIES} files and folders to look at"
+                Reason.TOO_LARGE,
+                f"The branch has more than {MOST_ENTRIES} files and folders. Sync a smaller folder.",
             )
 
 
 class Repository:
-    """The copy of one space's repository. ``folder``: the synced one, empty or ending in a slash."""
+    """Copy of one space's repository. ``folder``: the synced one, empty or ending in a slash."""
 
     def __init__(self, repo: Repo, where: Path, folder: str) -> None:
         self.repo, self.where, self.folder = repo, where, folder
-        # Packs are looked over when they are received; what is borrowed of another folder never was.
+        # Packs are checked when they are received; objects borrowed from another folder never were.
         repo.object_store = GuardedStore(repo.object_store.path)
 
     # --- commits --------------------------------------------------------------------------------------
 
     def has(self, commit_id: str | None) -> bool:
-        """Whether a commit is here with its files."""
+        """Return whether the copy has a commit with its files."""
         if not commit_id:
             return False
         found = self._find(commit_id.encode())
         return isinstance(found, Commit) and found.tree in self.repo.object_store
 
     def keep(self, commit_id: str) -> None:
-        """Says which commit is had, for the next fetch."""
+        """Record which commit the copy has, for the next fetch."""
         self.repo.refs[REF] = ObjectID(commit_id.encode())  # type: ignore[index]
 
     def forget(self) -> None:
-        """Says that nothing is had: the next fetch brings all of it."""
+        """Record that the copy has no commit: the next fetch brings everything."""
         self.repo.refs.remove_if_equals(REF, None)  # type: ignore[arg-type]
         with suppress(OSError):
             (self.where / "shallow").unlink()
@@ -142,7 +143,7 @@ class Repository:
     def commit(self, commit_id: str) -> Commit:
         found = self._find(commit_id.encode())
         if not isinstance(found, Commit) or found.tree is None:
-            raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} is no commit")
+            raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} is not a commit")
         return found
 
     def _find(self, oid: bytes) -> Any:
@@ -152,8 +153,8 @@ class Repository:
             return None
 
     def since(self, head: str, base: str | None) -> list[Commit] | None:
-        """The commits of ``head`` that ``base`` has not, newest first; None where ``base`` is not among what came
-        before ``head``: the history is another one."""
+        """Return the commits of ``head`` that ``base`` lacks, newest first; None if ``base`` is no ancestor of
+        ``head``, because the history was rewritten."""
         if base is None:
             return []
         below = self._history(base, set())
@@ -175,8 +176,8 @@ class Repository:
         return found if met else None
 
     def writers(self, head: str, bases: Sequence[str | None]) -> set[Person]:
-        """The authors and committers of the commits of ``head`` that none of ``bases`` has; those with another history
-        do not count."""
+        """Return the authors and committers of the commits of ``head`` that none of ``bases`` has; bases with another
+        history don't count."""
         known = [self.since(head, base) for base in bases if base is not None]
         found = [{bytes(commit.id) for commit in commits} for commits in known if commits is not None]
         new = set.intersection(*found) if found else {head.encode()}
@@ -184,7 +185,7 @@ class Repository:
         return {_person(line) for commit in commits for line in (commit.author, commit.committer)}
 
     def fork(self, one: str, other: str) -> str | None:
-        """Where the histories of two commits parted; None where they share nothing that is known here."""
+        """Return the commit where two histories parted; None if they share nothing that the copy knows."""
         try:
             found = find_merge_base(self.repo, [ObjectID(one.encode()), ObjectID(other.encode())])
         except KeyError:
@@ -192,7 +193,7 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """What is known of the commits before ``base``, near ones only: a walk ends there early."""
+        """Return the known ancestors of ``base``, near ones only: a walk ends there early."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:
@@ -207,11 +208,11 @@ class Repository:
     # --- trees ----------------------------------------------------------------------------------------
 
     def root_of(self, commit_id: str) -> bytes:
-        """The id of the tree of the whole commit."""
+        """Return the id of the tree of the whole commit."""
         return bytes(self.commit(commit_id).tree)
 
     def tree_of(self, commit_id: str | None) -> bytes | None:
-        """The id of the synced folder's tree; None where there is no such folder, or nothing in it."""
+        """Return the id of the synced folder's tree; None if the folder doesn't exist or is empty."""
         if commit_id is None:
             return None
         oid = self.root_of(commit_id)
@@ -228,8 +229,8 @@ class Repository:
         return _entries_of(self._find(oid))
 
     def changes(self, old: bytes | None, new: bytes | None) -> list[Change]:
-        """What differs between two trees; trees that are the same are not looked into. Names that are no UTF-8 are
-        given with what stands for their bytes."""
+        """Return the differences between two trees, without reading equal subtrees. Names that aren't UTF-8 are
+        returned with surrogates for their bytes."""
         found: dict[str, Change] = {}
         looked_into: Any = _Counted(self.repo.object_store, 2 * MOST_ENTRIES)
         for change in tree_changes(looked_into, _oid(old), _oid(new)):
@@ -244,7 +245,7 @@ class Repository:
         return [found[path] for path in sorted(found)]
 
     def files(self, tree: bytes | None) -> Iterator[tuple[str, CommittedFile]]:
-        """Every file, link and submodule of a tree."""
+        """Yield every file, link, and submodule of a tree."""
         waiting = [("", tree)] if tree else []
         looked_at = _Counted(self.repo.object_store, MOST_ENTRIES)
         while waiting:
@@ -258,12 +259,12 @@ class Repository:
                     yield path, CommittedFile(mode, item.decode())
 
     def folders(self, tree: bytes | None) -> list[str]:
-        """The names of the folders directly in a tree that are UTF-8, in order."""
+        """Return the names of the folders directly in a tree that are UTF-8, in order."""
         names = [name for name, (mode, _) in self._entries(tree).items() if stat.S_ISDIR(mode)]
         return sorted(name.decode() for name in names if _is_text(name))
 
     def find(self, tree: bytes | None, path: str) -> tuple[int, str] | None:
-        """The mode and id of what is at a path, be it a file or a folder."""
+        """Return the mode and id of the file or folder at a path."""
         parts = path.split("/")
         for place, name in enumerate(parts):
             entry = self._entries(tree).get(name.encode("utf-8", "surrogateescape"))
@@ -283,13 +284,13 @@ class Repository:
         return bytes(self._blob(oid).as_raw_string())
 
     def borrow(self, objects: str) -> None:
-        """Has the objects of another repository on this machine as well, where they are."""
+        """Use the objects of another repository on this machine as well, in place."""
         store: Any = self.repo.object_store
         if objects not in [alternate.path for alternate in store.alternates]:
             store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> Any:
-        """The objects of a commit that its parent has not at the same place, for a push: their number, and they."""
+        """Return the number and the objects of a commit that its parent lacks at the same place, for a push."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
         found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}
@@ -306,21 +307,21 @@ class Repository:
     def _blob(self, oid: str) -> Any:
         found = self._find(oid.encode())
         if not isinstance(found, Blob):
-            raise Stopped(Reason.DAMAGED, "The repository is incomplete")
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete.")
         return found
 
     # --- writing --------------------------------------------------------------------------------------
 
     def add_file(self, data: bytes) -> str:
-        """Its id."""
+        """Store a file and return its id."""
         blob = Blob.from_string(data)
         if blob.id not in self.repo.object_store:
             self.repo.object_store.add_object(blob)
         return str(blob.id.decode())
 
     def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
-        """The id of a tree that has these files in place of what was there (None: no longer there); all else stays as
-        it is. None for one without any file."""
+        """Return the id of a tree with these files replaced (None: deleted) and everything else unchanged. None if no
+        file is left."""
         here = self._entries(root)
         below: dict[str, dict[str, CommittedFile | None]] = {}
         for path, entry in files.items():
@@ -358,8 +359,8 @@ class Repository:
         text: CommitText,
         sign: Callable[[bytes], bytes] | None = None,
     ) -> str | None:
-        """A commit on top of ``parent`` with these files of the synced folder; None where that changes nothing.
-        ``sign`` gives the signature of what a commit says."""
+        """Create a commit on top of ``parent`` with these files of the synced folder; return None if that changes
+        nothing. ``sign`` returns the signature of the commit's bytes."""
         root = bytes(self.commit(parent).tree) if parent else None
         inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
         tree = self.changed_tree(root, inside)
@@ -385,7 +386,7 @@ class Repository:
 
 def _entries_of(tree: Any) -> dict[bytes, tuple[int, bytes]]:
     if not isinstance(tree, Tree):
-        raise Stopped(Reason.DAMAGED, "The repository is incomplete")
+        raise Stopped(Reason.DAMAGED, "The repository is incomplete.")
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
 
 
@@ -402,7 +403,7 @@ def _oid(value: bytes | None) -> Any:
 
 
 def _person(line: bytes | None) -> Person:
-    """Whom a line of a commit names; nobody where it does not say."""
+    """Return the person that a line of a commit names; an empty one if it names none."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return Person(name.strip(), rest.partition(">")[0].strip())
@@ -417,13 +418,13 @@ def is_safe(path: str) -> bool:
     return unsafe_path(path) is None and not any(part.lower() == ".git" for part in path.split("/"))
 
 
-# --- the copy on disk -----------------------------------------------------------------------------------
+# --- the copy on disk -------------------------------------------------------------------------------------
 
 
 @contextmanager
 def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterator[Repository]:
-    """The copy of a repository, of a space or of a project, held by whoever opens it alone. One of another remote, one
-    that is damaged and one of very many fetches is made anew. Raises Busy."""
+    """Open the copy of a repository of a space or a project, locked by the caller. The copy is created again if it is
+    of another remote, is damaged, or has had very many fetches. Raises Busy."""
     above = data_folder / FOLDER
     above.mkdir(mode=0o700, parents=True, exist_ok=True)
     where = above / name
@@ -442,13 +443,16 @@ def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterato
 
 @contextmanager
 def told_of_damage() -> Iterator[None]:
-    """Raises Stopped for objects that cannot be read, or are too large to be."""
+    """Raise Stopped for objects that can't be read or are too large."""
     try:
         yield
     except GitRefused as error:
         raise Stopped(Reason.TOO_LARGE, str(error)) from None
     except DAMAGES as error:
-        said = f"The repository has objects that cannot be read ({type(error).__name__}: {str(error)[:200]})"
+        said = (
+            f"The repository has objects that can't be read ({type(error).__name__}: "
+            f"{str(error)[:200]}). Octavo will fetch it again."
+        )
         raise Stopped(Reason.DAMAGED, said) from None
 
 
@@ -465,7 +469,7 @@ def _open(where: Path, remote: str) -> Repo:
 
 
 def remove_copies(data_folder: Path, kept: Sequence[str]) -> None:
-    """Removes the copies that are of no use any more."""
+    """Remove the copies that are no longer used."""
     above = data_folder / FOLDER
     if not above.is_dir():
         return

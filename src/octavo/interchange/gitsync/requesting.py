@@ -1,4 +1,4 @@
-"""Asking for a sync: once, however often it is asked for while it waits."""
+"""Sync requests: one at a time, however often one is requested while it is pending."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .store import Connected, ProjectRow, SyncRow, find
 
 Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
 AFTER_EDIT = 2_000
-"""Milliseconds: edits follow each other, and one commit may have several."""
+"""Delay before a sync, in milliseconds: edits follow each other, and one commit can contain several."""
 AGAIN = 5_000
-"""Milliseconds until what another run is at work on is tried again."""
+"""Delay before retrying while another run is at work, in milliseconds."""
 SYNC, SYNC_PROJECT = "syncGit", "syncGitProject"
 
 
 def ask(
     tx: Transaction, organization_id: str, of: type[Connected], id: str, cause: Cause, after: int = 0
 ) -> None:
-    """A sync of a space, or of a collection or a site, once however often it is asked for while it waits."""
+    """Request a sync of a space, a collection, or a site, once however often it is requested while it is pending."""
     name, argument = (SYNC, "space") if of is SyncRow else (SYNC_PROJECT, "project")
     enqueue(
         tx,
@@ -35,7 +35,7 @@ def ask(
 
 
 def notice_project(tx: Transaction, project_id: str) -> None:
-    """A collection may have other spaces than before, or a site another structure, which its repository is to hear of."""
+    """Request a sync of a collection whose spaces changed, or of a site whose structure changed."""
     found = find(tx, ProjectRow, project_id)
     if found is not None and found.status != "stopped" and (found.commit_id or found.credential != "ssh-key"):
         ask(tx, found.organization_id, ProjectRow, project_id, "edited", after=AFTER_EDIT)

@@ -1,6 +1,6 @@
-"""Syncing spaces, collections and sites with Git repositories.
+"""Syncing spaces, collections, and sites with Git repositories.
 
-What is the same of the three has one handler.
+Whatever is the same for the three has one handler.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HOOK: dict[str, Any] = {
 }
 
 SYNCS = ("changes:write", "content:write")
-"""A sync brings content here and takes it elsewhere, and keeps change requests in step with branches."""
+"""Scopes of a sync, which imports and exports content, and updates change requests and branches."""
 SYNCS_SPACES = (*SYNCS, "spaces:write")
 SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
 
@@ -52,7 +52,7 @@ def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
     if isinstance(row, ProjectRow):
         members, whole = connecting.list_seen_members(tx, actor, row)
         return wire.Around(members=members, whole=whole)
-    assert isinstance(row, SyncRow), "there are two kinds"
+    assert isinstance(row, SyncRow), "a sync is of a space or of a project"
     project = store.find(tx, ProjectRow, row.project) if row.project is not None else None
     return wire.Around(ahead=store.count_ahead(tx, row.space_id), project=project)
 
@@ -67,11 +67,10 @@ def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
     yields=SYNCS,
 )
 def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -> None:
-    """Brings what a branch of a repository has new into main, in a job. The first time the space becomes what the
-    repository is; from then on what both sides changed is merged, and what they changed differently is kept in a change
-    request."""
+    """Import new commits of a branch into main, in a job. The first import replaces the content of the space with the
+    repository's. Later imports merge changes from both sides and keep conflicts in a change request."""
     if body.standalone:
-        raise BadRequest("standalone: an import always is of main")
+        raise BadRequest("standalone: imports always go to main; leave it out")
     with call.db.write() as tx:
         connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
@@ -86,15 +85,15 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     yields=SYNCS,
 )
 def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository) -> None:
-    """Commits what main has new to a branch of a repository, in a job. The first time the branch becomes what the space
-    is, on top of what it has; nothing is ever forced."""
+    """Commit new changes of main to a branch of a repository, in a job. The first export makes the branch equal to the
+    space, on top of its history. Octavo never force-pushes."""
     with call.db.write() as tx:
         connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
 
 @operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=GitSyncState, errors=(404,))
 def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
-    """Which repository a space is synced with. 404 for one that is synced with none."""
+    """Return the repository that a space is synced with. Responds with 404 if the space is not synced."""
     with call.db.read() as tx:
         return wire.present_info(connecting.get_space_sync(tx, at.id))
 
@@ -108,7 +107,7 @@ def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
     errors=(404, 409),
 )
 def delete_legacy(call: Call, at: SyncAccess) -> bool:
-    """Disconnects a space from its repository; both stay as they are."""
+    """Disconnect a space from its repository. Both keep their content."""
     with call.db.write() as tx:
         return connecting.disconnect(tx, at)
 
@@ -123,7 +122,7 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
     yields=("content:read",),
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
-    """What a first sync with a repository would change on either side. Nothing is written."""
+    """Preview what a first sync with a repository would change on either side, without writing anything."""
     # Loaded only where it is used: Git takes long to load.
     from .previewing import preview
 
@@ -145,7 +144,8 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     yields=("content:read", "sites:read", "spaces:read"),
 )
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
-    """Which folders of a repository would be which spaces of a collection or a site. Nothing is written."""
+    """Preview which folders of a repository would become which spaces of a collection or a site, without writing
+    anything."""
     from .previewing import preview_project as look
 
     return wire.present_look(look(call.context, at, wire.wanted_sync(body)))
@@ -164,11 +164,11 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
     "connectSiteGitSync", "POST", f"{_SITE}/sync", errors=(400, 404, 409), **_SECRETS, yields=SYNCS_SITE
 )
 def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
-    """Keeps both sides in step from now on: a space and a folder of a branch; each space that lies directly in a
-    collection and a folder of its own, where new folders become spaces and new spaces get folders; the structure of a
-    site and `docs.yaml`, and each of its spaces and the directory that this names. Credentials are sealed and never shown
-    again; the secret that hooks are signed with is in this answer alone. With an ssh key the first sync waits until it is
-    asked for, because the hoster has to know the key first."""
+    """Connect a Git repository and keep both sides in sync: a space with a folder of a branch; each space directly in
+    a collection with its own folder, where new folders become spaces and new spaces get folders; or the structure of a
+    site with `docs.yaml`, and each of its spaces with the directory named there. Credentials are stored encrypted and
+    never shown again. Only this response contains the secret that signs webhooks. With an SSH key, the first sync
+    waits until you request it, because you have to add the key at the Git provider first."""
     with call.db.write() as tx:
         row, secret = connecting.connect(tx, call.context, at, wire.wanted_sync(body))
     call.response_headers["location"] = call.url(f"{wire.path_of(row)}/git/sync")
@@ -179,8 +179,8 @@ def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
 @operation("getCollectionGitSync", "GET", f"{_COLLECTION}/sync", errors=(404,), **_ALL)
 @operation("getSiteGitSync", "GET", f"{_SITE}/sync", errors=(404,), **_ALL)
 def get_sync(call: Call, at: SyncAccess) -> Any:
-    """How a space is synced, or a collection or a site and each of its spaces; when it was last, and what is in the
-    way."""
+    """Return the sync settings of a space, or of a collection or a site and each of its spaces, with the time of the
+    last sync and any problems."""
     with call.db.read() as tx:
         row = connecting.get(tx, at)
         return wire.present_sync(call, row, _around(tx, row, at.actor))
@@ -192,7 +192,8 @@ def get_sync(call: Call, at: SyncAccess) -> Any:
 )
 @operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL, yields=SYNCS_SITE)
 def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
-    """Changes how a space is synced, or all spaces of a collection or a site; the fields that are left out stay."""
+    """Update the sync settings of a space, or of all spaces of a collection or a site. Fields that you leave out don't
+    change."""
     with call.db.write() as tx:
         row = connecting.update(tx, call.context, at, wire.changed_settings(body))
         return wire.present_sync(call, row, _around(tx, row, at.actor))
@@ -202,8 +203,8 @@ def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
 @operation("disconnectCollectionGitSync", "DELETE", f"{_COLLECTION}/sync", **_END)
 @operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", **_END)
 def disconnect_sync(call: Call, at: SyncAccess) -> bool:
-    """Ends the sync, of a collection or a site that of its spaces as well. All content and the repository stay as they
-    are; what was on its way may still arrive."""
+    """Disconnect the repository, for a collection or a site also from its spaces. All content and the repository stay
+    as they are; changes already on their way may still arrive."""
     with call.db.write() as tx:
         return connecting.disconnect(tx, at)
 
@@ -231,9 +232,10 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     "runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL, yields=SYNCS_SITE
 )
 def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
-    """Syncs now, in a job. Where a sync waits for a decision, `first` is that decision, of a collection or a site for each
-    of the spaces that waits: `import` follows the repository as it is, merged with what is new here; `export` commits all
-    that is here on top of it. 409 without one."""
+    """Sync now, in a job. If a sync waits for a decision, `first` is that decision, for a collection or a site the
+    decision for each waiting space: `import` follows the repository as it is and merges new changes of the space;
+    `export` commits the content of the space on top of the repository. Responds with 409 if a required decision is
+    missing."""
     with call.db.write() as tx:
         row = connecting.ask_now(tx, at, or_none(body.first))
         return wire.present_sync(call, row, _around(tx, row, at.actor))
@@ -259,7 +261,7 @@ def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
     yields=SYNCS_SITE,
 )
 def rotate_secret(call: Call, at: SyncAccess) -> Any:
-    """Another secret for hooks; the one before counts no more."""
+    """Rotate the webhook secret. The previous secret stops working immediately."""
     with call.db.write() as tx:
         row, secret = connecting.renew_hook(tx, call.context, at)
         return wire.present_with_secret(call, row, _around(tx, row, at.actor), secret)
@@ -274,7 +276,7 @@ def rotate_secret(call: Call, at: SyncAccess) -> Any:
     **_TRIGGER,
 )
 def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitRun]:
-    """What the syncs of a space did, newest first: two hundred are kept."""
+    """List the syncs of a space, newest first. Octavo keeps the last 200."""
     with call.db.read() as tx:
         connecting.get_space_sync(tx, at.id)
         found = store.list_runs(tx, at.id, query.limit, query.page)
@@ -291,8 +293,7 @@ def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire
     **_TRIGGER,
 )
 def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitBranch]:
-    """The branches and pull requests of the repository that change requests are kept in step with, by the names of their
-    branches."""
+    """List the branches and pull requests of the repository that are synced with change requests, by branch name."""
     with call.db.read() as tx:
         connecting.get_space_sync(tx, at.id)
         found = store.list_branches_page(tx, at.id, query.limit, query.page)
@@ -311,9 +312,9 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
     yields=SYNCS,
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
-    """Keeps a change request in step with a branch of the repository from now on, so that developers review it there: its
-    edits are commits of the branch, which is made where there is none, and pushes to it become edits. Nothing is ever
-    forced. It happens in a job."""
+    """Push a change request to a branch of the repository and keep both in sync, so that developers can review it
+    there. Edits become commits of the branch, which is created if needed, and pushes to it become edits. Octavo never
+    force-pushes. Runs in a job."""
     with call.db.write() as tx:
         link = connecting.push_change(tx, change, or_none(body.branch))
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))
@@ -321,19 +322,19 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
 
 @operation("receiveGitHook", "POST", f"{_SPACE}/hook", **_HOOK)
 def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
-    """What GitHub, GitLab, Gitea, Forgejo and Bitbucket send when somebody pushed, or a pull request changed. It has to be
-    signed with the secret of the space's sync; for GitLab that is the secret token. 400 without a signature, 404 with a
-    wrong one."""
+    """Receive a webhook of GitHub, GitLab, Gitea, Forgejo, or Bitbucket about a push or a pull request. Sign it with
+    the secret of the space's sync; for GitLab, use that as the secret token. Responds with 400 if the signature is
+    missing and 404 if it is wrong."""
     webhooks.receive(call.context, SyncRow, space_id, call.headers, body.data)
 
 
 @operation("receiveCollectionGitHook", "POST", f"{_COLLECTION}/hook", **_HOOK)
 def receive_collection_hook(call: Call, collection_id: str, body: RawBody) -> None:
-    """What hosters send when somebody pushed, for a collection; signed as the hook of a space is."""
+    """Receive a push webhook for a collection. Sign it like the webhook of a space."""
     webhooks.receive(call.context, ProjectRow, collection_id, call.headers, body.data)
 
 
 @operation("receiveSiteGitHook", "POST", "/sites/{siteId}/git/hook", **_HOOK)
 def receive_site_hook(call: Call, site_id: str, body: RawBody) -> None:
-    """What hosters send when somebody pushed, for a site; signed as the hook of a space is."""
+    """Receive a push webhook for a site. Sign it like the webhook of a space."""
     webhooks.receive(call.context, ProjectRow, site_id, call.headers, body.data)

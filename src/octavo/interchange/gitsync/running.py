@@ -1,7 +1,7 @@
-"""What a sync of a space and a look at the repository of a collection or a site have in common: the connection, the copy,
-when they stop, and what is written down of how they ended.
+"""Base of the syncs of spaces and of collections or sites: the connection, the copy, when they stop, and the recorded
+result.
 
-Loaded only where it is used, for Git takes long to load.
+Imported only where it is used, because Git takes long to load.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from .signing import signer_of
 from .store import Connected
 
 ROUNDS = 6
-"""How often one begins anew within a run because one side was changed meanwhile."""
+"""Number of times that a run starts over because one side was changed in the meantime."""
 R = TypeVar("R", bound=Connected)
 T = TypeVar("T")
 
 
 class Run(Generic[R]):
-    """One that runs. ``head``: where the branch was when it was looked at."""
+    """Running sync. ``head``: commit of the branch when it was read."""
 
     def __init__(self, context: Context, row: R, holder: str) -> None:
         self.context, self.row, self.holder = context, row, holder
@@ -52,7 +52,7 @@ class Run(Generic[R]):
         )
 
     def in_rounds(self, copy_name: str, step: Callable[[Repository], T]) -> T:
-        """What the step gives once neither side was changed meanwhile; with a new copy where the one that is there is
+        """Return the result of the step once neither side was changed in the meantime; create the copy again if it is
         damaged. Raises Stopped, Busy."""
         anew = True
         for _ in range(ROUNDS):
@@ -69,10 +69,12 @@ class Run(Generic[R]):
                         shutil.rmtree(copy.where, ignore_errors=True)
                     elif stopped.reason is not Reason.MOVED:
                         raise
-        raise Stopped(Reason.MOVED, "The branch was moved again and again meanwhile; the next sync goes on")
+        raise Stopped(
+            Reason.MOVED, "The branch keeps being updated during the sync. The next sync continues."
+        )
 
     def fetch(self, copy: Repository) -> str | None:
-        """The head of the branch, which is brought. The key of an ssh server is remembered."""
+        """Fetch and return the head of the branch, and remember the key of an SSH server."""
         row = self.fresh()
         head = self.connection.fetch(copy, row.branch, row.commit_id)
         if self.connection.seen_host_key and row.host_key is None:
@@ -87,24 +89,25 @@ class Run(Generic[R]):
         return self.row
 
     def require_same(self, copy: Repository, head: str | None, before: bytes | None) -> str:
-        """The head. Raises Stopped where the repository is not what it was. ``before``: the tree that was synced last."""
+        """Return the head. Raises Stopped if the repository was rewritten. ``before``: "
+        "the tree that was synced last."""
         row = self.row
         if head is None:
-            raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {row.branch} any more")
+            raise Stopped(Reason.BRANCH_GONE, f"The repository no longer has the branch {row.branch}.")
         if head != row.commit_id:
             if copy.since(head, row.commit_id) is None:
                 known = (row.commit_id or "")[:12]
                 raise Stopped(
                     Reason.REWRITTEN,
-                    f"The branch does not contain {known} any more, which was synced last: its history was rewritten,"
-                    " or it is another repository",
+                    f"The branch no longer contains {known}, the last synced commit: its history was rewritten,"
+                    " or it is another repository.",
                 )
             if copy.tree_of(head) is None and before is not None:
-                raise Stopped(Reason.EMPTIED, "The branch has no files any more where there were some")
+                raise Stopped(Reason.EMPTIED, "The branch no longer has any files.")
         return head
 
     def is_as_seen(self, copy: Repository, head: str | None) -> bool:
-        """Whether the folder has what it had when somebody decided how to go on."""
+        """Return whether the folder is unchanged since a person decided how to continue."""
         seen = self.row.seen
         if seen is None or seen == (head or ""):
             return True
@@ -114,30 +117,36 @@ class Run(Generic[R]):
         return signer_of(self.context.sealer, self.row)
 
     def text_of(self, message: str, author: Person | None = None) -> CommitText:
-        """A commit from here, by ``author`` where there is one."""
+        """Return the text of a commit made by Octavo, by ``author`` if given."""
         host = app_hosts(self.context.settings.url)[0]
         octavo = Person(self.context.settings.name, f"octavo@{host}")
         return CommitText(author or octavo, octavo, now() // 1000, message + "\n")
 
 
 def told(run: Callable[[], T]) -> T:
-    """What ``run`` gives. Raises Stopped for all that went wrong, with the cause of a defect of ours; Busy, LeaseLost."""
+    """Return the result of ``run``. Raises Stopped for every failure, with the cause of a defect in Octavo; Busy,
+    LeaseLost."""
     try:
         return run()
     except (Stopped, Busy, LeaseLost):
         raise
     except (NotFound, Forbidden, Unauthorized) as error:
-        said = f"Whoever connected the repository may not sync it any more: {error.message}"
+        said = (
+            f"The person who connected the repository can no longer sync it: {error.message} "
+            "Ask someone with access to update the sync settings."
+        )
         raise Stopped(Reason.RIGHTS, said) from None
     except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
         raise Stopped(Reason.CONTENT, str(error) or type(error).__name__) from None
     except Exception as defect:
-        # Whoever looks sees that the sync failed, and the log says why.
-        raise Stopped(Reason.INTERNAL, "Something went wrong in Octavo; its log says what") from defect
+        # People see that the sync failed, and the log says why.
+        raise Stopped(
+            Reason.INTERNAL, "Something went wrong in Octavo. Ask the server administrator to check the log."
+        ) from defect
 
 
 def end_well(tx: Transaction, row: R, holder: str) -> R:
-    """The row as it was before it ended."""
+    """Record success and return the row as it was before."""
     after = store.require_held(tx, row, holder)
     store.set_fields(
         tx, after, status="synced", reason=None, error=None, failures=0, seen=None, holder=None, held_until=None,
@@ -149,14 +158,14 @@ def end_well(tx: Transaction, row: R, holder: str) -> R:
 def end_badly(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
-    """The row as it was before it ended, and what became of it. ``head``: where the branch was. ``space_id``: where
-    whoever connected it is told of the first failure in a row."""
+    """Record a failure and return the row as it was before and the status of the run. ``head``: commit of the branch.
+    ``space_id``: where the person who connected it is notified of the first failure in a row."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
     fields: dict[str, Any] = {"seen": head or ""} if waits else {}
     if waits and after.commit_id:
-        # What was decided before was about a branch that is not what it was then.
+        # An earlier decision was about another state of the branch.
         fields["first"] = None
     status: store.RunStatus = "stopped" if waits else "failed"
     store.set_fields(
@@ -178,5 +187,5 @@ def end_badly(
 
 
 def release(tx: Transaction, row: Connected) -> None:
-    """Another one is at work on the copy; it is tried again."""
+    """Give up a run because another one is using the copy; it is retried."""
     store.set_fields(tx, row, status="waiting", holder=None, held_until=None)

@@ -1,4 +1,4 @@
-"""Signatures of commits, as OpenSSH makes them (SSHSIG), with a key that is made here."""
+"""Signatures of commits in OpenSSH's format (SSHSIG), with a generated key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINE = 70
 
 
 def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool) -> dict[str, str | None]:
-    """By column: a new key, sealed, and its public part as people tell it to a hoster; or that there is none."""
+    """Return the columns of a new key, encrypted, and its public part for the Git provider; or of no key."""
     if not wanted:
         return {"signing_secret": None, "signing_key": None}
     credential, public = make_key(f"octavo-signing-{id}")
@@ -27,13 +27,13 @@ def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool)
 
 
 def signer_of(sealer: Sealer, row: Connected) -> Callable[[bytes], bytes] | None:
-    """What signs its commits; None where they are not signed. Raises Unavailable."""
+    """Return a function that signs commits; None if they aren't signed. Raises Unavailable."""
     private = open_text(sealer, row, "signing_secret")
     return None if private is None else partial(sign, private)
 
 
 def sign(private: str, data: bytes) -> bytes:
-    """The signature of a commit, as its header ``gpgsig`` has it. ``private``: an Ed25519 key as OpenSSH writes it."""
+    """Return the signature of a commit for its ``gpgsig`` header. ``private``: an Ed25519 key in OpenSSH format."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_private_key
 

@@ -1,6 +1,7 @@
-"""Git over ssh: one connection, to the address that the rule for outgoing requests gave, with the key of the space.
+"""Git over SSH: one connection, to the IP address that the rule for outgoing requests allows, with the key of the
+space.
 
-A server is known by the first key that it showed. Loaded only where it is used.
+A server is identified by the first key that it showed. Imported only where it is used.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _SECONDS = 60.0
 
 
 class _Channel:
-    """What dulwich reads from and writes to."""
+    """Stream that dulwich reads from and writes to."""
 
     def __init__(self, channel: paramiko.Channel, count: Callable[[int], None]) -> None:
         self._channel, self._count = channel, count
@@ -43,7 +44,7 @@ class _Channel:
         return len(data)
 
     def end(self) -> None:
-        """Nothing more is written."""
+        """Signal that nothing more is written."""
         self._channel.shutdown_write()
 
     def close(self) -> None:
@@ -51,8 +52,9 @@ class _Channel:
 
 
 class Vendor(SSHVendor):
-    """``address(host, port)`` says where to connect to. ``host_key``: the one that the server has to show; None: whichever
-    it shows, which is ``seen`` then. ``most``: the bytes that may come."""
+    """SSH transport for dulwich. ``address(host, port)`` returns the address to connect to. ``host_key``: the key that
+    the server has to show; with None, any key is accepted and stored in ``seen``. ``most``: maximum number of received
+    bytes."""
 
     def __init__(
         self,
@@ -81,11 +83,14 @@ class Vendor(SSHVendor):
         try:
             connection = socket.create_connection((self._address(host, at), at), timeout=CONNECT_SECONDS)
         except OSError as error:
-            raise Stopped(Reason.UNREACHABLE, f"{host}: no connection ({error})") from None
+            raise Stopped(Reason.UNREACHABLE, f"{host}: the connection failed ({error})") from None
         try:
             return self._run(host, connection, command, username or "git")
         except paramiko.AuthenticationException:
-            said = f"{host} does not know the key; put the public key into the repository's settings"
+            said = (
+                f"{host} doesn't know the SSH key. Add the public key to the repository's "
+                "settings at the Git provider."
+            )
             raise Stopped(Reason.UNAUTHORIZED, said) from None
         except (paramiko.SSHException, EOFError, OSError) as error:
             raise Stopped(Reason.UNREACHABLE, f"{host}: {error or type(error).__name__}") from None
@@ -95,7 +100,7 @@ class Vendor(SSHVendor):
         self._transports.append(transport)
         transport.banner_timeout = transport.auth_timeout = transport.handshake_timeout = _SECONDS
         if self._host_key is not None:
-            # The kind that is known is asked for: a server has several.
+            # Ask for the known type of key, because a server has several.
             kind = self._host_key.split(" ")[0]
             known = [name for name in transport.get_security_options().key_types if _matches(name, kind)]
             if known:
@@ -106,11 +111,12 @@ class Vendor(SSHVendor):
         if self._host_key is not None and shown != self._host_key:
             raise Stopped(
                 Reason.HOST_KEY,
-                f"{host} shows another key ({_fingerprint(key)}) than at the first connection",
+                f"{host} shows another host key ({_fingerprint(key)}) than at the first "
+                "connection. Check it with the server's owner, then forget the old key.",
             )
         self.seen = shown
         if self._credential is None or self._credential.kind != "ssh-key":
-            raise Stopped(Reason.UNAUTHORIZED, f"{host}: an ssh address needs an ssh key")
+            raise Stopped(Reason.UNAUTHORIZED, f"{host}: an SSH URL requires an SSH key")
         private = paramiko.Ed25519Key.from_private_key(io.StringIO(self._credential.secret))
         transport.auth_publickey(user, private)
         channel = transport.open_session(timeout=_SECONDS)
@@ -119,13 +125,14 @@ class Vendor(SSHVendor):
         return _Channel(channel, self._count)
 
     def answer(self, host: str, command: str, username: str, port: int | None) -> bytes:
-        """All that a command says, which is given no input. Raises Stopped, GitRefused for more than ``most`` bytes."""
+        """Return everything that a command prints, without giving it any input. Raises Stopped, and GitRefused for
+        more than ``most`` bytes."""
         channel = self.run_command(host, command.encode(), username, port)
         try:
             channel.end()
             return bytes(channel.read())
         except TimeoutError:
-            raise Stopped(Reason.UNREACHABLE, f"{host} does not answer") from None
+            raise Stopped(Reason.UNREACHABLE, f"{host} didn't answer in time") from None
         finally:
             channel.close()
 
@@ -136,13 +143,13 @@ class Vendor(SSHVendor):
             raise GitRefused("the repository is too large")
 
     def close(self) -> None:
-        """Ends all connections, whoever waits for them."""
+        """Close all connections, even if someone waits for them."""
         for transport in self._transports:
             transport.close()
 
 
 def _matches(algorithm: str, kind: str) -> bool:
-    """Whether a signature algorithm is of a kind of key: RSA has several."""
+    """Return whether a signature algorithm belongs to a type of key: RSA has several."""
     return algorithm == kind or (kind == "ssh-rsa" and algorithm.startswith("rsa-sha2"))
 
 

@@ -1,4 +1,4 @@
-"""Synced spaces, collections and sites, and what their syncs did: rows in, frozen records out."""
+"""Synced spaces, collections, and sites, and the runs of their syncs: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from octavo.organization.spaces.store import set_git_state
 from .urls import read_remote, web_address
 
 OwnerKind = Literal["space", "collection", "site"]
-"""What is synced: a space by itself, or all of a collection or a site."""
+"""Kind of what is synced: a space by itself, or all of a collection or a site."""
 Direction = Literal["both", "import", "export"]
 First = Literal["import", "export"]
 Status = Literal["waiting", "running", "synced", "failed", "stopped"]
@@ -30,18 +30,18 @@ RunStatus = Literal["running", "done", "nothing", "failed", "stopped"]
 Provider = Literal["github", "gitlab", "gitea", "bitbucket", "other"]
 BranchStatus = Literal["open", "merged", "closed"]
 MOST_RUNS = 200
-"""Runs that are kept of a space."""
+"""Number of runs that are kept for each space."""
 MOST_PROBLEMS = 500
 HOLD = 900_000
-"""Milliseconds after which a run that says nothing is taken for dead."""
+"""Time after which a run without a sign of life counts as dead, in milliseconds."""
 
 
 class Connected(Struct, frozen=True):
-    """A branch that something is synced with: a space, or a collection or a site with its spaces. See the tables."""
+    """Branch that something is synced with: a space, or a collection or a site with its spaces. See the tables."""
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
-    """The column with the id of what is synced."""
+    """Column with the id of what is synced."""
 
     remote: str
     branch: str
@@ -78,7 +78,7 @@ class Connected(Struct, frozen=True):
 
     @property
     def owner_id(self) -> str:
-        """Of the space, the collection or the site."""
+        """Return the id of the space, the collection, or the site."""
         return str(getattr(self, self.KEY))
 
     @property
@@ -87,7 +87,7 @@ class Connected(Struct, frozen=True):
 
 
 class SyncRow(Connected, frozen=True):
-    """A synced space."""
+    """Synced space."""
 
     TABLE = "git_syncs"
     KEY = "space_id"
@@ -110,7 +110,7 @@ class SyncRow(Connected, frozen=True):
 
 
 class ProjectRow(Connected, frozen=True):
-    """A collection or a site that is synced with all of its spaces."""
+    """Collection or site that is synced with all of its spaces."""
 
     TABLE = "git_projects"
     KEY = "id"
@@ -148,7 +148,7 @@ class RunRow(Struct, frozen=True):
 
 
 class SyncOutcome(Struct):
-    """What a run did."""
+    """Counters and problems of a run."""
 
     commit: str | None = None
     pushed: str | None = None
@@ -166,7 +166,7 @@ class SyncOutcome(Struct):
 
 
 class BranchRow(Struct, frozen=True):
-    """A branch that a change request is kept in step with; see the table."""
+    """Branch that a change request is synced with; see the table."""
 
     space_id: str
     ref: str
@@ -191,7 +191,7 @@ R = TypeVar("R", bound=Connected)
 
 
 def find(tx: Transaction, of: type[R], id: str) -> R | None:
-    """``id``: of the space, the collection or the site."""
+    """Return the row of a space, a collection, or a site. ``id``: its id."""
     found = list_rows(tx, of, f"{of.KEY} = :id", id=id)
     return found[0] if found else None
 
@@ -202,11 +202,12 @@ def list_rows(tx: Transaction, of: type[R], where: str, **values: Any) -> list[R
 
 
 _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration", "tree_url", "synced_at"})
-"""What a space says of its repository is made anew of these; with ``synced_at`` also where an older version did not."""
+"""Columns that the space's description of its repository is derived from; ``synced_at`` also covers rows of an older
+version."""
 
 
 def describe(row: SyncRow) -> dict[str, Any]:
-    """The repository of a space, as the API describes it."""
+    """Return the repository of a space in the form of the API."""
     remote = read_remote(row.remote, local=True)
     told = {
         "repoName": remote.name,
@@ -219,7 +220,7 @@ def describe(row: SyncRow) -> dict[str, Any]:
 
 
 def _note(tx: Transaction, row: Connected) -> None:
-    """Let a space say which repository it is synced with now."""
+    """Update the description of the repository in the space."""
     after = find(tx, SyncRow, row.owner_id) if isinstance(row, SyncRow) else None
     if after is not None:
         set_git_state(tx, after.space_id, msgspec.json.encode(describe(after)).decode())
@@ -234,7 +235,7 @@ def insert(tx: Transaction, row: Connected) -> None:
 
 def set_fields(tx: Transaction, row: Connected, **fields: Any) -> None:
     if "commit_id" in fields and isinstance(row, SyncRow):
-        fields.setdefault("was", None)  # of a new commit, the folder is where it is said to be
+        fields.setdefault("was", None)  # with a new commit, the folder is the one that the sync has now
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(f"UPDATE {row.TABLE} SET {sets} WHERE {row.KEY} = :owner", owner=row.owner_id, **fields)
@@ -243,7 +244,7 @@ def set_fields(tx: Transaction, row: Connected, **fields: Any) -> None:
 
 
 def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
-    """A project goes with the syncs of its spaces."""
+    """Delete a sync, for a project also the syncs of its spaces."""
     spaces = [id] if of is SyncRow else [member.space_id for member in list_members(tx, id)]
     for space_id in spaces:
         set_git_state(tx, space_id, None)
@@ -251,7 +252,7 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
-    """The remotes and folders that other spaces of the organization are synced with, and collections and sites, in
+    """Return the remotes and folders that other spaces, collections, and sites of the organization are synced with, in
     branches of this name."""
     rows = tx.all(
         """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
@@ -266,7 +267,7 @@ def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> lis
 
 
 def list_synced(tx: Transaction) -> list[str]:
-    """What copies of repositories are called that are still of use."""
+    """Return the names of the copies of repositories that are still used."""
     rows = tx.all(
         "SELECT space_id FROM git_syncs WHERE project IS NULL UNION ALL SELECT id FROM git_projects"
     )
@@ -282,7 +283,7 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """What is to be looked at by now, with its organization. It is due again where no look comes of it."""
+    """Return what is due for polling, with its organization. It becomes due again if polling doesn't happen."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(
@@ -294,12 +295,12 @@ def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str
 
 
 def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:
-    """The syncs of the spaces that are synced as parts of a collection or a site, by their folders. A space has none."""
+    """Return the syncs of the spaces of a collection or a site, by folder. The project of a space has none."""
     return list_rows(tx, SyncRow, "project = :id ORDER BY folder", id=project_id)
 
 
 def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
-    """Those that a space is or may be a part of: its collection's, and the one that it is synced with."""
+    """Return the projects that a space is or may be a part of: its collection's, and the one it is synced with."""
     rows = tx.all(
         """SELECT g.id FROM git_projects g JOIN spaces s ON s.collection_id = g.collection_id WHERE s.id = :space
            UNION SELECT project FROM git_syncs WHERE space_id = :space AND project IS NOT NULL""",
@@ -309,7 +310,7 @@ def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
 
 
 def find_organization(tx: Transaction, row: Connected) -> str | None:
-    """Whose it is; None for a space in the trash."""
+    """Return the organization of a sync; None for a space in the trash."""
     if isinstance(row, ProjectRow):
         return row.organization_id
     found: str | None = tx.value(
@@ -322,7 +323,7 @@ def find_organization(tx: Transaction, row: Connected) -> str | None:
 
 
 def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
-    """Takes it for a run; None where another one has it, or there is none."""
+    """Lock a sync for a run; return None if another run has it, or it doesn't exist."""
     taken = tx.run(
         f"""UPDATE {of.TABLE} SET holder = :holder, held_until = :until, status = 'running'
             WHERE {of.KEY} = :id AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
@@ -335,7 +336,7 @@ def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
 
 
 def require_held(tx: Transaction, row: R, holder: str) -> R:
-    """The row as it is now, for longer. Raises LeaseLost when another run has it, or it is gone."""
+    """Extend the lock and return the current row. Raises LeaseLost if another run has it, or it no longer exists."""
     taken = tx.run(
         f"UPDATE {row.TABLE} SET held_until = :until WHERE {row.KEY} = :id AND holder = :holder",
         id=row.owner_id,
@@ -348,17 +349,17 @@ def require_held(tx: Transaction, row: R, holder: str) -> R:
     return found
 
 
-# --- branches that are followed -----------------------------------------------------------------------
+# --- followed branches --------------------------------------------------------------------------------
 
 
 def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
-    """All of a space, by what is fetched."""
+    """Return all followed branches of a space by ref."""
     rows = tx.all(f"SELECT {_BRANCH} FROM git_branches WHERE space_id = :space ORDER BY ref", space=space_id)
     return [BranchRow(*row) for row in rows]
 
 
 def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[BranchRow]:
-    """Those with a change request, by what is fetched."""
+    """Return a page of the followed branches that have a change request, by ref."""
     return list_page(
         tx, limit, page, _BRANCH, "FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL",
         lambda row: BranchRow(*row), by="ref", space=space_id,
@@ -366,7 +367,7 @@ def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | N
 
 
 def find_branch(tx: Transaction, space_id: str, ref: str) -> BranchRow | None:
-    """The one that is fetched by this name."""
+    """Return the followed branch with this ref."""
     row = tx.one(
         f"SELECT {_BRANCH} FROM git_branches WHERE space_id = :space AND ref = :ref", space=space_id, ref=ref
     )
@@ -374,7 +375,7 @@ def find_branch(tx: Transaction, space_id: str, ref: str) -> BranchRow | None:
 
 
 def find_branch_of(tx: Transaction, change_id: str) -> BranchRow | None:
-    """The open one of a change request."""
+    """Return the open branch of a change request."""
     row = tx.one(
         f"SELECT {_BRANCH} FROM git_branches WHERE change_id = :change AND status = 'open' ORDER BY ref LIMIT 1",
         change=change_id,
@@ -383,7 +384,7 @@ def find_branch_of(tx: Transaction, change_id: str) -> BranchRow | None:
 
 
 def put_branch(tx: Transaction, row: BranchRow) -> None:
-    """In place of one with the same ref."""
+    """Insert a branch, or replace the one with the same ref."""
     names = BranchRow.__struct_fields__
     sets = ", ".join(
         f"{name} = excluded.{name}" for name in names if name not in ("space_id", "ref", "created_at")
@@ -399,11 +400,11 @@ def delete_branch(tx: Transaction, row: BranchRow) -> None:
     tx.run("DELETE FROM git_branches WHERE space_id = :space AND ref = :ref", space=row.space_id, ref=row.ref)
 
 
-# --- what the repository has otherwise ----------------------------------------------------------------
+# --- differences from the repository --------------------------------------------------------------------
 
 
 def list_ahead(tx: Transaction, space_id: str) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Pages and items as the repository has them, where the space has them otherwise."""
+    """Return the repository's version of the pages and items that differ in the space."""
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}
     for object_id, kind, value in tx.all(
@@ -419,7 +420,7 @@ def list_ahead(tx: Transaction, space_id: str) -> tuple[dict[str, Page | None], 
 def put_ahead(
     tx: Transaction, space_id: str, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
 ) -> None:
-    """In place of all that was."""
+    """Replace the recorded differences."""
     tx.run("DELETE FROM git_ahead WHERE space_id = :space", space=space_id)
     rows: list[dict[str, Any]] = []
     for page_id, page in pages.items():
@@ -445,7 +446,7 @@ def put_blobs(tx: Transaction, space_id: str, oids: Mapping[str, str]) -> None:
 
 
 def find_blobs(tx: Transaction, space_id: str, contents: Iterable[str]) -> dict[str, str]:
-    """What Git calls these texts and bytes, where they were synced."""
+    """Return Git's names of these texts and bytes, as far as they were synced."""
     wanted = list(contents)
     found: dict[str, str] = {}
     for start in range(0, len(wanted), 500):
@@ -487,7 +488,7 @@ def end_run(
 
 
 def drop_runs(tx: Transaction, space_id: str) -> None:
-    """Those that are older than the ones kept, and those that a killed process left open."""
+    """Delete runs that are too old to keep, and end those that a killed process left open."""
     oldest = tx.value(
         "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
         space=space_id,
@@ -498,8 +499,10 @@ def drop_runs(tx: Transaction, space_id: str) -> None:
             "DELETE FROM git_runs WHERE space_id = :space AND id <= :oldest", space=space_id, oldest=oldest
         )
     tx.run(
-        """UPDATE git_runs SET status = 'failed', ended_at = :at, error = 'it was interrupted; the next one goes on'
-           WHERE space_id = :space AND status = 'running'""",
+        """UPDATE git_runs SET status = 'failed', ended_at = :at, error = 'The sync was interrupted. The next one
+        continues.'
+                   WHERE space_id = :space AND status = 'running'
+        """,
         space=space_id,
         at=now(),
     )
@@ -510,7 +513,7 @@ def delete_run(tx: Transaction, run_id: str) -> None:
 
 
 def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RunRow]:
-    """The newest first."""
+    """Return a page of runs, newest first."""
     return list_page(
         tx, limit, page, _RUN, "FROM git_runs WHERE space_id = :space", lambda row: RunRow(*row), descending=True,
         space=space_id,
@@ -518,12 +521,12 @@ def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> S
 
 
 def count_ahead(tx: Transaction, space_id: str) -> int:
-    """Pages and items that the space has otherwise than the repository, as far as the last sync knows."""
+    """Return the number of pages and items that differ from the repository, as of the last sync."""
     return int(tx.value("SELECT count(*) FROM git_ahead WHERE space_id = :space", space=space_id))
 
 
 def find_names(tx: Transaction, space_id: str) -> GitNames | None:
-    """What Git calls what a space holds; None for one that is not synced."""
+    """Return Git's names of a space's content; None if it is not synced."""
     found = tx.one("SELECT commit_id FROM git_syncs WHERE space_id = :space", space=space_id)
     if found is None:
         return None
@@ -531,7 +534,7 @@ def find_names(tx: Transaction, space_id: str) -> GitNames | None:
 
 
 def set_first(tx: Transaction, row: Connected, first: First, seen: str | None) -> None:
-    """What somebody decided about a repository that is not what it was: the side that the next sync goes on from.
-    ``seen``: where the branch was then."""
+    """Record which side the next sync continues from, after the repository was rewritten. ``seen``: commit of the
+    branch at the decision."""
     pushing = {"pushing": None, "pushing_revision": None} if isinstance(row, SyncRow) else {}
     set_fields(tx, row, first=first, seen=seen, **pushing)

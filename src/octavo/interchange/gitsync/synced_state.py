@@ -1,4 +1,5 @@
-"""A space as its repository has it: the revision that was synced last, with what is ahead of the repository put back."""
+"""State of a space in its repository: the last synced revision, with everything that is ahead of the repository put
+back."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from octavo.kit.db.database import Transaction
 
 
 class Agreed:
-    """``state``: of the revision; ``pages`` and ``items``: what the repository has otherwise (None: not at all)."""
+    """State of a space in its repository. ``state``: of the revision; ``pages`` and ``items``: differing versions in
+    the repository (None: deleted)."""
 
     def __init__(
         self, state: State, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
@@ -70,12 +72,12 @@ class Agreed:
         return found | {id: item for id, item in self.ahead_items.items() if item is not None}
 
     def with_changes(self, theirs: Versions) -> Agreed:
-        """The same once the repository has these as well."""
+        """Return this state with further changes of the repository."""
         return Agreed(self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items})
 
 
 def same_page(one: Page | None, two: Page | None) -> bool:
-    """Whether two versions say the same, whenever they were written."""
+    """Return whether two versions have the same content, whenever they were written."""
     if one is None or two is None:
         return one is two
     return replace(one, updated_at=two.updated_at, created_at=two.created_at) == two
@@ -90,7 +92,7 @@ def same_item(one: Item | None, two: Item | None) -> bool:
 def sides_beside(
     tx: Transaction, agreed: Agreed, theirs: Versions, main: State, page_ids: set[str], item_ids: set[str]
 ) -> Sides:
-    """The repository's side as a change request's, beside main, over what they agreed on."""
+    """Return the repository's side as that of a change request, beside main, over what they agreed on."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

@@ -1,12 +1,12 @@
-"""One sync of a space: what its repository has new is merged into main, what main has new is committed.
+"""One sync of a space: new commits of its repository are merged into main, and new revisions of main are committed.
 
 Three states are known: what was synced last (the base), main, and the branch. ``core/merge.py`` merges them, with main
-as ours. What both changed differently stays as main has it, on both sides, and a change request holds both versions.
+as ours. Conflicting changes stay as main has them, on both sides, and a change request holds both versions.
 
-A sync may end anywhere. Main's revision, the change request and what is known of the repository are written in one
-transaction; what the repository lacks from then on is in ``git_ahead`` until the commit has arrived. A commit on its way
-is named in the row before it is sent: the next sync sees whether it arrived. A push never moves a branch that is not
-where it was looked at.
+A sync can end at any point. Main's revision, the change request, and the known state of the repository are written in
+one transaction; what the repository lacks from then on is in ``git_ahead`` until the commit has arrived. A commit is
+recorded in the row before it is sent: the next sync sees whether it arrived. A push never moves a branch that has
+changed since it was read.
 """
 
 from __future__ import annotations
@@ -70,11 +70,12 @@ from .writing import Differing, FileText, Writing, differing_from, write_all, wr
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
-"""Reasons that are about what was pushed."""
+"""Reasons that are about the pushed content."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
-    """One sync; what became of it, None where another one is at work. Raises LeaseLost where another took over."""
+    """Run one sync and return its outcome, None if another one is running. Raises LeaseLost if another process took
+    over."""
     with context.db.write() as tx:
         row = store.hold(tx, SyncRow, space_id, holder)
         if row is None:
@@ -155,7 +156,7 @@ def _tell(
 
 
 class Sync(Run[SyncRow]):
-    """One that runs."""
+    """Running sync of a space."""
 
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
         super().__init__(context, row, holder)
@@ -180,7 +181,9 @@ class Sync(Run[SyncRow]):
 
     def _round(self, copy: Repository) -> None:
         if self.fresh().folder != copy.folder:
-            raise Stopped(Reason.MOVED, "The folder of the space was moved meanwhile")
+            raise Stopped(
+                Reason.MOVED, "The folder of the space was moved in the meantime. The next sync continues."
+            )
         head = self.fetch(copy)
         row = self.row
         if row.pushing is not None:
@@ -193,7 +196,8 @@ class Sync(Run[SyncRow]):
         if row.first == "export":
             if not self.is_as_seen(copy, head):
                 raise Stopped(
-                    Reason.REWRITTEN, "The branch was moved again since somebody decided how to go on"
+                    Reason.REWRITTEN,
+                    "The branch changed again after the decision how to continue. Choose a side again.",
                 )
             self._export_all(copy, head)
             return
@@ -203,7 +207,7 @@ class Sync(Run[SyncRow]):
         self._step(copy, head, decided=row.first == "import")
 
     def _arrived(self, commit: str, revision: str | None) -> None:
-        """Both sides agree on a commit that was pushed, and on the revision it was made of."""
+        """Record that both sides agree on a pushed commit and the revision it was made of."""
         with self.context.db.write() as tx:
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
@@ -215,17 +219,23 @@ class Sync(Run[SyncRow]):
 
     def _import_all(self, copy: Repository, head: str | None) -> None:
         if head is None:
-            raise Stopped(Reason.BRANCH_GONE, f"The repository has no branch {self.row.branch}")
+            raise Stopped(
+                Reason.BRANCH_GONE,
+                f"The repository has no branch {self.row.branch}. Create it, or choose another branch.",
+            )
         tree = copy.tree_of(head)
         if tree is None:
-            raise Stopped(Reason.EMPTIED, f"The branch has no files in the folder {self.row.folder or '/'}")
+            raise Stopped(
+                Reason.EMPTIED,
+                f"The branch has no files in the folder {self.row.folder or '/'}. Choose another folder or branch.",
+            )
         git = self._about(copy, head)
         source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
         self._bring_large(source)
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
-            """In the transaction of the import: it is never done twice, over what people wrote since."""
+            """Record the sync in the transaction of the import, so that it never repeats over people's later edits."""
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
             store.put_blobs(tx, self.space_id, _oids(tx, state, entries))
@@ -246,7 +256,7 @@ class Sync(Run[SyncRow]):
         self.outcome.revision, self.outcome.commit = made.revision, head
 
     def _bring_large(self, source: Source) -> None:
-        """The bytes of files in Git LFS in place of their pointers."""
+        """Download the files in Git LFS in place of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
         self.large.bring(found.values())
@@ -279,7 +289,7 @@ class Sync(Run[SyncRow]):
         there = {path: entry for path, entry in copy.files(tree) if entry.is_file and is_safe(path)}
         gone: dict[str, FileText | None] = dict.fromkeys(set(there) - writing.files.keys())
         writing = replace(writing, files={**writing.files, **gone})
-        said = replace(said, message="Everything from Octavo")
+        said = replace(said, message="Export everything from Octavo")
         self._write(copy, head, main, Changes(), [], [], writing, None, said, all_new=True)
 
     # --- a step ---------------------------------------------------------------------------------------
@@ -330,7 +340,7 @@ class Sync(Run[SyncRow]):
             merged = merge_into_main(tx, sides, main, keeps_paths=True)
         store_bodies(self.context.db, merged.bodies)
         if self.row.direction == "export" and (merged.changes or merged.conflicts):
-            # What the repository says is for people to decide; main and the next commit go on without it.
+            # People decide on the conflicts; main and the next commit continue without the repository's side.
             self._propose(main, merged, head)
             merged = replace(merged, changes=Changes(), bodies=[], conflicts=[], keys=[])
         with self.context.db.read() as tx:
@@ -341,7 +351,7 @@ class Sync(Run[SyncRow]):
             writing = Writing()
             if self.row.direction != "import":
                 writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
-            # While a commit has not arrived, its revisions are still to be described.
+            # Until a commit has arrived, its revisions are still to be described.
             since = agreed.state.layers[0].sequence
             if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
                 since = self.row.described
@@ -386,9 +396,9 @@ class Sync(Run[SyncRow]):
         since: int = 0,
         all_new: bool = False,
     ) -> None:
-        """Main's next revision and what is known of the repository in one transaction, then the commit. ``found``: what
-        the repository has otherwise than the space from then on; ``since``: the sequence after which ``said``
-        describes main."""
+        """Write main's next revision and the known state of the repository in one transaction, then the commit.
+        ``found``: differences of the repository from the space from then on; ``since``: the sequence after which
+        ``said`` describes main."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self.entries(copy, head, writing.files)
@@ -412,7 +422,7 @@ class Sync(Run[SyncRow]):
                     tx,
                     self.space,
                     [replace(conflict, origin="repository") for conflict in conflicts],
-                    subject=f"{self.row.branch}: what both sides changed",
+                    subject=f"{self.row.branch}: conflicting changes",
                 )
                 self.outcome.change_id = change.id
                 self.outcome.conflicts = len(conflicts)
@@ -449,7 +459,7 @@ class Sync(Run[SyncRow]):
             record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
 
     def _keeps(self, found: Differing | None) -> bool:
-        """Whether what differs stays so until there is something to commit."""
+        """Return whether the differences stay until there is something to commit."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------
@@ -457,8 +467,8 @@ class Sync(Run[SyncRow]):
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
-        """The files that a commit on top of ``commit`` really changes, and what Git calls the texts and bytes of all.
-        Those that Git LFS is to have are given to its server, and one that it does not take stays as it is."""
+        """Return the files that a commit on top of ``commit`` really changes, and Git's names of all texts and bytes.
+        Files tracked by Git LFS are uploaded to its server, and one that it rejects stays as it is."""
         found: dict[str, CommittedFile | None] = {}
         oids: dict[str, str] = {}
         tree, is_tracked = copy.tree_of(commit), Tracked(copy, commit)
@@ -471,7 +481,10 @@ class Sync(Run[SyncRow]):
             there = copy.find(tree, path)
             if there is not None and not stat.S_ISREG(there[0]):
                 if file is not None and not stat.S_ISDIR(there[0]):
-                    said = "the repository has a link or a submodule here; the space's file is not written"
+                    said = (
+                        "not written: the repository has a link or a submodule at this path; remove it, "
+                        "or rename the file"
+                    )
                     self.outcome.problems.append(Problem(path, 0, "taken", said))
                     continue
                 if file is None:
@@ -497,17 +510,17 @@ class Sync(Run[SyncRow]):
         return found, oids
 
     def _is_plain(self, copy: Repository, oid: str) -> bool:
-        """Whether a known object is here, and no pointer."""
+        """Return whether a known object is in the copy and is no pointer."""
         return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
 
     def _send_large(self, copy: Repository, files: Mapping[str, FileText]) -> dict[str, str]:
-        """What Git calls the pointers to these files, without those that Git LFS does not take."""
+        """Return Git's names of the pointers to these files, without those that Git LFS rejects."""
         pointers: dict[str, bytes] = {}
         sizes: dict[str, int] = {}
         for path, file in files.items():
             data = self._bytes(file)
             if read_pointer(data) is not None:
-                pointers[path] = data  # one whose bytes never came
+                pointers[path] = data  # a pointer whose bytes never arrived
                 continue
             sizes[file.content] = len(data)
             pointers[path] = Pointer(file.content, len(data)).text()
@@ -516,7 +529,7 @@ class Sync(Run[SyncRow]):
         wrong = self.large.send(contents, sizes)
         for path, file in files.items():
             if why := wrong.get(file.content):
-                said = f"not written, for the repository keeps it in Git LFS: {why}"
+                said = f"not written: the repository stores this file in Git LFS, and {why}"
                 self.outcome.problems.append(Problem(path, 0, "lfs_upload", said))
         return {
             path: copy.add_file(data) for path, data in pointers.items() if files[path].content not in wrong
@@ -529,7 +542,7 @@ class Sync(Run[SyncRow]):
             return get_body(tx, file.content).encode()
 
     def _about(self, copy: Repository, commit: str, *, own: bool = False) -> dict[str, Any]:
-        """What a revision says of a commit."""
+        """Return what a revision records of a commit."""
         row = self.row
         found: dict[str, Any] = {
             "oid": commit,
@@ -546,7 +559,7 @@ class Sync(Run[SyncRow]):
 
 
 def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -> dict[str, str]:
-    """What Git calls the texts and bytes of a state, by what they are called here."""
+    """Return Git's names of the texts and bytes of a state, by Octavo's names."""
     pairs: list[tuple[str | None, str | None]] = [
         (page.file_path, page.body) for page in list_pages(tx, state)
     ]
@@ -556,15 +569,15 @@ def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -
 
 
 def _mode_of(there: tuple[int, str] | None) -> int:
-    """A file stays executable."""
+    """Return the mode of a file, which stays executable."""
     return there[0] if there is not None and stat.S_ISREG(there[0]) else 0o100644
 
 
 def _ahead(
     found: Differing | None, writing: Writing, *, pushes: bool
 ) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Pages and items as the repository has them while the commit has not arrived. What no file says needs no commit
-    and is agreed on."""
+    """Return the repository's versions of pages and items while the commit has not arrived. Settings that no file
+    contains need no commit and count as agreed."""
     if found is None or not pushes:
         return {}, {}
     return (

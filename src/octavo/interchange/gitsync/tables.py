@@ -1,4 +1,4 @@
-"""What the tables of Git sync are."""
+"""Declarations of the tables of Git sync."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .store import (
     list_projects_of,
 )
 
-_STAYS = "a copy beside the space that is synced would write into the same repository"
+_STAYS = "a copy of the sync in a duplicated space would write to the same repository"
 
 declare(
     Table(
@@ -97,7 +97,7 @@ declare(
 
 
 def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Whoever connected the space has no rights where it goes."""
+    """Remove the sync: the person who connected the space has no permissions in the new organization."""
     delete(tx, SyncRow, space_id)
 
 
@@ -106,7 +106,7 @@ def _purge(tx: Transaction, space_id: str) -> None:
 
 
 def _begin(tx: Transaction, beginning: NewSpace) -> None:
-    """A new space may lie in a collection that is synced."""
+    """Sync the collection that a new space was created in."""
     for project_id in list_projects_of(tx, beginning.space_id):
         notice_project(tx, project_id)
 

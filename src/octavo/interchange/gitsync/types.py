@@ -1,4 +1,4 @@
-"""What somebody wants to be synced, and what a look at it found before anything was."""
+"""Requested syncs, and what was found before they start."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .store import First
 
 
 class RepositoryFolder(Struct, frozen=True):
-    """As somebody gave it, not checked yet. ``folder``: empty for the whole repository. ``credential``: of the kind
-    `ssh-key` it is one that is to be made."""
+    """Folder of a repository as a person gave it, not validated yet. ``folder``: empty for the whole repository.
+    ``credential``: of the kind `ssh-key`, it is still to be generated."""
 
     remote: str
     branch: str
@@ -24,8 +24,8 @@ class RepositoryFolder(Struct, frozen=True):
 
 
 class WantedSync(Struct, frozen=True):
-    """``first``: the side that the other one becomes equal to at the beginning. ``settings``: those that were given, by
-    their names in the body that changes a sync."""
+    """Requested sync. ``first``: the side that the other becomes equal to at the beginning. ``settings``: the given
+    ones, by their names in the body that changes a sync."""
 
     where: RepositoryFolder
     first: First
@@ -33,7 +33,7 @@ class WantedSync(Struct, frozen=True):
 
 
 class WantedOnce(Struct, frozen=True):
-    """One import or export, as integrations ask for it. ``message``: of the commit. ``is_forced``: also where the sync
+    """One import or export, as integrations request it. ``message``: of the commit. ``is_forced``: also if the sync
     waits for a decision."""
 
     where: RepositoryFolder
@@ -45,7 +45,8 @@ class WantedOnce(Struct, frozen=True):
 
 
 class SeenRepository(Struct, frozen=True):
-    """``commit``: None for a branch that is not there. ``host_key``: the one that its server showed over ssh."""
+    """State of a repository. ``commit``: None if the branch doesn't exist. ``host_key``: the key that its server
+    showed over SSH."""
 
     branches: list[str]
     default_branch: str | None
@@ -54,7 +55,7 @@ class SeenRepository(Struct, frozen=True):
 
 
 class Differences(Struct, frozen=True):
-    """What a first sync would change. The lists have all paths, sorted; ``same`` counts the others."""
+    """Changes that a first sync would make. The lists have all paths, sorted; ``same`` counts the others."""
 
     repository: SeenRepository
     same: int
@@ -64,7 +65,7 @@ class Differences(Struct, frozen=True):
 
 
 class ProjectLook(Struct, frozen=True):
-    """Which folders would be which spaces, and what would be left out."""
+    """Folders that would become spaces, and what would be skipped."""
 
     repository: SeenRepository
     places: list[SpaceFolder]

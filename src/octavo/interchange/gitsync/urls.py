@@ -1,4 +1,4 @@
-"""Addresses of repositories: what people may write, and what is shown of it."""
+"""URLs of repositories: what people can enter, and what is shown."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _HOST = re.compile(r"[^\W_][\w.-]*|[0-9a-f:.]+", re.IGNORECASE)
 _USUAL_PORTS = (None, 22, 80, 443)
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.lock(?:/|\Z)|[/.]\Z")
-"""What Git lets no branch be called."""
+"""Patterns that Git doesn't allow in branch names."""
 
 
 class Remote(Struct, frozen=True):
-    """``url`` is without credentials, ``path`` what the server calls the repository."""
+    """Remote repository. ``url`` is without credentials, ``path`` the server's name of the repository."""
 
     scheme: str
     host: str
@@ -32,38 +32,38 @@ class Remote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The owner and name of the repository, as hosters show them."""
+        """Return the owner and name of the repository, as providers show them."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
 
     @property
     def place(self) -> tuple[str, int | None, str]:
-        """The same for every way to write the address of one repository, over https or ssh."""
+        """Return the same value for every spelling of one repository's URL, over HTTPS or SSH."""
         path = unquote(self.path).strip("/").removesuffix(".git").rstrip("/")
         port = None if self.port in _USUAL_PORTS else self.port
         return self.host.lower(), port, path if self.scheme == "file" else path.lower()
 
 
 def read_remote(text: str, *, local: bool) -> Remote:
-    """``https://…``, ``ssh://…``, ``git@host:path``; if ``local`` also ``file:///…``. Raises BadRequest."""
+    """Parse ``https://…``, ``ssh://…``, ``git@host:path``; if ``local``, also ``file:///…``. Raises BadRequest."""
     if not text or len(text) > 2000 or _CONTROL.search(text):
-        raise BadRequest("remote: expected the address of a repository, without spaces")
+        raise BadRequest("remote: must be the URL of a repository, without spaces")
     if "://" not in text and (match := _SCP.fullmatch(text)):
-        # Without a slash at its beginning the path is relative to the home of the user there.
+        # Without a leading slash, the path is relative to the user's home directory.
         user = match[1] or "git"
         return Remote("ssh", match[2], None, user, match[3], f"{user}@{match[2]}:{match[3]}")
     parts = read_address(text)
     if parts is None or parts.query or parts.fragment:
-        raise BadRequest("remote: expected the address of a repository, without a query")
+        raise BadRequest("remote: must be the URL of a repository, without a query")
     if parts.scheme == "file" and local:
         if parts.authority not in ("", "localhost") or not parts.path.startswith("/"):
-            raise BadRequest("remote: a file address names no host")
+            raise BadRequest("remote: a file URL can't have a host")
         return Remote("file", "", None, "", unquote(parts.path), f"file://{parts.path}")
     if not _HOST.fullmatch(parts.host):
-        raise BadRequest("remote: expected the name of a host")
+        raise BadRequest("remote: the URL must have a host name")
     if parts.scheme in ("http", "https") and parts.path.strip("/"):
         if parts.username or parts.password:
-            raise BadRequest("remote: credentials belong into `credential`, not into the address")
+            raise BadRequest("remote: put credentials in `credential`, not in the URL")
         authority = write_authority(parts.host, parts.port or None)
         path = parts.path.rstrip("/")
         return Remote(parts.scheme, parts.host, parts.port, "", path, f"{parts.scheme}://{authority}{path}")
@@ -72,12 +72,13 @@ def read_remote(text: str, *, local: bool) -> Remote:
         authority = write_authority(parts.host, parts.port or None)
         url = f"ssh://{quote(user)}@{authority}{parts.path}"
         return Remote("ssh", parts.host, parts.port, user, parts.path, url)
-    kinds = "https, ssh or file" if local else "https or ssh"
-    raise BadRequest(f"remote: expected an address of a repository ({kinds})")
+    kinds = "HTTPS, SSH, or file" if local else "HTTPS or SSH"
+    raise BadRequest(f"remote: must be the URL of a repository ({kinds})")
 
 
 def split_credential(text: str) -> tuple[str, str, str]:
-    """An https address as older clients write it: without its credentials, the user, the secret."""
+    """Split an HTTPS URL with credentials, as older clients write it, into the URL without them, the user, and the
+    secret."""
     parts = read_address(text)
     if parts is None or parts.scheme not in ("http", "https") or not (parts.username or parts.password):
         return text, "", ""
@@ -89,24 +90,24 @@ def split_credential(text: str) -> tuple[str, str, str]:
 
 
 def read_branch(text: str, field: str = "branch") -> str:
-    """The name of a branch, also as ``refs/heads/NAME``. Raises BadRequest."""
+    """Return a valid branch name, also given as ``refs/heads/NAME``. Raises BadRequest."""
     name = text.removeprefix("refs/heads/")
     if not name or len(name.encode("utf-8", "replace")) > 200 or _WRONG_BRANCH.search(name) or name == "@":
-        raise BadRequest(f"{field}: expected the name of a branch")
+        raise BadRequest(f"{field}: must be a valid Git branch name")
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise BadRequest(f"{field}: expected the name of a branch") from None
+        raise BadRequest(f"{field}: must be a valid Git branch name") from None
     return name
 
 
 def fits(pattern: str | None, branch: str) -> bool:
-    """Whether the name of a branch fits a pattern, in which ``*`` stands for anything."""
+    """Return whether a branch name matches a pattern, in which ``*`` matches anything."""
     return pattern is not None and fnmatchcase(branch, pattern.replace("[", "[[]").replace("?", "[?]"))
 
 
 def read_folder(text: str, field: str = "folder") -> str:
-    """The folder of a repository, empty or ending in a slash. Raises BadRequest."""
+    """Return a folder of a repository, empty or ending in a slash. Raises BadRequest."""
     folder = re.sub(r"\A(?:\./|/)+", "", text.strip())
     folder = folder.strip("/")
     if folder in ("", "."):
@@ -114,13 +115,12 @@ def read_folder(text: str, field: str = "folder") -> str:
     if wrong := unsafe_path(folder):
         raise BadRequest(f"{field}: {wrong}")
     if any(part.lower() == ".git" for part in folder.split("/")):
-        raise BadRequest(f"{field}: a repository has no folder .git of its own")
+        raise BadRequest(f"{field}: can't be inside a .git folder")
     return f"{folder}/"
 
 
 def web_address(remote: Remote, provider: str, kind: str, what: str, path: str = "") -> str | None:
-    """Where people look at a tree or a commit of a repository on the web, as its hoster has it; None for one that has
-    no such place."""
+    """Return the web page of a tree or a commit at the Git provider; None if it has none."""
     if remote.scheme == "file":
         return None
     base = f"https://{remote.host}" if remote.scheme == "ssh" else remote.url.removesuffix(remote.path)

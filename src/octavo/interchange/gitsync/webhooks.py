@@ -1,5 +1,5 @@
-"""What hosters send when a branch was pushed to, or a pull request is another one. A hook only says that there is something to look at: one that is sent
-again, or says something wrong, makes nobody write anything that is not in the repository."""
+"""Webhooks of Git providers about pushes and pull requests. A webhook only says that there is something new: a
+repeated or wrong one can't make Octavo write anything that isn't in the repository."""
 
 from __future__ import annotations
 
@@ -28,17 +28,19 @@ _SIGNED = (
     b"x-hub-signature",
 )
 _LOOKED = 1000
-"""Milliseconds for pushes that follow each other to be synced as one."""
-_UNKNOWN = "There is no such hook, or it is signed with another secret."
+"""Delay so that pushes in quick succession are synced at once, in milliseconds."""
+_UNKNOWN = "This webhook doesn't exist, or its signature is wrong. Check the secret."
 
 
 def receive(
     context: Context, of: type[Connected], id: str, headers: Mapping[bytes, bytes], body: bytes
 ) -> None:
-    """Asks for a sync where the branch was pushed to. Raises BadRequest for what is not signed at all, NotFound for what
-    is not synced and for a wrong signature alike."""
+    """Request a sync if the branch was pushed to. Raises BadRequest if the signature is missing, and NotFound both for
+    what is not synced and for a wrong signature."""
     if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
-        raise BadRequest("A hook has to be signed: `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`.")
+        raise BadRequest(
+            "The webhook has no signature. Send `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`."
+        )
     with context.db.read() as tx:
         row = store.find(tx, of, id)
         organization = store.find_organization(tx, row) if row is not None else None
@@ -84,8 +86,8 @@ _PULLS = ("pull_request", "merge_request", "pullrequest")
 
 
 def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
-    """Whether a hook may be about the synced branch, a followed one or a pull request: one that says nothing of these
-    may be."""
+    """Return whether a webhook may be about the synced branch, a followed one, or a pull request: one that names none
+    of these may be."""
     try:
         said: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -104,7 +106,7 @@ def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
                 if isinstance(named, dict) and isinstance(named.get("name"), str):
                     refs.append(named["name"])
     if "zen" in said and "hook_id" in said:
-        return False  # a hoster that tries the hook
+        return False  # a provider that tests the webhook
     return not refs or any(_is_followed(row, followed, ref.removeprefix("refs/heads/")) for ref in refs)
 
 

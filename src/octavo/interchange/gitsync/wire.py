@@ -39,12 +39,12 @@ Message = Annotated[str, Meta(min_length=1, max_length=500)]
 Seconds = Annotated[int, Meta(ge=0, le=86_400)]
 Secret = Annotated[str, Meta(min_length=1, max_length=10_000)]
 _SHOWN = 100
-"""Of paths, problems and branches in a preview."""
+"""Maximum number of paths, problems, and branches in a preview."""
 
 
 class GitCredential(Struct, rename="camel"):
-    """``ssh-key``: a key is made here, and only its public part ever shown. ``secret`` is of the other types: the token
-    or the password."""
+    """Credential for a repository. With the type ``ssh-key``, the server generates a key and only ever shows its
+    public part. ``secret`` belongs to the other types: the token or the password."""
 
     type: Literal["token", "password", "ssh-key"]
     username: Annotated[str, Meta(max_length=255)] | None = None
@@ -52,8 +52,8 @@ class GitCredential(Struct, rename="camel"):
 
 
 class GitTarget(Struct, rename="camel"):
-    """``remote``: an https or ssh address without credentials. ``folder``: the one of the repository that the space is;
-    empty for all of it."""
+    """Repository to sync with. ``remote``: an HTTPS or SSH URL without credentials. ``folder``: the folder of the
+    repository for the space; empty for the whole repository."""
 
     remote: RemoteUrl
     branch: Branch
@@ -62,11 +62,11 @@ class GitTarget(Struct, rename="camel"):
 
 
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
-    """``first``: the side that the other one becomes equal to at the beginning. ``pollSeconds`` 0: only hooks and people
-    say when to look. ``signCommits``: commits are signed with a key that is made here.
-    ``commitStatuses``: the hoster is told what became of each commit; needs a token. ``pullRequests``: open pull requests
-    to the branch become change requests; needs a token. ``branchPattern``: so do branches whose names fit it, where ``*``
-    stands for anything."""
+    """Settings of a new sync. ``first``: the side that the other becomes equal to at the beginning. ``pollSeconds`` 0:
+    sync only on webhooks and requests. ``signCommits``: sign commits with a generated key. ``commitStatuses``: report
+    the result of each commit to the Git provider; requires a token. ``pullRequests``: turn open pull requests to the
+    branch into change requests; requires a token. ``branchPattern``: also turn branches with matching names into
+    change requests; ``*`` matches anything."""
 
     first: First
     direction: Direction = "both"
@@ -80,9 +80,9 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
 
 
 class UpdateGitSync(Struct, rename="camel"):
-    """What is left out stays. ``forgetHostKey``: the next connection over ssh takes whatever key the server shows;
-    a sync that stopped over it goes on.
-    ``signCommits``: a key is made for it where there is none, and thrown away with false."""
+    """Changed settings of a sync; fields that you leave out don't change. ``forgetHostKey``: the next SSH connection
+    accepts any key of the server; a sync that stopped because of it continues. ``signCommits``: true generates a key
+    if there is none, false deletes it."""
 
     direction: Direction | UnsetType = UNSET
     provider: Provider | UnsetType = UNSET
@@ -97,7 +97,7 @@ class UpdateGitSync(Struct, rename="camel"):
 
 
 class RunGitSync(Struct):
-    """``first``: which side to go on from, where the sync waits for that decision."""
+    """Sync request. ``first``: the side to continue from, if the sync waits for that decision."""
 
     first: First | UnsetType = UNSET
 
@@ -108,7 +108,7 @@ class GitProjectRef(Struct):
 
 
 class _Connected(Struct, rename="camel", kw_only=True):
-    """What is the same of a space, a collection and a site that is synced."""
+    """Common fields of a synced space, collection, or site."""
 
     remote: str
     branch: str
@@ -141,11 +141,10 @@ class _Connected(Struct, rename="camel", kw_only=True):
 
 
 class GitSync(_Connected, rename="camel", kw_only=True):
-    """``commit`` and ``revision`` are what was synced last. ``ahead``: pages and files that the repository has not yet as
-    the space has them. ``reason`` and ``message`` say why the last sync failed, or what a stopped one waits for.
-    ``signingKey``: the public part of the key that commits are signed with. ``branchesMessage``: why not all
-    branches could be followed that should be. ``project``: the collection or site that the space is synced as a part of,
-    which has its settings."""
+    """Sync of a space. ``commit`` and ``revision``: what was synced last. ``ahead``: number of pages and files that
+    the repository doesn't have yet. ``reason`` and ``message``: why the last sync failed, or what a stopped sync waits
+    for. ``signingKey``: public part of the key that signs commits. ``branchesMessage``: why some branches couldn't be
+    followed. ``project``: the collection or site whose sync includes this space and has its settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -156,14 +155,14 @@ class GitSync(_Connected, rename="camel", kw_only=True):
 
 
 class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
-    """``hookSecret`` is shown this once."""
+    """Sync of a space with ``hookSecret``, which is shown only once."""
 
     hook_secret: str
 
 
 class GitProjectSpace(Struct, rename="camel"):
-    """A space that is synced as a part of a collection or site. ``folder`` is in the repository. ``message``: what is in
-    its way; more says its own Git sync."""
+    """Space that is synced as part of a collection or site. ``folder`` is in the repository. ``message``: any problem;
+    the space's own Git sync has details."""
 
     space: str
     folder: str
@@ -175,9 +174,9 @@ class GitProjectSpace(Struct, rename="camel"):
 
 
 class GitProject(_Connected, rename="camel", kw_only=True):
-    """How a collection or a site is synced. ``id``: its own. ``commit``: where the branch was at the last look.
-    ``spaces``: those that you see, by their folders. ``problems``: what the last look left out, if you see all spaces. ``reason`` and ``message`` say why it failed,
-    or what a stopped one waits for."""
+    """Sync of a collection or a site. ``id``: of the collection or site. ``commit``: the branch at the last sync.
+    ``spaces``: those that you can see, by folder. ``problems``: what the last sync skipped, if you can see all spaces.
+    ``reason`` and ``message``: why it failed, or what a stopped sync waits for."""
 
     object: Literal["git-project"] = "git-project"
     type: Literal["collection", "site"]
@@ -187,14 +186,14 @@ class GitProject(_Connected, rename="camel", kw_only=True):
 
 
 class GitProjectWithSecret(GitProject, rename="camel", kw_only=True):
-    """``hookSecret`` is shown this once."""
+    """Sync of a collection or a site with ``hookSecret``, which is shown only once."""
 
     hook_secret: str
 
 
 class GitPlace(Struct, rename="camel"):
-    """A folder that is to be a space, ``space`` where it is there. ``first``: the side that the other becomes equal to;
-    left out where there is nothing to do."""
+    """Folder that would become a space, with ``space`` if that exists. ``first``: the side that the other becomes
+    equal to; left out if there is nothing to do."""
 
     folder: str
     title: str
@@ -203,7 +202,7 @@ class GitPlace(Struct, rename="camel"):
 
 
 class GitProjectPreview(Struct, rename="camel"):
-    """Which folders of the repository would be which spaces. ``branches``: those of the repository, a hundred at most."""
+    """Folders of the repository that would become spaces. ``branches``: those of the repository, at most 100."""
 
     spaces: list[GitPlace]
     problems: Raw
@@ -215,9 +214,9 @@ class GitProjectPreview(Struct, rename="camel"):
 
 
 class GitRun(Struct, rename="camel", kw_only=True):
-    """``imported``: pages and files of the space that it changed; ``exported``: files of the repository.
-    ``changeRequests``: those brought into step with their branches. ``changeRequest`` holds what both sides had changed,
-    and has the number ``changeRequestNumber`` in the space."""
+    """Run of a sync. ``imported``: number of changed pages and files of the space; ``exported``: number of changed
+    files of the repository. ``changeRequests``: number of change requests synced with their branches.
+    ``changeRequest``: the one with conflicting changes, with the number ``changeRequestNumber`` in the space."""
 
     object: Literal["git-sync-run"] = "git-sync-run"
     id: str
@@ -240,9 +239,9 @@ class GitRun(Struct, rename="camel", kw_only=True):
 
 
 class GitBranch(Struct, rename="camel", kw_only=True):
-    """A branch that a change request is kept in step with. ``branch`` is left out for one of another repository,
-    ``pullRequest`` where there is none. ``pushes``: edits of the change request are committed to it. ``message``: what
-    is in the way."""
+    """Branch that a change request is synced with. ``branch`` is left out for one in another repository,
+    ``pullRequest`` if there is none. ``pushes``: edits of the change request are committed to the branch. ``message``:
+    any problem."""
 
     object: Literal["git-branch"] = "git-branch"
     change_request: str
@@ -260,15 +259,15 @@ class GitBranch(Struct, rename="camel", kw_only=True):
 
 
 class PushChangeRequest(Struct):
-    """``branch``: left out, it is named after the change request."""
+    """Branch to push a change request to. ``branch``: named after the change request by default."""
 
     branch: Branch | UnsetType = UNSET
 
 
 class GitPreview(Struct, rename="camel"):
-    """What a first sync would change. The lists hold a hundred paths at most, the numbers count all. ``branches``: those
-    of the repository. With the first direction `import` the space gets what only the repository has and loses what only
-    the space has; with `export` the other way round; what differs becomes as the chosen side has it."""
+    """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all. ``branches``:
+    those of the repository. With the direction `import`, the space gets what only the repository has and loses what
+    only the space has; with `export`, the other way round. Files that differ become those of the chosen side."""
 
     same: int
     only_in_space: list[str]
@@ -285,11 +284,11 @@ class GitPreview(Struct, rename="camel"):
 
 
 WebUrl = Annotated[str, Meta(pattern=r"^(https?://[^\x00-\x1f\x7f-\x9f]*)?\Z", max_length=2048)]
-"""Where people look at a repository; revisions and files link there."""
+"""Web page of a repository, which revisions and files link to."""
 
 
 class ImportRepository(Struct, kw_only=True):
-    """The url may hold credentials."""
+    """Repository to import. The URL may contain credentials."""
 
     url: RemoteUrl
     ref: Branch
@@ -304,7 +303,7 @@ class ImportRepository(Struct, kw_only=True):
 
 
 class ExportToRepository(Struct, kw_only=True):
-    """The url may hold credentials."""
+    """Repository to export to. The URL may contain credentials."""
 
     url: RemoteUrl
     ref: Branch
@@ -359,15 +358,15 @@ def present_info(row: SyncRow) -> GitSyncState:
 
 
 def path_of(row: Connected) -> str:
-    """The address below the API of what is synced."""
+    """Return the API path of what is synced."""
     of = f"/orgs/{row.organization_id}" if isinstance(row, ProjectRow) and row.kind == "site" else ""
     return f"{of}/{row.kind}s/{row.owner_id}"
 
 
 class Around(Struct, frozen=True):
-    """What is shown of a sync besides its row. ``ahead``: how much a space has otherwise than the repository.
-    ``project``: the one that a space is a part of. ``members``: the syncs of the spaces of a project that the caller sees; ``whole``:
-    that they see all of its spaces."""
+    """Additional data shown with a sync. ``ahead``: number of pages and files of a space that differ from the
+    repository. ``project``: the one that a space is a part of. ``members``: the syncs of a project's spaces that the
+    caller can see; ``whole``: whether they can see all of its spaces."""
 
     ahead: int = 0
     project: ProjectRow | None = None
@@ -428,7 +427,7 @@ def _of_project(row: Connected, around: Around) -> dict[str, Any]:
         "type": row.kind,
         "id": row.id,
         "spaces": [_present_member(member) for member in around.members],
-        # They name spaces by their folders and titles.
+        # Problems name spaces by their folders and titles.
         "problems": Raw(row.problems.encode() if around.whole else b"[]"),
     }
 

@@ -1,4 +1,4 @@
-"""What a repository lacks of a space: the files that a commit writes, and what the space has to note of them."""
+"""Files that a commit has to write for a space, and what the space has to record of them."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _STRUCTURE = (
 
 
 class FileText(Struct, frozen=True):
-    """What a file is to hold: a text or the bytes of a file, by hash."""
+    """Text or bytes that a file is to hold, by hash."""
 
     kind: Literal["text", "file"]
     content: str
 
 
 class Writing(Struct):
-    """``files``: by path what they are to be, None for those that go. ``noted``: what the space has to say of its own
-    pages and items, so that both sides agree; ``bodies``: its new texts."""
+    """Files to write. ``files``: by path their new content, None to delete. ``noted``: what the space has to record
+    about its own pages and items, so that both sides agree; ``bodies``: its new texts."""
 
     files: dict[str, FileText | None] = field(default_factory=dict)
     noted: Changes = field(default_factory=Changes)
@@ -48,7 +48,7 @@ class Writing(Struct):
 
 
 class Differing(Struct, frozen=True):
-    """Pages and items as the repository has them and as the space is to have them, by id; None is "not there"."""
+    """Pages and items in the repository and as the space is to have them, by id; None is "doesn't exist"."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]
@@ -57,7 +57,7 @@ class Differing(Struct, frozen=True):
 def differing(
     pages: Mapping[str, tuple[Page | None, Page | None]], items: Mapping[str, tuple[Item | None, Item | None]]
 ) -> Differing:
-    """Those of the pairs that really differ."""
+    """Return the pairs that really differ."""
     return Differing(
         {id: pair for id, pair in pages.items() if not same_page(*pair)},
         {id: pair for id, pair in items.items() if not same_item(*pair)},
@@ -67,7 +67,7 @@ def differing(
 def differing_from(
     tx: Transaction, then: Agreed, main: State, changes: Changes, page_ids: set[str], item_ids: set[str]
 ) -> Differing:
-    """What the space is to have otherwise than the repository has it."""
+    """Return the differences that the space is to have from the repository."""
     old_pages, old_items = then.find_pages(tx, page_ids), then.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
     return differing(
@@ -79,7 +79,8 @@ def differing_from(
 def write_files(
     tx: Transaction, state: State, changes: Changes, found: Differing, read: Callable[[str], str]
 ) -> Writing:
-    """``state`` with ``changes`` over it is what the space is to be. ``read`` gives the text of a hash."""
+    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read`` returns the text
+    of a hash."""
     if not found.pages and not found.items:
         return Writing()
     if not _is_structural(found):
@@ -88,13 +89,13 @@ def write_files(
 
 
 def write_all(tx: Transaction, state: State, read: Callable[[str], str]) -> Writing:
-    """All files of a space."""
+    """Return all files of a space."""
     everything = _Everything(tx, state, Changes(), None, read)
     return everything.write()
 
 
 def _is_structural(found: Differing) -> bool:
-    """Whether files come or go, or the navigation says something else."""
+    """Return whether files are added or removed, or the navigation changes."""
     for old, new in found.pages.values():
         if old is None or new is None or any(getattr(old, n) != getattr(new, n) for n in _STRUCTURE):
             return True
@@ -120,7 +121,7 @@ def _contents(found: Differing) -> Writing:
 
 
 class _Everything:
-    """The files of a whole state. Without ``found``: all of them are to be written."""
+    """Files of a whole state. Without ``found``, all of them are written."""
 
     def __init__(
         self,
@@ -181,7 +182,7 @@ class _Everything:
         touched |= dict.fromkeys(
             layout.paths[id] for id, item in writing.noted.items.items() if item and item.kind != "source"
         )
-        # A page without text names the file that it would have: there is none to take away.
+        # A page without text names the file that it would have: there is none to delete.
         writing.files = {path: wanted.get(path) for path in touched}
         return writing
 
