@@ -272,9 +272,9 @@ def test_a_sentence_for_many_properties_fits_them_all(description: dict[str, Any
 _BEGINNINGS = {
     "boolean": "Whether|True|Always|The value",
     "number": "How|The|In how|What",
-    "list": "(?!The id |Whether )",
+    "list": "(?!The ID |Whether )",
 }
-_ONLY = {r"The ids ": {"list"}, r"The id ": {"text"}, r"How many ": {"number"}}
+_ONLY = {r"The IDs ": {"list"}, r"The ID ": {"text"}, r"The number of ": {"number"}}
 """What begins so is of one of these kinds."""
 
 
