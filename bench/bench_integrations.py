@@ -28,7 +28,7 @@ from figures import figure
 
 from octavo.app import api_app
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import Event, ScriptProcess
+from octavo.kit.runtime.process import ScriptEvent, ScriptProcess
 from octavo.kit.work.outbox import emit
 from octavo.kit.work.worker import Worker
 from octavo.operations.installation import close_context, open_context
@@ -39,7 +39,7 @@ from octavo.settings import load
 
 STARTS, WARM, INSTALLATIONS, SPACES = 15, 300, 50, 5
 OWN = "export default { async fetch() { return new Response('OK'); } };"
-EVENT = Event(json.dumps({"type": "x"}), json.dumps({"secrets": {}}))
+EVENT = ScriptEvent(json.dumps({"type": "x"}), json.dumps({"secrets": {}}))
 SCRIPT = """export default { async fetch(request) {
   const form = await request.formData();
   const event = JSON.parse(form.get("event"));

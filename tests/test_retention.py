@@ -60,9 +60,9 @@ def _named(cell: str) -> list[str]:
     return re.findall(r"`(\w+)`", cell)
 
 
-ENDING = {name: row for row in _rows("What ends by itself") for name in _named(row[-1])}
-STAYING = [name for row in _rows("What stays until somebody deletes it") for name in _named(row[-1])]
-DERIVED = [name for row in _rows("What is made from the rest") for name in _named(row[-1])]
+ENDING = {name: row for row in _rows("Deleted automatically") for name in _named(row[-1])}
+STAYING = [name for row in _rows("Kept until someone deletes it") for name in _named(row[-1])]
+DERIVED = [name for row in _rows("Derived data") for name in _named(row[-1])]
 
 
 def test_every_table_is_on_the_page_once() -> None:
@@ -75,7 +75,7 @@ def test_every_table_is_on_the_page_once() -> None:
 
 def test_settings_on_the_page_are_those_that_there_are_with_their_defaults() -> None:
     fields = {f"{PREFIX}{field.name.upper()}": field.default for field in msgspec.structs.fields(Settings)}
-    for _, kept, setting, _ in _rows("What ends by itself"):
+    for _, kept, setting, _ in _rows("Deleted automatically"):
         for name in _named(setting):
             assert kept.startswith(f"{fields[name]} days")
     days = {name for name in fields if name.endswith("_DAYS")}
@@ -85,7 +85,7 @@ def test_settings_on_the_page_are_those_that_there_are_with_their_defaults() -> 
 def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
     said = {name: row[1] for name, row in ENDING.items()}
     assert said["deliveries"].endswith(f"tried for {KEEP_TRYING // DAY} days")
-    assert said["embeddings"].endswith(f"the {MAX_VECTORS:,} used last at most")
+    assert said["embeddings"].endswith(f"at most the {MAX_VECTORS:,} most recently used")
     assert said["site_answers"] == f"{ANSWER_LASTS // HOUR} hours"
     assert [f"{days} " in said["notifications"] for days in KEEP.values()] == [True, True, True]
     assert said["sessions"] == f"{SESSION_LASTS // DAY} days, {SESSION_IDLE // DAY} days unused"
@@ -96,7 +96,7 @@ def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
     assert said["presence"] == f"{presence.LIFETIME // 60_000} minute"
     assert said["git_runs"].startswith(f"the last {MOST_RUNS} ")
     assert said["openapi_versions"].startswith(f"the last {VERSIONS} ")
-    assert f"go for good {RESTORE_DAYS} days after" in PAGE
+    assert f"deleted permanently {RESTORE_DAYS} days after" in PAGE
 
 
 @pytest.mark.sqlite_first

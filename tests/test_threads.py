@@ -31,8 +31,8 @@ assert found[0] == {work}
     ("imports", "work"),
     [
         (
-            "from octavo.core import wording",
-            "[wording.stem.__wrapped__(w) for w in ('installing', 'relational', 'generously', 'ponies') * 200]",
+            "from octavo.core import sentences",
+            "[sentences.stem.__wrapped__(w) for w in ('installing', 'relational', 'generously', 'ponies') * 200]",
         ),
         (
             "from octavo.core.document.markdown import parse_blocks, parse_inline",

@@ -44,7 +44,7 @@ from octavo.kit.http.edge import (
 from octavo.kit.http.metrics import CONTENT_TYPE as METRICS_TYPE
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.operation import TABLE, Call
-from octavo.kit.http.serving import Bounds, Listener, allow_connections, require_free, run_served
+from octavo.kit.http.serving import PortLimits, PortListener, allow_connections, require_free, run_served
 from octavo.kit.observability import logs, tracing
 from octavo.kit.processes.supervision import MORE, START, Assignment
 from octavo.kit.scheduling.shares import request_threads
@@ -392,7 +392,7 @@ def serve(
     own = [role for role in roles if role != "worker" or assigned.number == 0]
     try:
         if assigned.why == START:
-            _tell(settings, roles, address, say, context)
+            _print_start(settings, roles, address, say, context)
         elif is_first:
             keep_addresses(settings)
             if "api" in roles:
@@ -414,7 +414,7 @@ async def _run(
     settings = context.settings
     runtime = Runtime(context, roles, metrics)
     connections = settings.connections + settings.event_streams
-    bounds = Bounds(
+    bounds = PortLimits(
         connections=allow_connections(connections, max(1, len(runtime.edges))),
         backlog=settings.backlog,
         header_seconds=settings.header_seconds,
@@ -431,7 +431,9 @@ async def _run(
     loop.add_signal_handler(signal.SIGHUP, leave_and_stop)
     # A worker whose parent was killed has to end itself.
     loop.add_reader(assigned.parent, stop.set)
-    listeners = [Listener(edge.application, *addresses[name], bounds) for name, edge in runtime.edges.items()]
+    listeners = [
+        PortListener(edge.application, *addresses[name], bounds) for name, edge in runtime.edges.items()
+    ]
     await runtime.start()
     for listener in listeners:
         await listener.open()
@@ -448,14 +450,14 @@ async def _run(
     await runtime.stop()
 
 
-def _tell(
+def _print_start(
     settings: Settings, roles: Sequence[Role], address: Address, say: Callable[[str], None], context: Context
 ) -> None:
     """Print what to know and to do at a start."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:
-        _tell_first_start(context, started, say)
+        _print_first_start(context, started, say)
     elif "api" in roles and update_manual(context):
         say("The manual was updated")
     ports = {"api": address.port, "reader": address.reader_port}
@@ -496,7 +498,7 @@ def _edges(
     return edges
 
 
-def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:
+def _print_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:
     say(f"Organization {started.organization_id}, administrator {context.settings.first_admin}")
     if started.site_url:
         say(f"The manual is published at {started.site_url}")

@@ -522,9 +522,9 @@ def _check_site(options: argparse.Namespace) -> int:
 
     from octavo.errors import BadRequest, NotFound
     from octavo.operations.admin.lookup import find_named
-    from octavo.operations.admin.site_checks import Bounds, check_site, check_url
+    from octavo.operations.admin.site_checks import CheckLimits, check_site, check_url
 
-    bounds = Bounds(
+    bounds = CheckLimits(
         addresses=options.addresses,
         size=options.megabytes * 1_000_000,
         seconds=options.seconds,
@@ -617,14 +617,14 @@ def _follow(options: argparse.Namespace) -> int:
 def _restore(options: argparse.Namespace) -> int:
     from octavo.operations.admin.backup import restore
     from octavo.operations.admin.backup_storage import BackupPlace
-    from octavo.operations.admin.continuous_restore import holds_log, take_back
+    from octavo.operations.admin.continuous_restore import holds_log, restore_followed
     from octavo.operations.admin.kept_backups import is_place, opened_backup
 
     settings = _settings(options)
     outcome: Any
     with _progress(f"Restoring {options.file}", options.quiet) as progress:
         if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
-            outcome = take_back(settings, place, options.until, progress)
+            outcome = restore_followed(settings, place, options.until, progress)
             text = f"Restored the state of {outcome.moment}, with {counted(outcome.files, 'file')}"
         elif options.until is not None:
             raise Failure("--until: needs a folder or bucket written by `octavo backup --follow`")

@@ -19,7 +19,7 @@ from octavo.kit.context import Context
 from octavo.operations.admin import continuous_backup as following
 from octavo.operations.admin.backup_storage import BackupPlace
 from octavo.operations.admin.continuous_backup import Terms, follow
-from octavo.operations.admin.continuous_restore import list_entries, prune, take_back, verify_followed
+from octavo.operations.admin.continuous_restore import list_entries, prune, restore_followed, verify_followed
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
@@ -104,21 +104,21 @@ def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -
     assert verify_followed(place, fresh=60_000) == []
     for number, moment in enumerate(moments):
         settings = target(tmp_path, source, f"target-{number}")
-        taken = take_back(settings, place, moment)
+        taken = restore_followed(settings, place, moment)
         assert (parse_iso(taken.moment), taken.missing) == (moment, [])
         assert title_of(settings) == f"Title {number}"
     assert octavo_here("verify", "--data", settings.data).stdout == "No problems found\n"
     with pytest.raises(BadRequest, match="already"):
-        take_back(settings, place)
+        restore_followed(settings, place)
     with pytest.raises(BadRequest, match="earliest time"):
-        take_back(target(tmp_path, source, "early"), place, moments[0] - 10 * 86_400_000)
+        restore_followed(target(tmp_path, source, "early"), place, moments[0] - 10 * 86_400_000)
     nobodys = Settings(data=str(tmp_path / "nobodys"), url="http://octavo.test")
     with pytest.raises(Unavailable, match="OCTAVO_SECRET_KEY"):
-        take_back(nobodys, place)
+        restore_followed(nobodys, place)
     assert [path.name for path in (tmp_path / "nobodys").iterdir()] == []
     on_postgresql = Settings(data=str(tmp_path / "other"), database_url="postgresql://x/y")
     with pytest.raises(BadRequest, match="to SQLite"):
-        take_back(on_postgresql, place)
+        restore_followed(on_postgresql, place)
 
 
 def test_who_comes_back_goes_on_where_the_log_still_has_the_end(source: Context, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_who_comes_back_goes_on_where_the_log_still_has_the_end(source: Context,
         until(lambda: kinds(place).count("pages") == 2)
     assert kinds(place).count("base") == 1
     settings = target(tmp_path, source, "target")
-    take_back(settings, place)
+    restore_followed(settings, place)
     assert title_of(settings) == "While nobody looked"
     # All of the log went into the database, and it was begun anew.
     begin_the_log_anew(source)
@@ -141,7 +141,7 @@ def test_who_comes_back_goes_on_where_the_log_still_has_the_end(source: Context,
     with followed(source, place):
         until(lambda: kinds(place).count("base") == 2)
     settings = target(tmp_path, source, "later")
-    take_back(settings, place)
+    restore_followed(settings, place)
     assert title_of(settings) == "In another log"
     assert verify_followed(place) == []
 
@@ -162,18 +162,18 @@ def test_damage_and_gaps_are_named(source: Context, tmp_path: Path) -> None:
         path.write_bytes(damaged)
         assert any(second.name in finding for finding in verify_followed(place))
         with pytest.raises(BadRequest, match="damaged|another entry"):
-            take_back(settings, place)
+            restore_followed(settings, place)
     path.unlink()
     assert "pages 2 of" in verify_followed(place)[0]
     with pytest.raises(BadRequest, match="Everything until"):
-        take_back(settings, place)
-    take_back(settings, place, first.time)
+        restore_followed(settings, place)
+    restore_followed(settings, place, first.time)
     assert title_of(settings) == "Title 0"
     assert verify_followed(place, fresh=1) != []
     for empty in (tmp_path / "nothing", tmp_path / "only-a-backup"):
         empty.mkdir()
         with pytest.raises(BadRequest, match="no full backup"):
-            take_back(settings_without_database(tmp_path, empty.name), BackupPlace(str(empty)))
+            restore_followed(settings_without_database(tmp_path, empty.name), BackupPlace(str(empty)))
 
 
 def settings_without_database(tmp_path: Path, name: str) -> Settings:
@@ -212,7 +212,7 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
     assert longest < 60 * 8 * 40_000
     assert kinds(place).count("base") == 1
     settings = target(tmp_path, source, "target")
-    take_back(settings, place)
+    restore_followed(settings, place)
     assert title_of(settings) == "The end"
     assert verify_followed(place) == []
 
@@ -225,7 +225,7 @@ def test_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) ->
         until(lambda: "pages" in kinds(place))
     assert verify_followed(place) == []
     settings = target(tmp_path, source, "target")
-    assert take_back(settings, place).missing == []
+    assert restore_followed(settings, place).missing == []
     assert title_of(settings) == "In a bucket"
     # The newest base and what came after it stay, however old.
     prune(place, 1 << 60, 1 << 60, set())
@@ -255,7 +255,7 @@ def test_what_is_old_goes(source: Context, tmp_path: Path) -> None:
     assert {entry.generation for entry in list_entries(place.list("log/"))} == {later.generation}
     assert place.files.exists(kept.hash)
     settings = target(tmp_path, source, "target")
-    take_back(settings, place)
+    restore_followed(settings, place)
     assert title_of(settings) == "Later"
 
 

@@ -6,7 +6,7 @@ from octavo.core.problems import Problem
 from octavo.interchange.transfer.importing import ImportOutcome
 from octavo.interchange.transfer.store import ImportChanges
 from octavo.operations.admin.api_import import MovedIn, MovedSite, MovedSpace
-from octavo.operations.admin.archives import Moved
+from octavo.operations.admin.archives import MovedOrganization
 from octavo.operations.admin.docs_sites import BroughtSite
 from octavo.operations.admin.import_export import Brought
 from octavo.operations.admin.import_summary import summarize_import
@@ -70,5 +70,5 @@ def test_an_import_over_an_api_says_what_is_unchanged_and_why_it_stopped():
 
 
 def test_an_organization_is_summarized_in_a_line():
-    done = summarize_import(Moved("o", "Acme", 3, 5, 100))
+    done = summarize_import(MovedOrganization("o", "Acme", 3, 5, 100))
     assert done == "Imported the organization Acme (o): 3 spaces"

@@ -262,6 +262,28 @@ def test_what_was_edited_since_it_was_settled_stays(space):
         assert space.reopen(change, conflict).is_success
 
 
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize("choice", [{"choice": "theirs"}, {"choice": "edited", "value": "Both"}])
+@pytest.mark.parametrize("slug", ["ours", "theirs"])
+@pytest.mark.parametrize("slug_first", [False, True])
+def test_resolving_a_title_leaves_the_slug_alone(space, choice, slug, slug_first):
+    change = space.create()
+    space.edit(change, update(space.pages["A"], title="Ours"))
+    space.edit_main(update(space.pages["A"], title="Theirs"))
+    assert space.update(change)["result"] == "conflicts"
+    ids = {one["field"]: one["id"] for one in space.conflicts(change)}
+    assert set(ids) == {"title", "slug"}
+    if slug_first:
+        space.resolve(change, ids["slug"], choice=slug)
+    space.resolve(change, ids["title"], **choice)
+    page = space.page("A", change)
+    assert (page["title"], page["slug"]) == (choice.get("value", "Theirs"), slug if slug_first else "ours")
+    if not slug_first:
+        space.resolve(change, ids["slug"], choice=slug)
+    assert space.page("A", change)["slug"] == slug
+    assert space.conflicts(change) == []
+
+
 def test_conflicts_are_opened_again_in_their_order(space):
     change = space.create()
     space.edit(change, update(space.pages["A"], title="Ours", description="Ours", slug="ours"))

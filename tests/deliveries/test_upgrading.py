@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.extensions.deliveries.store import PREVIOUS, Recipient, find_delivery, next_due
+from octavo.extensions.deliveries.store import PREVIOUS, DeliveryRecipient, find_delivery, next_due
 from octavo.kit.db.databases import open_database
 from octavo.kit.db.migrations import load_migrations, migrate
 from octavo.kit.secrets.sealing import Sealer
@@ -36,7 +36,7 @@ def test_what_waits_is_kept_and_opens(bare_url):
                     tx.run(statement)
         migrate(database, everything)
         with database.write() as tx:
-            row = find_delivery(tx, Recipient("integration", "int"), "event")
+            row = find_delivery(tx, DeliveryRecipient("integration", "int"), "event")
             assert row == next_due(tx, "installation")
             assert (row.number, row.event, row.attempts, row.status) == (7, {"a": 1}, 2, "waiting")
             assert PREVIOUS.open(sealer, row.previous, row.id) == '{"configuration": {}}'

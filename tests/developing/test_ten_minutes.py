@@ -49,8 +49,8 @@ def test_every_command_of_the_page_does_what_it_says(installed, tmp_path):
     text = PAGE.read_text().replace("http://127.0.0.1:8000", installed.served.url)
     new, publish, install, dev, change, render, again = BLOCKS.findall(text)
     shell = Shell(tmp_path)
-    assert "hello is ready" in shell.run(new)
-    assert "version 1 (private)" in shell.run(publish)
+    assert "Created hello." in shell.run(new)
+    assert "Published version 1 of hello (private)" in shell.run(publish)
     assert '"status":"active"' in shell.run(install).replace(" ", "")
     assert dev == "octavo integrations dev hello\n"
     with developing(installed, tmp_path / "hello") as wait_for:
@@ -64,5 +64,5 @@ def test_every_command_of_the_page_does_what_it_says(installed, tmp_path):
         seen = wait_for("reloaded", seen)
         assert "Good day, Ada" in shell.run(render)
         wait_for("ui_render", seen)
-    assert "version 2 (private)" in shell.run(again)
+    assert "Published version 2 of hello (private)" in shell.run(again)
     assert "Good day, Ada" in shell.run(render)

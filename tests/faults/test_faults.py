@@ -261,7 +261,7 @@ def test_who_follows_is_killed_again_and_again(rounds: int, install: Callable[[s
     told = len(installation.output.read_text())
     follower = follow()
     until = time.monotonic() + PATIENCE
-    while not re.search("following goes on|a new base", installation.output.read_text()[told:]):
+    while not re.search("continuing the backup|full backup written", installation.output.read_text()[told:]):
         assert time.monotonic() < until, installation.told()
         time.sleep(0.01)
     os.kill(follower, signal.SIGTERM)

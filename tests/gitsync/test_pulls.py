@@ -190,7 +190,7 @@ def test_open_pull_requests_are_followed(
             base, headers = real(*given)
             return base.replace(server.url, f"http://{here}"), headers
 
-        for module in ("pulls", "hosters"):
+        for module in ("pulls", "providers"):
             monkeypatch.setattr(f"octavo.interchange.gitsync.{module}.repository_api", moved)
         synced = connect(
             world, developer, f"{server.url}/acme/docs.git", provider="gitea", commitStatuses=True,

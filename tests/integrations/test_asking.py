@@ -409,7 +409,7 @@ def test_a_script_reaches_no_private_network(sqlite_world, host):
     )
     publish(world, script=script)
     answer = visit(world, "GET", "/~integrations/chat")
-    assert answer.text.startswith("TypeError") and "refused" in answer.text
+    assert answer.text.startswith("TypeError") and "not allowed" in answer.text
 
 
 def test_what_scripts_have_become_of_redirects(sqlite_world, monkeypatch):

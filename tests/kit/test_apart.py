@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from octavo.kit.processes import subprocesses as apart
-from octavo.kit.processes.subprocesses import Bounds, run_apart
+from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
 from octavo.kit.scheduling.deadlines import OutOfTime, limited
 
-USUAL = Bounds(memory=2 * 1024**3, file=2**20, seconds=60)
+USUAL = ProcessLimits(memory=2 * 1024**3, file=2**20, seconds=60)
 
 
-def runs_within(folder: Path, bounds: Bounds) -> bool:
+def runs_within(folder: Path, bounds: ProcessLimits) -> bool:
     (folder / "source").write_text(
         '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {}}'
     )

@@ -230,7 +230,7 @@ def test_schedules_fire_once_for_all_workers(database, clock):
 
 _WORKER = """
 import sys, threading, time
-from octavo.kit import jobs, worker
+from octavo.kit.work import jobs, worker
 from octavo.kit.db.databases import open_database
 
 database = open_database(sys.argv[1], 4)

@@ -371,7 +371,7 @@ def _statements() -> tuple[tuple[str, bool], ...]:
     found = []
     for path in Path(octavo.__file__).parent.rglob("*.py"):
         source = path.read_text()
-        if "SELECT" not in source or (path.parent.name == "kit" and path.name in OWN_CONNECTIONS):
+        if "SELECT" not in source or (path.parent.name == "db" and path.name in OWN_CONNECTIONS):
             continue
         nodes = list(ast.walk(ast.parse(source)))
         live, pieces = set(), set()

@@ -17,11 +17,11 @@ from octavo.errors import Unavailable
 from octavo.kit.db.database import Database, NotKept, Transaction
 from octavo.kit.db.databases import open_database
 from octavo.kit.db.postgres import PostgresDatabase, _KeptRead
-from octavo.kit.db.replica import OUTCOMES, Place, Replica
+from octavo.kit.db.replica import OUTCOMES, Replica, ServerPlace
 from octavo.settings import SettingsError, load
 from settled import settle, until
 
-HERE = Place("1", 1, "docs")
+HERE = ServerPlace("1", 1, "docs")
 VALUE = "SELECT value FROM secrets WHERE name = :name"
 
 
@@ -36,7 +36,7 @@ class Result:
 class Asked:
     """A connection to a replica, and its pool."""
 
-    def __init__(self, snapshot: str, recovers: bool, place: Place) -> None:
+    def __init__(self, snapshot: str, recovers: bool, place: ServerPlace) -> None:
         self.place, self.patience, self.broken = place, 0.0, False
         self._result = Result(recovers, snapshot)
         self.open = 0
@@ -68,13 +68,13 @@ class Asked:
         ("8:12:", True, HERE, None, "behind"),  # of those in between nobody knows
         ("10:12:", True, HERE, None, "behind"),
         ("12:12:", False, HERE, None, "away"),  # it was promoted
-        ("12:12:", True, Place("1", 2, "docs"), None, "away"),  # another history, with the same numbers
-        ("12:12:", True, Place("2", 1, "docs"), None, "away"),
-        ("12:12:", True, Place("1", 1, "others"), None, "away"),
+        ("12:12:", True, ServerPlace("1", 2, "docs"), None, "away"),  # another history, with the same numbers
+        ("12:12:", True, ServerPlace("2", 1, "docs"), None, "away"),
+        ("12:12:", True, ServerPlace("1", 1, "others"), None, "away"),
     ],
 )
 def test_when_a_replica_answers(
-    snapshot: str, recovers: bool, place: Place, wanted: str | None, outcome: str
+    snapshot: str, recovers: bool, place: ServerPlace, wanted: str | None, outcome: str
 ) -> None:
     replica, asked = Replica("postgresql://nowhere", 1), Asked(snapshot, recovers, place)
     replica._pool, replica._is_open = asked, True  # type: ignore[assignment]

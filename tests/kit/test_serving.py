@@ -16,7 +16,7 @@ import pytest
 from octavo.kit.http.compression import Compressor
 from octavo.kit.http.edge import Action, Answer, Content, Edge, Route, etag_of, text_error
 from octavo.kit.http.metrics import Metrics
-from octavo.kit.http.serving import Bounds, Listener, allow_connections, require_free, run_served
+from octavo.kit.http.serving import PortLimits, PortListener, allow_connections, require_free, run_served
 from octavo.kit.scheduling.shares import request_threads
 from serving import free_ports
 
@@ -32,7 +32,7 @@ class Served:
         self.stopped = threading.Event()
         self.bodies: list[int] = []
         self.edge: Edge
-        self.listener: Listener
+        self.listener: PortListener
         self._kept: list[asyncio.StreamWriter] = []
 
     async def connect(self, *sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -86,7 +86,7 @@ async def serving(patience: float = 5.0, **bounds: int) -> AsyncIterator[Served]
         headers={},
         query_limit=1000,
     )
-    served.listener = Listener(edge.application, "127.0.0.1", port, Bounds(**{**BOUNDS, **bounds}))
+    served.listener = PortListener(edge.application, "127.0.0.1", port, PortLimits(**{**BOUNDS, **bounds}))
     await served.listener.open()
     try:
         yield served

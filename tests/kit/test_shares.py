@@ -27,7 +27,7 @@ from octavo.kit.work.worker import Worker
 from settled import PATIENCE
 from world import World
 
-SRC = Path(shares.__file__).parents[1]
+SRC = Path(shares.__file__).parents[2]
 
 
 def fill(pool: Shares, organization: str, most: int = 10_000) -> list[Callable[[], None]]:
@@ -218,6 +218,7 @@ def pools(sqlite_world: World) -> Iterator[list[Shares]]:
         context.endpoints,
         context.servers,
         context.scripts,
+        context.documents,
     }
     assert isinstance(context.db, SqliteDatabase)
     made.add(context.db._turns)

@@ -128,7 +128,7 @@ def test_a_review_shows_it(space: Space) -> None:
     assert shown["attributes"]["reviewDate"] == {"before": "2027", "after": "2028"}
 
 
-def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The dialog has a control for each field of this module (`tests/studio/test_page_settings.py`)."""
     web = Path(__file__).parents[2] / "web"
     monkeypatch.setattr(sys, "path", [str(web), *sys.path])
@@ -136,8 +136,16 @@ def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatc
     assert spec is not None and spec.loader is not None
     build = module_from_spec(spec)
     spec.loader.exec_module(build)
+    with pytest.raises(KeyError, match="Review date"):
+        build.page_fields()
+    # Its label is a text of the app, as all labels are.
+    words = json.loads((web / "shared" / "words" / "en.json").read_text())
+    given = tmp_path / "shared" / "words" / "en.json"
+    given.parent.mkdir(parents=True)
+    given.write_text(json.dumps({**words, "dateOfReview": "Review date"}))
+    monkeypatch.setattr(build, "WEB", tmp_path)
     module = build.page_fields()
-    assert 'reviewDate: t("Review date")' in module
+    assert 'reviewDate: t("dateOfReview")' in module
     assert '{"name": "reviewDate", "type": "text", "kinds": ["document"]}' in module
 
 

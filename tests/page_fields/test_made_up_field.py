@@ -1,4 +1,4 @@
-"""One line in the table of page fields is all that a field needs."""
+"""One line in the table of page fields, and its label among the texts of the app, are all that a field needs."""
 
 from __future__ import annotations
 

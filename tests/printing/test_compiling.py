@@ -158,9 +158,9 @@ def test_pages_that_typst_refuses_are_printed_as_text(
 
     monkeypatch.setattr(job._setting, "_write_page", break_some)
     assert job.run(plain=False).plain == ["id2", "id5"]
-    assert "could not be laid out" in (tmp_path / "p2.typ").read_text()
+    assert "couldn't be laid out" in (tmp_path / "p2.typ").read_text()
     assert "Words of c." in (tmp_path / "p2.typ").read_text()
-    assert "could not be laid out" not in (tmp_path / "p3.typ").read_text()
+    assert "couldn't be laid out" not in (tmp_path / "p3.typ").read_text()
 
 
 def test_what_takes_too_long_is_stopped_and_printed_as_text(

@@ -85,7 +85,7 @@ def server(server: ModelServer) -> ModelServer:
 def test_without_a_model_the_best_passages_are_quoted_on_a_page(asked: Asked) -> None:
     answer = asked.ask(QUESTION)
     assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
-    assert "No language model is set here" in answer.text and "clockwise" in answer.text
+    assert "No language model is configured" in answer.text and "clockwise" in answer.text
     assert f'href="{asked.base}sprockets#turning-a-sprocket"' in answer.text
     assert f"<h1>{QUESTION}</h1>" in answer.text
     # The next question is posted together with the previous one.
@@ -133,7 +133,7 @@ def test_a_model_that_fails_is_quoted_instead(asked: Asked, server: ModelServer)
     server.failures = [(500, "{}")] * 3
     with world_with_model(asked.world, server):
         shown = asked.events(QUESTION)[-1]
-    assert "did not answer" in shown and "clockwise" in shown
+    assert "respond, so there is no summary" in shown and "clockwise" in shown
 
 
 def test_what_was_asked_before_is_sent_along(asked: Asked, server: ModelServer) -> None:

@@ -26,7 +26,7 @@ PAGE = '# Pets\n\n## Adding\n\n{% openapi src="pets.yaml" path="/pets" method="p
 FILES = {"README.md": "# Home\n\nSee [pets](pets.md#adding).\n", "pets.md": PAGE, "pets.yaml": PETS}
 
 
-OF_READERS = {name for name in REGISTRIES if name.startswith("reader/")}
+OF_READERS = {name for name in REGISTRIES if name.startswith("delivery/reader/")}
 """What is at a site, which nothing but the reader asks: others do not load it."""
 COUNT = f"""
 import sys
@@ -64,8 +64,12 @@ def test_nobody_opens_a_database_without_the_packages() -> None:
         path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py") if "open_database(" in path.read_text()
     ]
     # Restoring loads all packages itself, because there is no server yet.
-    assert sorted(opening) == ["operations/admin/backup.py", "installation.py", "kit/db/databases.py"]
-    assert "load_packages()" in (SRC / "admin" / "backup.py").read_text()
+    assert sorted(opening) == [
+        "kit/db/databases.py",
+        "operations/admin/backup.py",
+        "operations/installation.py",
+    ]
+    assert "load_packages()" in (SRC / "operations" / "admin" / "backup.py").read_text()
 
 
 def _zip() -> bytes:

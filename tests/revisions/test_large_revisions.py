@@ -246,7 +246,7 @@ def test_a_rebuild_goes_on_where_it_was_killed(world, tmp_path, monkeypatch):
 
     monkeypatch.setattr(deriving, "apply_derived", apply_or_die)
     with world.context.db.write() as tx:
-        deriving.order_rebuilding(tx, space)
+        deriving.enqueue_rebuild(tx, space)
     with pytest.raises(Killed):
         Worker(world.context.db, world.context).run_pending()
     with world.context.db.write() as tx:

@@ -12,7 +12,7 @@ import pytest
 from octavo.errors import Unavailable
 from octavo.kit.runtime import process
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import Event, FetchRefused, Got, ScriptFailed
+from octavo.kit.runtime.process import FetchRefused, Got, ScriptEvent, ScriptFailed
 
 
 class Ran:
@@ -36,7 +36,7 @@ def host():
     made.close()
 
 
-EVENT = Event(json.dumps({"type": "fetch"}), json.dumps({"secrets": {"A": "1"}}))
+EVENT = ScriptEvent(json.dumps({"type": "fetch"}), json.dumps({"secrets": {"A": "1"}}))
 
 
 def run(host, script, *, key="one", event=EVENT, seconds=10.0, wait=True):
@@ -55,7 +55,7 @@ def test_an_event_comes_as_a_form_and_the_response_goes_out(host):
       const environment = JSON.parse(form.get("environment"));
       return new Response(JSON.stringify([new URL(request.url).pathname, JSON.parse(form.get("event")).type,
         environment.secrets.A, form.get("fetch-body")]), { status: 201, headers: { "x-a": "b" } });""")
-    answer, ran = run(host, script, event=Event(EVENT.event, EVENT.environment, "ü".encode()))
+    answer, ran = run(host, script, event=ScriptEvent(EVENT.event, EVENT.environment, "ü".encode()))
     assert (answer.status, dict(answer.headers)["x-a"]) == (201, "b")
     assert json.loads(answer.body) == ["/v1", "fetch", "1", "ü"]
     assert ran.problem is None
@@ -87,7 +87,7 @@ def test_as_much_as_a_script_may_be_sent(host, body):
       return new Response(String(found.length));""")
     ran = Ran()
     ran.fetch = lambda wanted: Got(wanted.url, 200, [], b"x" * 10 * 1024 * 1024)
-    event = Event(EVENT.event, EVENT.environment, body)
+    event = ScriptEvent(EVENT.event, EVENT.environment, body)
     answer = host.run("one", lambda: script, event, ran.fetch, ran.finished, seconds=60, wait=True)
     assert int(answer.body) == (len(body) if body else 10 * 1024 * 1024)
 

@@ -12,9 +12,9 @@ import pytest
 from octavo.errors import Unavailable
 from octavo.kit.runtime import process
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import Event
+from octavo.kit.runtime.process import ScriptEvent
 
-EVENT = Event("{}", "{}")
+EVENT = ScriptEvent("{}", "{}")
 SCRIPT = """
 export default { async fetch(request) {
   const { wait } = JSON.parse((await request.formData()).get("event"));
@@ -54,7 +54,7 @@ def test_waiting_for_a_process_takes_nothing_from_the_time_of_a_script():
     host = Host(1)
     run(host)
     answers = []
-    slow = Event('{"wait": 1500}', "{}")
+    slow = ScriptEvent('{"wait": 1500}', "{}")
     # The second one waits for one and a half seconds, and then has all of its two and a half.
     threads = [
         threading.Thread(target=lambda: answers.append(run(host, 2.5, slow)[0].body)) for _ in range(2)

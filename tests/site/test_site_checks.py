@@ -13,7 +13,7 @@ import pytest
 from octavo.cli import main
 from octavo.errors import BadRequest
 from octavo.operations.admin.import_export import bring
-from octavo.operations.admin.site_checks import Bounds, Report, check_site, check_url
+from octavo.operations.admin.site_checks import CheckLimits, Report, check_site, check_url
 from octavo.sites.site.store import find_site_of_space
 from world import World
 
@@ -50,18 +50,18 @@ def rules(report: Report) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_a_site_of_ours_is_sound_until_a_page_is_not(world: World, tmp_path: Path) -> None:
-    report = check_site(world.context, site_of(world, tmp_path / "sound", SOUND), Bounds())
+    report = check_site(world.context, site_of(world, tmp_path / "sound", SOUND), CheckLimits())
     assert (rules(report), report.pages) == ({}, 3), "with the hidden page, without that for members"
     wrong = SOUND | {
         "guide/deep.md": "# Deep\n\n## There\n\n[A](../README.md#nothing) "
         "[B](https://nobody.invalid/x)\n\n"
         "![](../.gitbook/assets/a.png)\n",
     }
-    report = check_site(world.context, site_of(world, tmp_path / "wrong", wrong), Bounds())
+    report = check_site(world.context, site_of(world, tmp_path / "wrong", wrong), CheckLimits())
     found = rules(report)
     assert list(found) == ["deep"]
     assert sorted(rule for rule, _ in found["deep"]) == ["alternative-text", "anchor"]
-    bounded = check_site(world.context, site_of(world, tmp_path / "again", SOUND), Bounds(addresses=3))
+    bounded = check_site(world.context, site_of(world, tmp_path / "again", SOUND), CheckLimits(addresses=3))
     assert [rule for rule, _ in rules(bounded)[""]] == ["bound"]
     assert report.external_left > 0 and bounded.problems == 1
 
@@ -146,7 +146,7 @@ def test_a_hostile_site_is_reported_by_page(
 def test_what_is_no_site(sqlite_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for url in ("http://[x/", "https://", "http://a:b@c.example/", "http://c.example/?q"):
         with pytest.raises(BadRequest, match="must be a URL"):
-            check_url(url, Bounds(), "")
+            check_url(url, CheckLimits(), "")
     data = str(sqlite_world.install(tmp_path / "data"))
     for arguments in (("http://[x/",), ("nothing",), ("x", "--external", "-1")):
         with pytest.raises(SystemExit) as ended:

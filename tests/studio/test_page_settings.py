@@ -39,7 +39,7 @@ def test_settings_are_saved_refused_at_their_field_and_undone(app, space):
     page.keyboard.press("Enter")
     expect(path).to_have_attribute("aria-invalid", "true")
     expect(dialog.get_by_role("alert")).to_have_text(
-        "no blanks, slashes, `?`, `#` or `%`, and no `~` in front."
+        "must not contain spaces, slashes, `?`, `#`, or `%`, or start with `~`."
     )
     path.fill("setup")
     dialog.get_by_label("Description").fill("x" * 1001)

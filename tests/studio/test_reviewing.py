@@ -128,7 +128,7 @@ def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
     cards = shown.get_by_role("main").get_by_role("region", name=re.compile(r"Conflict \d of 4"))
     expect(cards).to_have_count(4)
     expect(shown.get_by_role("button", name="Merge · 4 left")).to_have_attribute("aria-disabled", "true")
-    description = shown.get_by_role("region", name=re.compile("Page description"))
+    description = shown.get_by_role("region", name=re.compile("Description"))
     description.get_by_role("button", name="Keep theirs").click()
     expect(description).to_contain_text("You kept theirs")
     expect(shown.get_by_role("button", name="Merge · 3 left")).to_be_visible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +32,13 @@ def test_the_shell_is_small(loaded: dict[str, list[str]], ending: str, most: int
 
 def test_no_other_host_is_named(loaded: dict[str, list[str]]) -> None:
     assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", SHELL.read_text())
+
+
+def test_what_styles_load_is_built(loaded: dict[str, list[str]]) -> None:
+    assets = SHELL.parent / "assets"
+    for name in loaded[".css"]:
+        files = re.findall(r"url\(\"?([^)\"#]+)", (assets / name).read_text())
+        missing = [
+            file for file in files if not file.startswith("data:") and not (assets / Path(file).name).exists()
+        ]
+        assert missing == [], name

@@ -1026,7 +1026,7 @@ def test_an_empty_page_begins_with_a_template(desk):
     # What a space keeps as a template is copied into a page, with links and all.
     page.get_by_role("button", name="Page actions").click()
     page.get_by_role("menuitem", name="Save as template").click()
-    expect(page.get_by_text("New pages can begin with “Page”.", exact=False)).to_be_visible()
+    expect(page.get_by_text("New pages can start with “Page”.", exact=False)).to_be_visible()
     kept = desk.admin.call("GET", f"{desk.changes}/{change}/content")["reusableContents"]
     assert [one["title"] for one in kept] == ["Page"]
     text.click()

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from octavo.content.uploads import receiving
-from octavo.content.uploads.receiving import Share
+from octavo.content.uploads.receiving import UploadLimit
 from octavo.interchange.transfer import converting, sources
 from octavo.interchange.transfer.converting import Folder, unpack_parts
 from octavo.interchange.transfer.opening import open_source
@@ -227,11 +227,11 @@ def refused(answer, status, *words):
 
 @pytest.mark.parametrize(("who", "share"), [("editor", "MEMBER_SHARE"), ("guest", "GUEST_SHARE")])
 def test_a_person_uploads_so_many_files_and_bytes_a_day(imports, monkeypatch, who, share):
-    monkeypatch.setattr(receiving, share, Share(3, 1000))
+    monkeypatch.setattr(receiving, share, UploadLimit(3, 1000))
     assert imports.ask_for_url("a.md", 999, who).status_code == 201
     refused(imports.ask_for_url("b.md", 2, who), 429, "file.size", 1000)
     assert imports.ask_for_url("b.md", 1, who).status_code == 201
-    monkeypatch.setattr(receiving, share, Share(3, 5000))
+    monkeypatch.setattr(receiving, share, UploadLimit(3, 5000))
     assert imports.ask_for_url("c.md", 1, who).status_code == 201
     refused(imports.ask_for_url("d.md", 1, who), 429, "file", 3)
     other = "guest" if who == "editor" else "editor"
@@ -247,4 +247,4 @@ def test_urls_that_nobody_used_are_bounded(imports, monkeypatch):
     monkeypatch.setattr(receiving, "MAX_WAITING", 2)
     imports.upload("used.md", "x")
     assert [imports.ask_for_url("a.md", 1).status_code for _ in range(2)] == [201, 201]
-    refused(imports.ask_for_url("a.md", 1), 429, "2 URLs")
+    refused(imports.ask_for_url("a.md", 1), 429, "2 unused upload URLs")

@@ -305,7 +305,7 @@ def test_what_waits_ends_with_the_webhook(world, receiver):
     write(world, "One")
     with world.context.db.write() as tx:
         delivering.queue(
-            tx, delivering.Recipient("webhook", hook["id"]), world.home["organizationId"], "space_deleted", {}, id="d1"
+            tx, delivering.DeliveryRecipient("webhook", hook["id"]), world.home["organizationId"], "space_deleted", {}, id="d1"
         )  # fmt: skip
     world.call("admin", "DELETE", place_of(world, hook))
     work(world)

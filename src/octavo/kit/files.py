@@ -35,7 +35,7 @@ from octavo.kit.scheduling.permits import waiting
 from octavo.kit.secrets.signing import Signer
 
 from .clock import now
-from .private_files import make_private_tree, synchronise
+from .private_files import flush_to_disk, make_private_tree
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config, S3Credential
@@ -158,7 +158,7 @@ class FileStore:
             return
         path = self._folder / _key(hash)
         for part in (path, path.parent, self._folder):
-            synchronise(part)
+            flush_to_disk(part)
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:

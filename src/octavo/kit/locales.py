@@ -18,7 +18,7 @@ _SAME = {"nb": "no", "nn": "no", "iw": "he"}
 """Codes of languages that catalogs know by another code."""
 
 
-def read_catalogue(labels: type[T], package: str, name: str) -> dict[str, T]:
+def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
     """Read the texts of every language from a TOML file beside a package. The defaults of ``labels``, a
     struct of texts, are the English ones. Raises ValueError for a language that lacks one."""
     made: Any = labels

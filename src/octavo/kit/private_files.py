@@ -50,10 +50,10 @@ def write_durably(path: Path, data: bytes) -> None:
         out.flush()
         os.fsync(out.fileno())
     written.replace(path)
-    synchronise(path.parent)
+    flush_to_disk(path.parent)
 
 
-def synchronise(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Flush a file's bytes, or the names in a folder, to the disk. Raises OSError."""
     handle = os.open(path, os.O_RDONLY)
     try:

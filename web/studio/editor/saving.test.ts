@@ -21,6 +21,7 @@ function page(...words: string[]): Node {
 function saving(answers: (string | ApiError | Saved)[], now = "r0", takes = true) {
   let doc = page("one", "two");
   const sent: Save[] = [];
+  const began: unknown[] = [];
   const kept: unknown[] = [];
   const said: string[] = [];
   const problems: string[] = [];
@@ -28,6 +29,9 @@ function saving(answers: (string | ApiError | Saved)[], now = "r0", takes = true
     revision: "r0",
     blocks: blocksOf(doc),
     fields: { title: "Page", description: "" },
+    began() {
+      began.push(blocksOf(doc));
+    },
     send(save) {
       sent.push(save);
       const answer = answers.shift() ?? "r9";
@@ -49,6 +53,7 @@ function saving(answers: (string | ApiError | Saved)[], now = "r0", takes = true
   return {
     saver,
     sent,
+    began,
     kept,
     said,
     problems,
@@ -58,6 +63,19 @@ function saving(answers: (string | ApiError | Saved)[], now = "r0", takes = true
     },
   };
 }
+
+test("what is typed while a draft is being kept is not taken for sent", async () => {
+  const { sent, began, kept, write } = saving([]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(600);
+  kept.push = (...drafts: unknown[]) => {
+    write("one mine, and more", "two");
+    return Array.prototype.push.apply(kept, drafts);
+  };
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(words(sent[0])).toBe('"text":"one mine"');
+  expect(JSON.stringify(began[0])).not.toContain("and more");
+});
 
 const words = (save: Save | undefined) => JSON.stringify(save?.blocks).match(/"text":"([^"]+)"/g)?.join(" ");
 

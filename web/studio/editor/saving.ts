@@ -58,6 +58,8 @@ export interface SaverOptions {
   /** The blocks that the server has at that revision. */
   blocks: BlockJson[];
   fields: Fields;
+  /** The text as it is now is what this save sends: what is written from now on goes with the next one. */
+  began: (save: Save) => void;
   send: (save: Save) => Promise<Saved>;
   /** A save of another tab that ended before it was answered: the server may have it. */
   sent?: Sent;
@@ -217,6 +219,7 @@ export class Saver {
     const fields = this.#now.fields;
     const blocks = this.#wanted(doc);
     const save = this.#withoutRefused(this.#changes(doc));
+    this.options.began(save);
     this.#dirty = false;
     this.#since = undefined;
     return isEmpty(save) ? undefined : { save, blocks, fields };
@@ -224,7 +227,11 @@ export class Saver {
 
   async #send(): Promise<void> {
     const again = this.#sent !== undefined;
-    const sent = await this.#next();
+    let sent = await this.#next();
+    // A page that came in just now is what the save has to be made on.
+    while (sent !== undefined && sent !== this.#sent && sent.save.revision !== this.revision) {
+      sent = await this.#next();
+    }
     if (sent === undefined) {
       this.#settled();
       return;

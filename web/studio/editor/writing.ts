@@ -204,18 +204,11 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     await Promise.all(taken.splice(0).map((each) => dropDraft(each)));
   };
 
-  let sending: Save | undefined;
-
   const send = async (save: Save): Promise<Saved> => {
     const changes = subject.changes(
       save,
       () => save.blocks ? applyChanges(saver.saved, save.blocks) : saver.saved,
     );
-    if (save !== sending) {
-      sending = save;
-      sentSteps = unsent.length;
-      sentDoc = view!.state.doc;
-    }
     const onConflict: Schemas["ChangeContent"]["onConflict"] = save.refuse ? "refuse" : "keep";
     const body = { changes, baseRevision: save.revision, onConflict };
     const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
@@ -267,12 +260,18 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     revision: loaded.revision,
     blocks: blocksOf(sent ? readDocument(loaded.document) : confirmed),
     fields: fieldsOf(loaded),
+    began() {
+      sentSteps = unsent.length;
+      sentDoc = view!.state.doc;
+    },
     send,
     ...(sent
       ? {
-        sent:
-          (sending = { ...sent, refuse: false },
-            { save: sending, blocks: blocksOf(confirmed), fields: { ...fieldsOf(loaded), ...sent.fields } }),
+        sent: {
+          save: { ...sent, refuse: false },
+          blocks: blocksOf(confirmed),
+          fields: { ...fieldsOf(loaded), ...sent.fields },
+        },
       }
       : {}),
     current: async () => (await ask(changeNow()).catch(() => undefined))?.revision,

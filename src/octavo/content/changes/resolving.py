@@ -173,7 +173,7 @@ class _Settling:
         if kept:
             return others
         if isinstance(self.choice, Edited) and (update := self._update(entry, self.choice.value)) is not None:
-            self.batch.update_page(update)
+            self._update_page(update)
             return others
         try:
             settled = resolve_field(entry, conflict, self.choice)
@@ -266,6 +266,15 @@ class _Settling:
         if body is not None:
             batch.documents.taken_from[entry.id] = keyed_document(tx, entry.id, body)
 
+    def _update_page(self, update: UpdatePage) -> None:
+        """Apply an ordinary page edit, without the slug following the title: the slug was merged, or conflicts,
+        separately."""
+        draft = self.batch.draft
+        slug = draft.get_page(update.page).slug
+        self.batch.update_page(update)
+        if update.slug is UNSET:
+            draft.put_page(update.page, replace(draft.get_page(update.page), slug=slug))
+
     def _put_page(self, entry: Page, settled: Page) -> None:
         name = (self.conflict.field or "").partition(".")[0]
         batch = self.batch
@@ -274,9 +283,9 @@ class _Settling:
                 sibling.rank for sibling in batch.draft.children(settled.parent) if sibling.id != entry.id
             ]
             at = sum(rank < settled.rank for rank in siblings)
-            batch.update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
+            self._update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
         elif name in ("slug", "title"):
-            batch.update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
+            self._update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
         else:
             if settled.kind == "document" and name in FRONT_FIELDS:
                 source = with_head(batch.draft.text(settled.body), front_keys(settled, name))

@@ -17,7 +17,7 @@ from octavo.content.uploads.store import get_uploads
 from octavo.errors import BadRequest, TooLarge
 from octavo.kit.context import Context
 from octavo.kit.files import detect_type
-from octavo.kit.net.fetch import Allowance, Fetcher, FetchError, Limits
+from octavo.kit.net.fetch import ByteAllowance, Fetcher, FetchError, Limits
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.spaces.garbage import retain
 
@@ -130,7 +130,7 @@ def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes
     """Fetch the contents of these URLs, each with its field for messages. Stops at the first failure."""
     if not addresses:
         return []
-    fetcher, together = Fetcher(context.settings.allow_private_fetch), Allowance(FETCH_SIZE)
+    fetcher, together = Fetcher(context.settings.allow_private_fetch), ByteAllowance(FETCH_SIZE)
     deadline = time.monotonic() + FETCH_SECONDS
     pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="octavo-fetch")
     try:
@@ -142,7 +142,7 @@ def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _fetch(fetcher: Fetcher, url: str, place: str, together: Allowance, deadline: float) -> bytes:
+def _fetch(fetcher: Fetcher, url: str, place: str, together: ByteAllowance, deadline: float) -> bytes:
     left = deadline - time.monotonic()
     if left <= 0:
         raise BadRequest(

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from octavo.content.notifications.types import TOLD as NOTIFIED
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
-from octavo.kit.work.hub import Message, Topic, source
+from octavo.kit.work.hub import HubMessage, Topic, source
 from octavo.kit.work.outbox import Event
 from octavo.organization.access.accounts import list_users_by_id
 
@@ -87,7 +87,7 @@ class EventMessages:
         self._stamp: tuple[int, int] | None = None
         self._there: dict[tuple[str, str], PresenceRow] = {}
 
-    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[HubMessage]:
         if event.type == NOTIFIED:
             yield from _notify(tx, event, topics)
             return
@@ -109,13 +109,13 @@ class EventMessages:
         fields = {new: event.payload[old] for old, new in told.fields.items() if old in event.payload}
         if not topics.isdisjoint(wanted):
             user = _person(tx, event.payload.get("by"))
-            yield Message(
+            yield HubMessage(
                 tuple(wanted),
                 told.kind,
                 told.model(action=told.action, user=user, **common, **fields),
             )
 
-    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[Message]:
+    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         stamp = store.find_stamp(tx)
         spaces = {id for kind, id in topics if kind == "space"}
         changes = {id for kind, id in topics if kind == "change"}
@@ -137,7 +137,7 @@ def _person(tx: Transaction, user_id: str | None) -> Any:
     return present_person(user_id, list_users_by_id(tx, [user_id]).get(user_id))
 
 
-def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[HubMessage]:
     """Yield a message for each listening person who received a notification."""
     payload = event.payload
     fields = {new: payload[old] for old, new in _NOTIFIED.items() if old in payload}
@@ -145,7 +145,7 @@ def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator
     for user_id, (notification_id, reason) in payload["users"].items():
         if of_person(user_id) not in topics:
             continue
-        yield Message(
+        yield HubMessage(
             (of_person(user_id),),
             "notification",
             NotificationEvent(
@@ -164,7 +164,7 @@ def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator
 
 def _changes_of_presence(
     tx: Transaction, before: dict[tuple[str, str], PresenceRow], after: dict[tuple[str, str], PresenceRow]
-) -> Iterator[Message]:
+) -> Iterator[HubMessage]:
     moved = [here for key, here in after.items() if key not in before or not before[key].is_at(here)]
     left = [
         here
@@ -179,7 +179,7 @@ def _changes_of_presence(
         wanted = [of_space(here.space_id)]
         if here.change_request_id is not None:
             wanted.append(of_change(here.change_request_id))
-        yield Message(
+        yield HubMessage(
             tuple(wanted),
             "presence",
             PresenceEvent(

@@ -9,8 +9,8 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Slice, present_slice
 from octavo.kit.http.operation import Area, Call, Deletion, Follow
-from octavo.kit.work.hub import Message, Topic
-from octavo.kit.work.outbox import Position, read_position
+from octavo.kit.work.hub import HubMessage, Topic
+from octavo.kit.work.outbox import OutboxPosition, read_position
 from octavo.organization.access.authorization import SignedIn, SpaceAccess, find_space_access, space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
@@ -43,9 +43,9 @@ def _follow(
     query: EventsQuery,
     owner: tuple[str, str],
     check: Callable[[], object] = lambda: None,
-    may_know: Callable[[Transaction, Message], bool] | None = None,
+    may_know: Callable[[Transaction, HubMessage], bool] | None = None,
 ) -> Follow:
-    after: Position | None = None
+    after: OutboxPosition | None = None
     given = call.headers.get(b"last-event-id", b"").decode("latin-1") or query.after
     if given is not None:
         after = read_position(given)
@@ -105,7 +105,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
         with call.db.read() as tx:
             return [space_access(tx, call.actor, Can.VIEW, space_id) for space_id in query.space]
 
-    def may_know(tx: Transaction, message: Message) -> bool:
+    def may_know(tx: Transaction, message: HubMessage) -> bool:
         return not message.about or find_space_access(tx, call.actor, Can.VIEW, message.about) is not None
 
     entered = enter()

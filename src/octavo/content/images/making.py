@@ -17,7 +17,7 @@ from octavo.content.revisions.store import Changes, Item, State, list_items, lis
 from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.processes.subprocesses import Bounds, run_apart
+from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
 from octavo.kit.scheduling import deadlines
 from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work import jobs
@@ -28,7 +28,7 @@ from .store import ImageVariant, ScaledImage
 from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
-_BOUNDS = Bounds(memory=1024**3, file=32 * 1024**2, seconds=30)
+_BOUNDS = ProcessLimits(memory=1024**3, file=32 * 1024**2, seconds=30)
 """Resource limits for one image."""
 _NOTED_AT_ONCE = 1000
 """Images that are noted in one transaction."""

@@ -44,14 +44,14 @@ from .store import (
 )
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
-DERIVATION = 2
+DERIVATION = 3
 """Version of the derived rows. Increase it with every change that derives other rows from the same main (how
 texts are read, what is indexed, which files are included). The next start then rebuilds all derived data."""
 _REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
 _SECONDS = 600.0
 _AT_ONCE = 200
-"""Owners of what is derived that a rebuild takes at a time, unless their texts have more than ``_BYTES_AT_ONCE``."""
+"""Maximum number of owners in one part of a rebuild; fewer if their texts exceed ``_BYTES_AT_ONCE``."""
 _BYTES_AT_ONCE = 100_000
 _OWNERS = 50
 """Number of owners whose replaced rows are removed in one transaction."""
@@ -122,11 +122,12 @@ class Derived(NamedTuple):
 
 
 class PreparedParts(Struct):
-    """Data derived with one revision, or in one part of a rebuild: of each registered derives something in it, a part.
-    ``owners``: their owners, as ``json_list``. ``staged``: the version under which all of it, and the rows of the revision, is written
-    under already
-    written; None where nothing is written yet. ``in_place``: whether the revision adds, removes, and moves no
-    page."""
+    """Data derived with one revision, or in one part of a rebuild: one of ``parts`` for each of ``derived``.
+
+    ``owners``: their owners, as ``json_list``. ``staged``: the version under which all of it, and the rows of
+    the revision, is already written; None where nothing is written yet. ``in_place``: whether the revision
+    adds, removes, and moves no page.
+    """
 
     derived: list[Derived]
     parts: list[Any]
@@ -218,14 +219,13 @@ def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> No
 
 
 def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: str = "") -> None:
-    """Make all derived data of a space, whatever its state: a small space in one transaction, a large one
-    like a large revision.
+    """Rebuild all derived data of a space, whatever its state, including references to the space from elsewhere.
 
-    The data remains available in the meantime, and references to the space from a space anew, whatever became of it: some owners at a time, each part in one
-    transaction, which notes it as done for the job that it is part of. It is there all the while; whoever refers to the
-    space from elsewhere is looked at again, too. Called outside of any transaction.
+    Each part, of some owners, is one transaction, which records it as done for the current job; a large part is
+    written beforehand, like a large revision. The data remains available in the meantime. Call this outside any
+    transaction.
 
-    ``after``: the id of the last owner that was done. Raises NotFound, and BranchMoved if main never holds still.
+    ``after``: the id of the last owner that is done. Raises NotFound, and BranchMoved if main keeps changing.
     """
     moved = 0
     while True:
@@ -245,8 +245,8 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
 
 
 def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: str) -> str | None:
-    """Rebuild what is derived from the next owners, and return the last of them. Where there are no more, rebuild what
-    has no owners, and return None. Raises NotFound, BranchMoved."""
+    """Rebuild the data derived from the next owners, and return the last of them. Without further owners,
+    rebuild data that has none, and return None. Raises NotFound, BranchMoved."""
     with db.read() as tx:
         head = main_state(tx, space_id)
         changes = _next_owners(tx, head, after)
@@ -272,8 +272,8 @@ def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: st
 
 
 def _next_owners(tx: Transaction, head: State, after: str) -> Changes:
-    """Whoever is in the head of main, was in main once, or has rows, and comes behind an id: so many that their texts
-    are not much together. None for those that main does not have."""
+    """Return the next owners after an id: pages and items that main has, once had, or has derived rows of. Their
+    number is limited by the size of their texts. Owners that main no longer has are None."""
     branch_id = head.layers[0].branch_id
     sources = [
         ("page_versions", "page_id", "branch_id = :branch"),
@@ -316,7 +316,7 @@ def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
 
 @jobs.job("indexSpace", bound=None, seconds=_SECONDS)
 def index_space(context: Context, space_id: str, after: str = "") -> None:
-    """Rebuild all derived data of a space anew, from the owner on that comes ``after`` the last one done."""
+    """Rebuild all derived data of a space, from the owner that follows ``after``."""
     with suppress(NotFound):  # purged in the meantime
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url), after)
 

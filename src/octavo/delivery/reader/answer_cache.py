@@ -19,7 +19,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.cache import FreshCache, share
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.http.edge import Answer, Request
-from octavo.kit.http.mcp import Call
+from octavo.kit.http.mcp import ToolCall
 
 from .tracking import EventNote
 
@@ -61,7 +61,7 @@ class ToolResults:
         self._personal: FreshCache[ToolResult] = FreshCache(database, _PERSONAL, _measure)
 
     def find(
-        self, place: ToolPlace, request: Request, call: Call, generation: int | None
+        self, place: ToolPlace, request: Request, call: ToolCall, generation: int | None
     ) -> ToolResult | None:
         """Return a cached result, as of the last commit."""
         told = self._shared.find((place, call.asked), generation)
@@ -69,7 +69,7 @@ class ToolResults:
             told = self._personal.find((place, call.asked, _hash_visitor(request)), generation)
         return told if told is not None and _is_valid(told) else None
 
-    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: Call) -> ToolResult | None:
+    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: ToolCall) -> ToolResult | None:
         """Return a result cached before the last commit if it is still valid."""
         return self._shared.renew((place, call.asked), lambda told: _is_unchanged(told, tx, place, request))
 
@@ -78,7 +78,7 @@ class ToolResults:
         tx: Transaction,
         place: ToolPlace,
         request: Request,
-        call: Call,
+        call: ToolCall,
         admission: Admission,
         make: Callable[[], ToolResult],
     ) -> ToolResult:

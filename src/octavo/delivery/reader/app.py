@@ -36,7 +36,7 @@ from octavo.kit.http.edge import (
     in_turn,
     text_error,
 )
-from octavo.kit.http.mcp import Call, Headers, answer_call, read_call
+from octavo.kit.http.mcp import Headers, ToolCall, answer_call, read_call
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.proxies import address_key
 from octavo.kit.http.recent_access import Insiders
@@ -296,7 +296,7 @@ class Sites:
         record_cached_events(self._events, request, told.made_of, told.notes)
         return private_answer(told.admission, answer_call(call, told.result))
 
-    def _find_tool_result(self, request: Request, path: str, call: Call) -> ToolResult | None:
+    def _find_tool_result(self, request: Request, path: str, call: ToolCall) -> ToolResult | None:
         name = host_name(request.header(b"host"))
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)

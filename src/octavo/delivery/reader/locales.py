@@ -15,7 +15,7 @@ _RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur"
 @cache
 def read_catalog() -> dict[str, Labels]:
     """Return the labels of every language. Raises ValueError if a language lacks one."""
-    return locales.read_catalogue(Labels, __package__, "locales.toml")
+    return locales.read_catalog(Labels, __package__, "locales.toml")
 
 
 def find_locale(language: str | None) -> str | None:

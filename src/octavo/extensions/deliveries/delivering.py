@@ -26,7 +26,7 @@ from octavo.kit.secrets.sealing import Sealer
 from octavo.kit.work.jobs import advance, enqueue, job, schedule
 
 from . import store
-from .store import PREVIOUS, Delivery, LogLine, Recipient
+from .store import PREVIOUS, Delivery, DeliveryRecipient, LogLine
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ _CLAIM = 120_000
 """Milliseconds after which another worker takes over the queue of a worker that died."""
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class DeliveryResult(Struct, frozen=True, kw_only=True):
     """Outcome of an attempt.
 
     ``problem``: why it failed; None: delivered. ``refused``: retrying is useless. ``silent``: the recipient
@@ -57,7 +57,7 @@ class Result(Struct, frozen=True, kw_only=True):
     logs: list[LogLine] = []
 
 
-Attempt = Callable[[Context, Delivery], Result]
+Attempt = Callable[[Context, Delivery], DeliveryResult]
 _attempts: dict[str, Attempt] = {}
 _worth: dict[str, int] = {}
 """Milliseconds after which events of a type are dropped; all other types are delivered whenever possible."""
@@ -83,7 +83,7 @@ def drop_after(type: str, milliseconds: int) -> None:
 
 def queue(
     tx: Transaction,
-    recipient: Recipient,
+    recipient: DeliveryRecipient,
     organization_id: str,
     type: str,
     event: dict[str, Any],
@@ -177,7 +177,7 @@ def _drop_old(context: Context, queue: str) -> None:
             log.warning("events dropped", extra={"queue": queue, "type": type, "count": dropped})
 
 
-def _hand_over(context: Context, row: Delivery) -> Result:
+def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
     with tracing.part(
         f"deliver {row.type}",
         "producer",

@@ -26,7 +26,7 @@ class LogLine(Struct, frozen=True):
     level: Literal["debug", "info", "warn", "error"]
 
 
-class Recipient(NamedTuple):
+class DeliveryRecipient(NamedTuple):
     kind: Kind
     id: str
 
@@ -37,7 +37,7 @@ class Delivery(Struct, frozen=True):
 
     number: int
     id: str
-    recipient: Recipient
+    recipient: DeliveryRecipient
     installation_id: str | None
     organization_id: str
     queue: str
@@ -64,7 +64,9 @@ _COLUMNS = ", ".join(f"d.{name}" for name in ("number", "id", "integration_id", 
 def _delivery(row: tuple[Any, ...]) -> Delivery:
     number, id, integration_id, webhook_id, *rest = row
     recipient = (
-        Recipient("integration", integration_id) if integration_id else Recipient("webhook", webhook_id)
+        DeliveryRecipient("integration", integration_id)
+        if integration_id
+        else DeliveryRecipient("webhook", webhook_id)
     )
     values = dict(zip(_PLAIN, rest, strict=True))
     values["event"] = msgspec.json.decode(values["event"])
@@ -78,7 +80,7 @@ def new_delivery_id() -> str:
 
 def insert(
     tx: Transaction,
-    recipient: Recipient,
+    recipient: DeliveryRecipient,
     *,
     id: str,
     organization_id: str,
@@ -119,7 +121,7 @@ def insert(
 
 def insert_done(
     tx: Transaction,
-    recipient: Recipient,
+    recipient: DeliveryRecipient,
     *,
     id: str,
     organization_id: str,
@@ -149,7 +151,7 @@ def insert_done(
 # --- looking ------------------------------------------------------------------------------------------
 
 
-def find_delivery(tx: Transaction, recipient: Recipient, id: str) -> Delivery | None:
+def find_delivery(tx: Transaction, recipient: DeliveryRecipient, id: str) -> Delivery | None:
     row = tx.one(
         f"SELECT {_COLUMNS} FROM deliveries d WHERE d.id = :id AND d.{recipient.kind}_id = :recipient",
         id=id,
@@ -160,7 +162,7 @@ def find_delivery(tx: Transaction, recipient: Recipient, id: str) -> Delivery | 
 
 def list_deliveries(
     tx: Transaction,
-    recipient: Recipient,
+    recipient: DeliveryRecipient,
     limit: int,
     page: str | None,
     *,
@@ -272,7 +274,7 @@ def forget_waiting(tx: Transaction, queue: str) -> None:
     tx.run("DELETE FROM deliveries WHERE queue = :queue AND status = 'waiting'", queue=queue)
 
 
-def claim(tx: Transaction, queue: str, recipient: Recipient, until: int) -> bool:
+def claim(tx: Transaction, queue: str, recipient: DeliveryRecipient, until: int) -> bool:
     """Claim a queue until a time in milliseconds; False if someone else has it."""
     tx.run(
         f"""INSERT INTO delivery_queues (queue, {recipient.kind}_id, claimed_until) VALUES (:queue, :recipient, 0)

@@ -47,7 +47,7 @@ def _script(name: str) -> str:
 
 
 @cache
-def _catalogue() -> dict[str, Builtin]:
+def _catalog() -> dict[str, Builtin]:
     """Return the built-in integrations by name, in order, without their scripts. Empty if setup could not
     reach the npm registry."""
     found = {}
@@ -59,7 +59,7 @@ def _catalogue() -> dict[str, Builtin]:
 
 def list_builtin(tx: Transaction, org: OrgAccess) -> list[Offered]:
     """Return the built-in integrations with the state of the organization's copy of each."""
-    return [_offered(tx, one, org.organization_id) for one in _catalogue().values()]
+    return [_offered(tx, one, org.organization_id) for one in _catalog().values()]
 
 
 def _offered(tx: Transaction, one: Builtin, organization_id: str) -> Offered:
@@ -89,9 +89,9 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
 
     Raises Forbidden, NotFound.
     """
-    one = _catalogue().get(name)
+    one = _catalog().get(name)
     if one is None:
-        known = ", ".join(_catalogue()) or "none, because they were not built when Octavo was set up"
+        known = ", ".join(_catalog()) or "none, because they were not built when Octavo was set up"
         raise NotFound(f"name: there is no built-in integration {name!r}. Available: {known}.")
     with context.db.read() as tx:
         row = _find_copy(tx, name, org.organization_id)
@@ -114,7 +114,7 @@ def separate_copies(context: Context) -> None:
     with context.db.read() as tx:
         shared = store.list_installed_elsewhere(tx, sorted(BUILTIN_NAMES))
     for installation in shared:
-        one = _catalogue().get(installation.integration)
+        one = _catalog().get(installation.integration)
         if one is not None:
             organization_id = installation.organization_id
             body = publishing.read_publication(one.body, organization_id, _script(one.name))

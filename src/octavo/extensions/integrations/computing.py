@@ -49,7 +49,7 @@ from .blocks import version_of
 from .computed_pages import InputRevision, read_pages, with_own_pages
 from .event_replies import Failed, ask
 from .invoking import Subject
-from .ordering import JOB, order_again, order_computing
+from .ordering import JOB, order_computing, order_retry
 from .store import AnswerRow
 
 log = logging.getLogger(__name__)
@@ -243,7 +243,7 @@ def _compute(context: Context, space_id: str, tries: int = 0) -> None:
             notify_dependency_changed(tx, organization_id, [space_id])
         if (failed or later) and tries < len(_RETRIES):
             run_at = now() + _RETRIES[tries] * 1000
-            order_again(tx, organization_id, space_id, tries=tries + 1, run_at=run_at)
+            order_retry(tx, organization_id, space_id, tries=tries + 1, run_at=run_at)
         jobs.finish(tx)
 
 

@@ -10,13 +10,19 @@ import msgspec
 
 from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.errors import Conflict, OctavoError, Unavailable
-from octavo.extensions.deliveries.delivering import Result, deliver_again, drop_after, recipient
+from octavo.extensions.deliveries.delivering import DeliveryResult, deliver_again, drop_after, recipient
 from octavo.extensions.deliveries.delivering import queue as queue_delivery
-from octavo.extensions.deliveries.store import PREVIOUS, Delivery, Recipient, insert_done, new_delivery_id
+from octavo.extensions.deliveries.store import (
+    PREVIOUS,
+    Delivery,
+    DeliveryRecipient,
+    insert_done,
+    new_delivery_id,
+)
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
-from octavo.kit.runtime.process import Answer, ScriptError, ScriptFailed
+from octavo.kit.runtime.process import ScriptAnswer, ScriptError, ScriptFailed
 from octavo.kit.secrets.sealing import Sealer
 from octavo.kit.work import outbox
 from octavo.organization.access.auditing import audit
@@ -109,7 +115,7 @@ def queue(
         event["installationId"] = installation_id
     queue_delivery(
         tx,
-        Recipient("integration", integration_id),
+        DeliveryRecipient("integration", integration_id),
         organization_id,
         type,
         event,
@@ -180,7 +186,7 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
 
 
 @recipient("integration")
-def _hand_over(context: Context, row: Delivery) -> Result:
+def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
     """Have a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
@@ -189,7 +195,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
     with context.db.read() as tx:
         subject = find_subject(tx, row.recipient.id, row.installation_id, row.place_kind, row.place_id)
     if subject is None:
-        return Result(problem="the integration was unpublished", refused=True)
+        return DeliveryResult(problem="the integration was unpublished", refused=True)
     try:
         answer = invoke(context, subject, open_event(context, row), found.append, wait=True)
     except (ScriptFailed, OctavoError) as error:
@@ -198,7 +204,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
         answered = answer.status
         problem = problem_in(row.type, answer)
     outcome = found[0] if found else ScriptOutcome([], None)
-    return Result(
+    return DeliveryResult(
         problem=outcome.problem or problem,
         refused=answered is not None and 400 <= answered < 500 and answered not in (_NOT_HANDLED, 429),
         silent=silent,
@@ -207,7 +213,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
     )
 
 
-def problem_in(type: str, answer: Answer) -> str | None:
+def problem_in(type: str, answer: ScriptAnswer) -> str | None:
     """Return what is wrong with an answer; None if the script handled the event.
 
     The script library answers 500 if a script threw an error. At a public endpoint all other statuses are the
@@ -232,10 +238,10 @@ def record(
 ) -> None:
     """Record an event with an immediate answer, such as a request to a public endpoint."""
     with context.db.write() as tx:
-        if store.hold(tx, integration_id):
+        if store.lock_integration(tx, integration_id):
             insert_done(
                 tx,
-                Recipient("integration", integration_id),
+                DeliveryRecipient("integration", integration_id),
                 id=event["eventId"],
                 organization_id=organization_id,
                 type=event["type"],

@@ -15,7 +15,7 @@ from octavo.errors import BadGateway
 from octavo.extensions.deliveries.store import new_delivery_id
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import FetchError
-from octavo.kit.runtime.process import Answer, ScriptFailed
+from octavo.kit.runtime.process import ScriptAnswer, ScriptFailed
 
 from . import delivering
 from .invoking import ScriptOutcome, Subject, invoke
@@ -45,7 +45,7 @@ class _Note:
         self._outcome = outcome
         self._one_more()
 
-    def answered(self, answer: Answer | None) -> None:
+    def answered(self, answer: ScriptAnswer | None) -> None:
         """Note the answer. None: the script gave none; what it finished with says why."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
@@ -64,7 +64,7 @@ def ask(
     type: str,
     fields: dict[str, Any],
     body: bytes | None = None,
-) -> Answer:
+) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
     The event is recorded with its log. Only the event says why a script failed, since anybody may be the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.errors import BadRequest, NotFound
-from octavo.extensions.deliveries.store import Delivery, Recipient, find_delivery, list_deliveries
+from octavo.extensions.deliveries.store import Delivery, DeliveryRecipient, find_delivery, list_deliveries
 from octavo.kit.clock import iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -45,11 +45,11 @@ def _present(context: Context, row: Delivery) -> IntegrationEvent:
     return found
 
 
-def _recipient(integration: IntegrationAccess) -> Recipient:
-    return Recipient("integration", integration.row.id)
+def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
+    return DeliveryRecipient("integration", integration.row.id)
 
 
-def _whose(integration: IntegrationAccess) -> str | None:
+def _organization_shown(integration: IntegrationAccess) -> str | None:
     """Return the organization whose events people see, which is their own; None for the integration itself,
     which sees all."""
     return None if integration.by_script else integration.row.organization_id
@@ -57,7 +57,7 @@ def _whose(integration: IntegrationAccess) -> str | None:
 
 def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Delivery:
     row = find_delivery(tx, _recipient(integration), event_id)
-    whose = _whose(integration)
+    whose = _organization_shown(integration)
     if row is None or (whose is not None and row.organization_id != whose):
         raise NotFound(f"There is no event {event_id!r} of this integration.")
     return row
@@ -74,7 +74,11 @@ def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) ->
     """List the events of an integration, newest first. `failed` events may still be retried."""
     with call.db.read() as tx:
         found = list_deliveries(
-            tx, _recipient(integration), query.limit, query.page, organization_id=_whose(integration)
+            tx,
+            _recipient(integration),
+            query.limit,
+            query.page,
+            organization_id=_organization_shown(integration),
         )
     return present_slice(found, lambda row: _present(call.context, row))
 
@@ -123,7 +127,7 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     """Schedule a task: the script receives the event `task` after ``schedule`` seconds."""
     row = integration.row
     with call.db.write() as tx:
-        if not store.hold(tx, row.id):
+        if not store.lock_integration(tx, row.id):
             raise NotFound(f"There is no integration {row.name!r}.")
         delivering.queue(
             tx,

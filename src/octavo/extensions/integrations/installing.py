@@ -54,7 +54,7 @@ def install(
 
     Raises NotFound if it was unpublished in the meantime.
     """
-    row = _hold_integration(tx, row.id, row.name)
+    row = _lock_integration(tx, row.id, row.name)
     there = store.find_installation_in(tx, row.id, organization_id)
     if there is not None:
         store.update_installation(tx, there.id, scopes=list(row.manifest.scopes))
@@ -88,18 +88,18 @@ def install(
     return made
 
 
-def _hold_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
+def _lock_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
     """Lock an integration until the transaction ends and return it as it is now. Raises NotFound if it was
     unpublished in the meantime."""
-    if not store.hold(tx, integration_id):
+    if not store.lock_integration(tx, integration_id):
         raise NotFound(f"There is no integration {name!r}.")
     return store.get_integration_by_id(tx, integration_id)
 
 
-def _hold(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
+def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
     """Lock an integration and an installation until the transaction ends and return both as they are now.
     Raises NotFound if either was removed in the meantime."""
-    integration = _hold_integration(tx, row.integration_id, row.integration)
+    integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
     if found is None:
         raise NotFound(f"There is no installation {row.id!r} of this integration.")
@@ -124,7 +124,7 @@ def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
     """Set the given configuration, selections, and external ids. Raises BadRequest."""
-    integration, row = _hold(tx, access.row)
+    integration, row = _lock(tx, access.row)
     changes: dict[str, Any] = {}
     if "configuration" in given:
         schema = declared(integration.manifest, "installation")
@@ -191,7 +191,7 @@ def install_at(
 ) -> PlaceRow:
     """Install an integration on a space or site of its organization, where the caller may do so. Raises
     BadRequest."""
-    integration, row = _hold(tx, row)
+    integration, row = _lock(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(
             f"{kind}: this integration can only be installed on the target {integration.target!r}"
@@ -260,7 +260,7 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
     """Set the given configuration and external ids. Raises BadRequest, Forbidden, NotFound."""
     require_change(tx, access)
     was = require_place(access)
-    integration, _ = _hold(tx, access.installation)
+    integration, _ = _lock(tx, access.installation)
     place = store.find_place(tx, was.installation_id, was.kind, was.place_id)
     if place is None:
         raise _not_there(access)
@@ -290,7 +290,7 @@ def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool
     """Remove an installation from a place; False if it was not there. Raises Forbidden."""
     require_change(tx, access)
     place = access.place
-    if place is None or not store.hold(tx, access.installation.integration_id):
+    if place is None or not store.lock_integration(tx, access.installation.integration_id):
         return False
     store.delete_place(tx, place.installation_id, place.kind, place.place_id)
     if place.kind == "space":

@@ -25,7 +25,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import SECONDS, Host
-from octavo.kit.runtime.process import Answer, Event, Fetch, FetchRefused, Got, HostRequest, Log
+from octavo.kit.runtime.process import Fetch, FetchRefused, Got, HostRequest, Log, ScriptAnswer, ScriptEvent
 from octavo.organization.access.tokens import create_integration_token
 
 from . import store
@@ -143,7 +143,7 @@ def invoke(
     body: bytes | None = None,
     seconds: float = SECONDS,
     wait: bool = False,
-) -> Answer:
+) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
     ``finished`` is called once the script has ended, background work included; with ``wait``, that is before
@@ -154,7 +154,7 @@ def invoke(
         told = environment(context, tx, subject)
         tunnel = store.find_tunnel(tx, integration.id)
     hidden, began = _secrets_of(told), now()
-    handed = Event(msgspec.json.encode(event).decode(), msgspec.json.encode(told).decode(), body)
+    handed = ScriptEvent(msgspec.json.encode(event).decode(), msgspec.json.encode(told).decode(), body)
 
     def done(logs: list[Log], problem: str | None) -> None:
         lines = [LogLine(_redacted(line.message, hidden), iso(began + line.at), line.level) for line in logs]
@@ -222,10 +222,10 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
 def _through_tunnel(
     context: Context,
     url: str,
-    event: Event,
+    event: ScriptEvent,
     done: Callable[[list[Log], str | None], None],
     seconds: float,
-) -> Answer:
+) -> ScriptAnswer:
     boundary = secrets.token_hex(16)
     parts = {"event": event.event.encode(), "environment": event.environment.encode()}
     if event.body is not None:
@@ -248,4 +248,4 @@ def _through_tunnel(
         raise
     done([], None)
     kept = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
-    return Answer(got.status, kept, got.body)
+    return ScriptAnswer(got.status, kept, got.body)

@@ -11,7 +11,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.runtime.process import Answer
+from octavo.kit.runtime.process import ScriptAnswer
 from octavo.sites.site.audiences.visitor_auth import OtherAuthenticator, register_authenticator
 from octavo.sites.site.scripts import IntegrationScript
 
@@ -71,7 +71,7 @@ def _find_other(tx: Transaction, context: Context, site_id: str) -> OtherAuthent
 register_authenticator(_find_other)
 
 
-def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:
+def ask_for_sign_in(context: Context, subject: Subject, location: str) -> ScriptAnswer:
     """Return the integration's response to a visitor who has to sign in.
 
     ``location``: the path after the site's URL, which ends with a slash. Raises Failed, NotFound,
@@ -82,7 +82,7 @@ def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer
     return ask(context, subject, "fetch_visitor_authentication", fields)
 
 
-def tell_of_sign_out(context: Context, subject: Subject) -> Answer:
+def ask_for_sign_out(context: Context, subject: Subject) -> ScriptAnswer:
     """Return the integration's response to a visitor who signed out. Most redirect to the provider to sign
     out there as well.
 

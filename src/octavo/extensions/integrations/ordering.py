@@ -26,7 +26,7 @@ def order_for(tx: Transaction, row: IntegrationRow) -> None:
         order_computing(tx, installation.organization_id)
 
 
-def order_again(tx: Transaction, organization_id: str, space_id: str, *, tries: int, run_at: int) -> None:
+def order_retry(tx: Transaction, organization_id: str, space_id: str, *, tries: int, run_at: int) -> None:
     """Schedule a retry after a failure, at a time in milliseconds. Newly scheduled work does not wait for it."""
     key = f"{JOB} {space_id} again"
     jobs.enqueue(

@@ -16,7 +16,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.files import FileGrant, file_headers
 from octavo.kit.http.edge import QUEUE_SECONDS, Action, Request, Route, in_thread
 from octavo.kit.http.edge import Answer as HttpAnswer
-from octavo.kit.runtime.process import Answer
+from octavo.kit.runtime.process import ScriptAnswer
 from octavo.kit.scheduling.shares import SharedThreads
 from octavo.settings import parse_headers
 from octavo.sites.site.hostnames import require_shared_host
@@ -25,7 +25,7 @@ from . import store
 from .event_replies import ask
 from .invoking import Subject
 from .manifest import Manifest
-from .on_sites import SCRIPT_FILE, SIGN_IN, SIGN_OUT, ask_for_sign_in, read_script, tell_of_sign_out
+from .on_sites import SCRIPT_FILE, SIGN_IN, SIGN_OUT, ask_for_sign_in, ask_for_sign_out, read_script
 from .policies import policy_text
 from .presenting import PUBLIC
 from .publishing import BUILTIN_NAMES, copy_name
@@ -120,7 +120,7 @@ class _Endpoint:
             location = parse_qs(request.query_string.decode("latin-1")).get("location", [""])[0]
             return _shown(ask_for_sign_in(self._context, subject, location), manifest)
         if below == [SIGN_OUT]:
-            return _shown(tell_of_sign_out(self._context, subject), manifest)
+            return _shown(ask_for_sign_out(self._context, subject), manifest)
         if below == [SCRIPT_FILE]:
             return _script(read_script(self._context, subject))
         event = {
@@ -212,7 +212,7 @@ def _script(text: bytes) -> HttpAnswer:
     return HttpAnswer(200, text, "text/javascript; charset=utf-8", headers)
 
 
-def _shown(answer: Answer, manifest: Manifest) -> HttpAnswer:
+def _shown(answer: ScriptAnswer, manifest: Manifest) -> HttpAnswer:
     headers: dict[str, str] = {}
     for given, value in answer.headers:
         name = given.lower()

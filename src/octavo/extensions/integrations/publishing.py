@@ -112,7 +112,7 @@ def _store_script(context: Context, script: str) -> FileRow:
 
 
 def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Sequence[FileRow]) -> None:
-    store.take_name(tx, row.name, row.organization_id)
+    store.reserve_name(tx, row.name, row.organization_id)
     store.put_integration(tx, row)
     store.set_tags(tx, row.id, _tags(row.manifest))
     store.set_files(tx, row.id, files)

@@ -238,7 +238,7 @@ def computes(tx: Transaction, organization_id: str) -> bool:
     return found is not None
 
 
-def take_name(tx: Transaction, name: str, organization_id: str) -> None:
+def reserve_name(tx: Transaction, name: str, organization_id: str) -> None:
     """Reserve a name for the organization that uses it first."""
     tx.run(
         "INSERT INTO integration_names (name, organization_id) VALUES (:name, :organization) ON CONFLICT (name) DO NOTHING",
@@ -690,7 +690,7 @@ def set_tunnel(tx: Transaction, integration_id: str, url: str | None, all: bool)
     )
 
 
-def hold(tx: Transaction, integration_id: str) -> bool:
+def lock_integration(tx: Transaction, integration_id: str) -> bool:
     """Lock an integration until the transaction ends; False if it does not exist."""
     return tx.one(f"SELECT 1 FROM integrations WHERE id = :id{tx.for_update}", id=integration_id) is not None
 

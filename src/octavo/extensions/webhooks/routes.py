@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.errors import NotFound
-from octavo.extensions.deliveries.store import Delivery, Recipient, find_delivery, list_deliveries
+from octavo.extensions.deliveries.store import Delivery, DeliveryRecipient, find_delivery, list_deliveries
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
@@ -158,7 +158,7 @@ def list_webhook_deliveries(
 ) -> Listing[wire.WebhookDelivery]:
     """List the messages of a webhook, newest first: pending, delivered, and failed."""
     with call.db.read() as tx:
-        recipient = Recipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
+        recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
         found = list_deliveries(tx, recipient, query.limit, query.page, waiting=True, status=query.status)
     return present_slice(found, wire.present_delivery)
 
@@ -201,7 +201,7 @@ def replay_webhook_delivery(
 
 
 def _find(tx: Transaction, org: OrgAccess, webhook_id: str, delivery_id: str) -> Delivery:
-    recipient = Recipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
+    recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
     found = find_delivery(tx, recipient, delivery_id)
     if found is None:
         raise NotFound(f"There is no delivery {delivery_id!r} of this webhook.")

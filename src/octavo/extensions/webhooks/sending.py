@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from octavo.errors import Conflict, OctavoError
-from octavo.extensions.deliveries.delivering import Result, deliver_again, queue, recipient
-from octavo.extensions.deliveries.store import Delivery, Recipient, new_delivery_id
+from octavo.extensions.deliveries.delivering import DeliveryResult, deliver_again, queue, recipient
+from octavo.extensions.deliveries.store import Delivery, DeliveryRecipient, new_delivery_id
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -39,7 +39,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
     for webhook_id in store.list_subscribed(tx, event.organization_id, event.type, event.created_at):
         queue(
             tx,
-            Recipient("webhook", webhook_id),
+            DeliveryRecipient("webhook", webhook_id),
             event.organization_id,
             event.type,
             describe_event(event),
@@ -54,7 +54,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
     data = {"organizationId": webhook.organization_id, "webhookId": webhook.id}
     queue(
         tx,
-        Recipient("webhook", webhook.id),
+        DeliveryRecipient("webhook", webhook.id),
         webhook.organization_id,
         TEST,
         build_message(TEST, now(), data),
@@ -74,13 +74,13 @@ def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
 
 
 @recipient("webhook")
-def _send(context: Context, row: Delivery) -> Result:
+def _send(context: Context, row: Delivery) -> DeliveryResult:
     with context.db.read() as tx:
         webhook = store.get_webhook_by_id(tx, row.recipient.id)
     if webhook is None:
-        return Result(problem="the webhook was deleted", refused=True)
+        return DeliveryResult(problem="the webhook was deleted", refused=True)
     if not webhook.active and row.type != TEST:
-        return Result(problem="the webhook is inactive", refused=True)
+        return DeliveryResult(problem="the webhook is inactive", refused=True)
     body = msgspec.json.encode(row.event)
     try:
         signed = sign(list(_secrets(context, webhook)), row.id, now() // 1000, body)
@@ -92,13 +92,15 @@ def _send(context: Context, row: Delivery) -> Result:
             Limits(size=_ANSWER, seconds=SECONDS, follow=False),
         )
     except FetchError as error:
-        return Result(problem=error.message, silent=True)
+        return DeliveryResult(problem=error.message, silent=True)
     except OctavoError as error:  # A secret whose key is missing.
-        return Result(problem=error.message)
+        return DeliveryResult(problem=error.message)
     if 200 <= got.status < 300:
-        return Result(answered=got.status)
+        return DeliveryResult(answered=got.status)
     said = got.body[:_SHOWN_LENGTH].decode("utf-8", "replace")
-    return Result(problem=f"answered {got.status}: {said}", refused=got.status == _GONE, answered=got.status)
+    return DeliveryResult(
+        problem=f"answered {got.status}: {said}", refused=got.status == _GONE, answered=got.status
+    )
 
 
 def _secrets(context: Context, webhook: WebhookRow) -> Iterator[str]:

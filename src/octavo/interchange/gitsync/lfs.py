@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from octavo.content.revisions.files import MAX_FILE, store_file
 from octavo.core.url_parts import read_address
 from octavo.kit.context import Context
-from octavo.kit.net.fetch import Allowance, Fetched, FetchError, FetchTimeout, Limits
+from octavo.kit.net.fetch import ByteAllowance, Fetched, FetchError, FetchTimeout, Limits
 from octavo.kit.work import jobs
 
 from . import store
@@ -185,7 +185,7 @@ class LargeFiles:
         self._granted: dict[str, tuple[float, _Action]] = {}
         self.wrong: dict[str, str] = {}
         self._here: set[str] = set()
-        self._together = Allowance(MOST_TOGETHER)
+        self._together = ByteAllowance(MOST_TOGETHER)
 
     def has(self, pointer: Pointer) -> bool:
         """Whether the bytes are among the stored files."""

@@ -1,33 +1,35 @@
-"""Transactions on PostgreSQL. Named nowhere but in ``databases.open_database``.
+"""Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on what a connection remembers from one transaction to the next, so all of them may go through a pooler
-that gives each transaction another connection. Listening and migrating need the server itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all of them may go through a
+pooler that gives each transaction another connection. Listening and migrating need the server itself.
 
-Why reads may be answered with kept rows
-----------------------------------------
+Why reads may be answered with cached rows
+------------------------------------------
 
-``KeptRows`` is what statements found in one snapshot, and is named by the generation that its reads began with. A read
-that may use it (``read_kept``) begins at a generation too, and takes rows only from those of the same one.
+``KeptRows`` holds the results of statements in one snapshot, and is identified by the generation at which its reads
+started. A read that may use it (``read_kept``) starts at a generation too, and uses only rows of the same one.
 
-*It sees one snapshot.* As long as all it asks for is kept, all its rows are of the snapshot of the one ``KeptRows`` that
-it holds. When something is not kept, it begins a transaction, whose snapshot the server says in the same message. Is it
-written the same, then exactly the same transactions have committed (an aborted one never will), and it goes on. Is it
-another one, then either the read has taken no kept rows yet, and all its rows will be of this snapshot; or it has, and
-raises NotKept: whoever opened it starts again with a read that begins at once, so nobody starts again twice. A
-transaction that has begun never raises NotKept unless it is at a replica that fails it, and a read begins before its
-thread writes, from when on it raises that no more: nothing is written twice.
+*It sees one snapshot.* As long as everything it asks for is cached, all its rows come from the snapshot of its one
+``KeptRows``. When something is not cached, it starts a transaction, whose snapshot the server returns in the same
+message. If that is written the same, exactly the same transactions have committed (an aborted one never will), and
+the read continues. If it differs, there are two cases. Either the read has used no cached rows yet, and all its rows
+will come from this snapshot. Or it has, and raises NotKept: its caller starts again with a read that begins a
+transaction at once, so no read starts again twice. A transaction that has started never raises NotKept, unless it is
+at a replica that fails it. A read starts before its thread writes, and raises NotKept no longer once it has written:
+nothing is written twice.
 
-*It sees what this process committed.* Each commit makes a new generation before anybody hears that it succeeded, and a
-read that begins then takes nothing older.
+*It sees what this process committed.* Each commit makes a new generation before its caller learns that it succeeded,
+and a read that starts afterwards uses nothing older.
 
-*It sees what others committed as soon as their notice is here*, like all that is kept under a generation, rights
-included. A read looks whether one has arrived at the socket that the listening thread has not yet come to. A snapshot is
-taken after the generation was looked up: what is kept under a generation lacks at most commits whose notice is still on
-its way, and ends with that notice. So its transaction may be at a replica, where that has come as far (``replica``).
+*It sees what others committed as soon as their notice has arrived*, like everything that is cached under a
+generation, including permissions. A read checks whether a notice has arrived at the socket that the listening thread
+has not read yet. A snapshot is taken after the generation was looked up: rows cached under a generation lack at most
+commits whose notice is still on its way, and expire with that notice. So the transaction may be at a replica that has
+caught up that far (``replica``).
 
-*Without a listener nothing is kept.* The generation counts as known for a few seconds after the server last answered who
-listens, by when all earlier notices are here, so a connection that died unnoticed ends it as well. Who listens again
-begins a new generation after LISTEN, which takes in whatever went unheard.
+*Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last
+responded to the listener. By then all earlier notices have arrived, so a connection that died unnoticed ends it as
+well. A listener that reconnects starts a new generation after LISTEN, which covers everything it missed.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ from .postgres_connections import (
     in_one_line,
     make_pool,
 )
-from .replica import OUTCOMES, Place, Replica, place_of_server
+from .replica import OUTCOMES, Replica, ServerPlace, place_of_server
 
 log = logging.getLogger("octavo.db")
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
@@ -285,7 +287,7 @@ class PostgresDatabase(Database):
         except BaseException:
             self._close_pools()
             raise
-        self._place: Place | None = None
+        self._place: ServerPlace | None = None
         """Place that the server serves; None if it is not known."""
         self._known, self._knows = 0, False
         """Highest transaction that is known to have committed, and whether that includes all notices."""
@@ -575,7 +577,7 @@ class PostgresDatabase(Database):
         with self._generation_lock:
             self._known, self._knows = max(self._known, row[0] - 1), True
 
-    def _find_place(self, connection: Connection) -> Place | None:
+    def _find_place(self, connection: Connection) -> ServerPlace | None:
         if self._replica is None:
             return None
         try:

@@ -1,22 +1,22 @@
-"""A streaming replica that answers reads, as long as nobody can tell the difference.
+"""Streaming replica that answers reads as long as nobody can tell the difference.
 
-A read may begin at a replica where its snapshot has every transaction that this process knows to have committed: its
-own, and those whose notice is here (``postgres.PostgresDatabase``). That is what a read with kept rows promises
-anyway, so what somebody wrote is in what they read next, and who lost a right has lost it, however far a replica is
-behind. When it lags, is away, or follows another server, the server itself is asked.
+A read may start at a replica if its snapshot has every transaction that this process knows to have committed: its
+own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows promises the same, so
+people see their own changes in their next read, and lose access at once when it is revoked, however far a replica is
+behind. When it lags, is not reachable, or follows another server, reads use the server itself.
 
-Why the snapshot says so
-------------------------
+Why the snapshot tells
+----------------------
 
-Transactions have numbers that grow. A replica's snapshot names two of them, ``xmin:xmax``: below ``xmin`` all have
-ended, from ``xmax`` on none has begun. It does not list what runs in between, as the server's does, so it is used only
-where there is nothing in between. ``N:N`` says which transactions have ended, all below N and no other, and means the
-same on both: rows that were kept of one are good with the other. It has all that is known where N is above the highest
-number that is known. That is looked up in the message which begins the transaction: nothing is remembered of how far a
-replica is.
+Numbers of transactions grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have ended,
+and none from ``xmax`` on has started. Unlike the server's, it does not list what runs in between, so it is only used
+if there is nothing in between. ``N:N`` means that all transactions below N have ended and no other, on both servers:
+rows cached from one are valid with the other. It is up to date if N is above the highest known number. That is
+checked in the message that starts the transaction: the progress of a replica is never remembered.
 
-Numbers are those of one history. After a failover the new server and a replica of the old one may have given the same
-numbers to different transactions; so both name their cluster, their timeline and their database, and have to agree.
+Numbers belong to one history. After a failover the new server and a replica of the old one may have given the same
+numbers to different transactions; so both name their cluster, their timeline, and their database, which have to
+match.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not c
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
 
-class Place(NamedTuple):
+class ServerPlace(NamedTuple):
     """Place that a server serves: if it is the same on two servers, their transactions have the same numbers."""
 
     cluster: str
@@ -58,17 +58,17 @@ class Place(NamedTuple):
     database: str
 
 
-def place_of_server(connection: Connection) -> Place:
+def place_of_server(connection: Connection) -> ServerPlace:
     """Return the place of a server that accepts writes."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), current_database()"""
     ).fetchone()
     assert row is not None
-    return Place(row[0], int(row[1], 16), row[2])
+    return ServerPlace(row[0], int(row[1], 16), row[2])
 
 
-def place_of_replica(connection: Connection) -> Place:
+def place_of_replica(connection: Connection) -> ServerPlace:
     """Return the place of a replica. After the server it follows was replaced by another one, a replica
     reports that with its next restart point."""
     row = connection.execute(
@@ -76,7 +76,7 @@ def place_of_replica(connection: Connection) -> Place:
                   (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
     ).fetchone()
     assert row is not None
-    return Place(*row)
+    return ServerPlace(*row)
 
 
 class Replica:
@@ -96,7 +96,7 @@ class Replica:
     def close(self) -> None:
         self._pool.connections.close()
 
-    def check(self, place: Place, reached: str, seconds: float) -> str:
+    def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
         """Return why it answers no reads; empty if it does. ``reached``: the place in the log that it has to
         reach."""
         until = time.monotonic() + seconds
@@ -120,7 +120,7 @@ class Replica:
         except psycopg.Error as error:
             return f"{in_one_line(error)}: reads use the server"
 
-    def begin(self, place: Place, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
+    def begin(self, place: ServerPlace, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
         """Return a connection with a started read, and its snapshot; None: use the server.
 
         ``place``: that of the server. ``known``: the highest transaction that is known to have committed.
@@ -177,7 +177,7 @@ class Replica:
         return connection, found
 
     @staticmethod
-    def _begin(connection: Connection, place: Place) -> str | None:
+    def _begin(connection: Connection, place: ServerPlace) -> str | None:
         """Return the snapshot of a started transaction; None if its numbers would say nothing."""
         connection.patience = _ANSWER_SECONDS
         if connection.place is None:

@@ -49,7 +49,7 @@ class LogEnd(Struct, frozen=True):
         return same or before.frame == 0 or second == (first + 1) & 0xFFFFFFFF
 
 
-class Pages(Struct):
+class ChangedPages(Struct):
     """Changed pages. ``size``: pages of the database afterwards, each of ``page_size`` bytes; ``wanted``: the
     place of the last version of each page in the log with this salt, by page number."""
 
@@ -141,7 +141,7 @@ class SqliteLog:
             raise LostTrack(f"{self._path}-wal: frame {number} belongs to another log")
         return page, size, f"{first:08x}{second:08x}"
 
-    def changed(self, before: LogEnd, end: LogEnd) -> Pages | None:
+    def changed(self, before: LogEnd, end: LogEnd) -> ChangedPages | None:
         """Return the pages committed between two ends, the second one from ``hold``; None when there are
         none.
 
@@ -163,11 +163,11 @@ class SqliteLog:
         if checksum != end.checksum or not size:
             raise LostTrack("the log does not end where its index says")
         # Pages that a commit removed from the database are useless.
-        return Pages(
+        return ChangedPages(
             end.salt, size, page_size, {page: at for page, at in sorted(wanted.items()) if page <= size}
         )
 
-    def read(self, pages: Pages) -> Iterator[bytes]:
+    def read(self, pages: ChangedPages) -> Iterator[bytes]:
         """Yield each page with its number before it, in the form of ``write_pages``. Raises LostTrack,
         possibly at the end."""
         for page, at in pages.wanted.items():

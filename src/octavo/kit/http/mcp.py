@@ -161,7 +161,7 @@ class AskedTool(NamedTuple):
     single: bool
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """Valid call of a tool, with the id of its answer."""
 
     id: int | str
@@ -378,7 +378,7 @@ _CALLS, _ANSWERS = msgspec.json.Decoder(_Message), msgspec.json.Decoder(_Answere
 _RESULTS = msgspec.json.Decoder(_Result)
 
 
-def read_call(body: bytes, headers: Headers) -> Call | None:
+def read_call(body: bytes, headers: Headers) -> ToolCall | None:
     """Return the tool call in a posted message; None for anything else, whether valid or not."""
     try:
         message = _CALLS.decode(body)
@@ -389,7 +389,7 @@ def read_call(body: bytes, headers: Headers) -> Call | None:
         return None
     if headers.protocol and headers.protocol not in VERSIONS:
         return None
-    return Call(message.id, AskedTool(message.params.name, bytes(message.params.arguments), single))
+    return ToolCall(message.id, AskedTool(message.params.name, bytes(message.params.arguments), single))
 
 
 def result_of(answer: Answer) -> bytes | None:
@@ -405,7 +405,7 @@ def say_instead(answer: Answer, said: ToolText, *, wrong: bool) -> Answer:
     return msgspec.structs.replace(answer, body=msgspec.json.encode(message))
 
 
-def answer_call(call: Call, result: bytes) -> Answer:
+def answer_call(call: ToolCall, result: bytes) -> Answer:
     """Return the answer to a call from what ``result_of`` returned for the answer to the same one."""
     return _json(200, call.id, result=Raw(result))
 

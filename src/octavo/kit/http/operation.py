@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from octavo.core.app_urls import AppAddresses
     from octavo.kit.context import Context
     from octavo.kit.db.database import Database, Transaction
-    from octavo.kit.work.hub import Message, Topic
-    from octavo.kit.work.outbox import Position
+    from octavo.kit.work.hub import HubMessage, Topic
+    from octavo.kit.work.outbox import OutboxPosition
     from octavo.settings import Settings
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -581,10 +581,10 @@ class Follow(Struct, frozen=True):
 
     topics: tuple[Topic, ...]
     owner: tuple[str, str]
-    after: Position | None
+    after: OutboxPosition | None
     seconds: float
     check: Callable[[], object]
-    may_know: Callable[[Transaction, Message], bool] | None = None
+    may_know: Callable[[Transaction, HubMessage], bool] | None = None
 
 
 class Stream(Struct, frozen=True):

@@ -30,7 +30,7 @@ _GIVEN_UP = 5.0
 """Seconds in which a port in use may become free."""
 
 
-class Bounds(Struct, frozen=True):
+class PortLimits(Struct, frozen=True):
     """Limits of each port of a process: open connections, connections that wait to be accepted, seconds for a
     head to arrive (also how long a connection may be idle), bytes of a head."""
 
@@ -40,11 +40,11 @@ class Bounds(Struct, frozen=True):
     header_limit: int
 
 
-class Listener:
+class PortListener:
     """Serves an application on a port. Several processes may listen on the same one: the system spreads
     connections over them. Started and stopped in one event loop."""
 
-    def __init__(self, application: Application, host: str, port: int, bounds: Bounds) -> None:
+    def __init__(self, application: Application, host: str, port: int, bounds: PortLimits) -> None:
         self._application = application
         self._server = Server(
             application,

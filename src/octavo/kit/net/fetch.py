@@ -55,7 +55,7 @@ class FetchTimeout(FetchError):
     """Fetch that was not answered in time."""
 
 
-class Allowance:
+class ByteAllowance:
     """Bytes that several fetches may take together; safe to share between threads."""
 
     def __init__(self, size: int) -> None:
@@ -81,7 +81,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     seconds: float = 20
     redirects: int = 5
     follow: bool = True
-    together: Allowance | None = None
+    together: ByteAllowance | None = None
 
 
 _LIMITS = Limits()

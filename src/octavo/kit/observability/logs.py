@@ -137,20 +137,18 @@ class _JsonLines(_Formatter):
 
 
 class _TextLines(_Formatter):
-    def __init__(self, redact: Redactor, colours: bool) -> None:
+    def __init__(self, redact: Redactor, colors: bool) -> None:
         super().__init__(redact)
-        self._colours = colours
+        self._colors = colors
 
     def format(self, record: logging.LogRecord) -> str:
         timestamp, event, fields, error = self._parts(record)
         # An event is one line, whatever text it contains.
         event = event.replace("\r", "\\r").replace("\n", "\\n")
         level = f"{record.levelname.lower():8}"
-        if self._colours:
-            colour = (
-                31 if record.levelno >= logging.ERROR else 33 if record.levelno >= logging.WARNING else 32
-            )
-            timestamp, level = f"\x1b[2m{timestamp}\x1b[0m", f"\x1b[{colour}m{level}\x1b[0m"
+        if self._colors:
+            color = 31 if record.levelno >= logging.ERROR else 33 if record.levelno >= logging.WARNING else 32
+            timestamp, level = f"\x1b[2m{timestamp}\x1b[0m", f"\x1b[{color}m{level}\x1b[0m"
         said = " ".join(f"{name}={_shown(value)}" for name, value in fields.items())
         lines = [f"{timestamp} [{level}] {event:30} {said}".rstrip()]
         for number, (each, frames) in enumerate(_causes(error) if error is not None else ()):
@@ -186,8 +184,8 @@ def configure(
     """
     redact = Redactor(secrets)
     handler = _StandardError() if stream is None else logging.StreamHandler(stream)
-    colours = _has_colours(stream or sys.stderr)
-    handler.setFormatter(_JsonLines(redact) if form == "json" else _TextLines(redact, colours))
+    colors = _has_colors(stream or sys.stderr)
+    handler.setFormatter(_JsonLines(redact) if form == "json" else _TextLines(redact, colors))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
@@ -206,7 +204,7 @@ def configure_for(settings: Settings) -> None:
     logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
 
 
-def _has_colours(stream: TextIO | None) -> bool:
+def _has_colors(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 

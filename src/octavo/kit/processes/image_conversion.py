@@ -13,9 +13,9 @@ from pathlib import Path
 
 from octavo.kit.temporary import TemporaryFolder
 
-from .subprocesses import Bounds, run_apart
+from .subprocesses import ProcessLimits, run_apart
 
-_BOUNDS = Bounds(memory=1024**3, file=8 * 1024**2, seconds=20)
+_BOUNDS = ProcessLimits(memory=1024**3, file=8 * 1024**2, seconds=20)
 _GIVEN, _MADE = "given", "made.png"
 _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 #let given = read("{name}", encoding: none)

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _BUSY = 10
 
 
-class Bounds(NamedTuple):
+class ProcessLimits(NamedTuple):
     """Limits of a process: bytes of memory, bytes of the largest file it may write, and seconds of CPU time."""
 
     memory: int
@@ -39,7 +39,7 @@ class Bounds(NamedTuple):
         return self.seconds * _BUSY
 
 
-def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bounds: Bounds) -> bool:
+def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bounds: ProcessLimits) -> bool:
     """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or exceeds its
     limits.
 

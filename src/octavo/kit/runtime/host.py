@@ -20,7 +20,16 @@ from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.permits import waiting
 from octavo.kit.scheduling.shares import Shares
 
-from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
+from .process import (
+    Fetch,
+    Log,
+    ScriptAnswer,
+    ScriptError,
+    ScriptEvent,
+    ScriptFailed,
+    ScriptProcess,
+    ScriptRun,
+)
 
 log = logging.getLogger(__name__)
 
@@ -63,14 +72,14 @@ class Host:
         self,
         key: str,
         script: Callable[[], str],
-        event: Event,
+        event: ScriptEvent,
         fetch: Fetch,
         finished: Finished,
         *,
         owner: Owner = ("",),
         seconds: float = SECONDS,
         wait: bool = False,
-    ) -> Answer:
+    ) -> ScriptAnswer:
         """Return a script's answer to an event.
 
         ``owner``: the owner of the script, for fair sharing of processes (``kit.shares``). ``key``: of the
@@ -88,7 +97,7 @@ class Host:
         except BaseException:
             give_back()
             raise
-        run: Run | None = None
+        run: ScriptRun | None = None
         try:
             if warm.process is None or not warm.process.alive:
                 self._end(warm)
@@ -114,7 +123,7 @@ class Host:
         self,
         key: str,
         warm: _Warm,
-        run: Run | None,
+        run: ScriptRun | None,
         fetch: Fetch,
         finished: Finished,
         problem: str | None,

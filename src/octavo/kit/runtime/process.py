@@ -65,7 +65,7 @@ class Log(Struct, frozen=True):
     at: int
 
 
-class Answer(Struct, frozen=True):
+class ScriptAnswer(Struct, frozen=True):
     """Script's answer to an event."""
 
     status: int
@@ -156,7 +156,7 @@ def command() -> list[str]:
     ]  # fmt: skip
 
 
-class Event(Struct, frozen=True):
+class ScriptEvent(Struct, frozen=True):
     """Event. ``event`` and ``environment`` are JSON; ``body``: of the request that a `fetch` event is about."""
 
     event: str
@@ -217,7 +217,7 @@ class ScriptProcess:
             if pipe is not None:
                 pipe.close()
 
-    def begin(self, event: Event, deadline: float) -> Run:
+    def begin(self, event: ScriptEvent, deadline: float) -> ScriptRun:
         """Send the script an event. ``deadline``: of the monotonic clock. Raises ScriptFailed."""
         if self._events == 0:
             self._send({"script": self._script}, deadline)
@@ -226,7 +226,7 @@ class ScriptProcess:
         body = None if event.body is None else base64.b64encode(event.body).decode()
         message = {"id": self._events, "event": event.event, "environment": event.environment, "body": body}
         self._send(message, deadline)
-        return Run(self, self._events)
+        return ScriptRun(self, self._events)
 
     def _send(self, message: dict[str, object], deadline: float) -> None:
         data = memoryview(msgspec.json.encode(message) + b"\n")
@@ -295,7 +295,7 @@ def _allow_cpu(pid: int) -> None:
             prlimit(pid, resource.RLIMIT_CPU, (used + CPU, hard))
 
 
-class Run:
+class ScriptRun:
     """Event that a script is handling."""
 
     def __init__(self, process: ScriptProcess, id: int) -> None:
@@ -307,14 +307,14 @@ class Run:
         self._left_out = 0
         self.logs: list[Log] = []
 
-    def wait(self, deadline: float, fetch: Fetch) -> Answer:
+    def wait(self, deadline: float, fetch: Fetch) -> ScriptAnswer:
         """Wait for the script's answer. Raises ScriptFailed, also for an error in the script."""
         while True:
             message = self._next(deadline, fetch)
             if isinstance(message, _Response) and message.id == self._id:
                 if message.error is not None:
                     raise ScriptError(message.error)
-                return Answer(message.status, message.headers, _bytes(message.body))
+                return ScriptAnswer(message.status, message.headers, _bytes(message.body))
 
     def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
         """Wait for the end of the script's background work; False if it sends nothing for ``patience``

@@ -8,7 +8,7 @@ from octavo.errors import TooManyRequests
 from octavo.kit.clock import now
 
 
-class Allowance(NamedTuple):
+class RateAllowance(NamedTuple):
     """Rest of a rate limit; ``reset`` in seconds since 1970."""
 
     limit: int
@@ -32,7 +32,7 @@ class RateLimiter:
         self._window = 0
         self._counts: dict[str, int] = {}
 
-    def count(self, key: str) -> Allowance:
+    def count(self, key: str) -> RateAllowance:
         """Count one request and return what is left. Raises TooManyRequests with the headers of the limit."""
         moment, used = self._use(key)
         allowance = self._allowance(moment, used)
@@ -59,11 +59,11 @@ class RateLimiter:
         self._counts[key] = used
         return moment, used
 
-    def _allowance(self, moment: int, used: int) -> Allowance:
-        return Allowance(self.limit, max(self.limit - used, 0), (moment // 60 + 1) * 60)
+    def _allowance(self, moment: int, used: int) -> RateAllowance:
+        return RateAllowance(self.limit, max(self.limit - used, 0), (moment // 60 + 1) * 60)
 
     @staticmethod
-    def _refused(moment: int, allowance: Allowance) -> TooManyRequests:
+    def _refused(moment: int, allowance: RateAllowance) -> TooManyRequests:
         wait = {"retry-after": str(max(1, allowance.reset - moment))}
         message = "Too many requests. Try again after the time in X-RateLimit-Reset."
         return TooManyRequests(message, **allowance.headers(), **wait)

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from octavo.errors import Unavailable
 from octavo.kit.db.database import Transaction
-from octavo.kit.private_files import synchronise
+from octavo.kit.private_files import flush_to_disk
 
 KEY_FILE = "secret-key"
 SETTING = "OCTAVO_SECRET_KEY"
@@ -143,7 +143,7 @@ def make_key(file: Path) -> bytes:
         finally:
             part.unlink()
         # A remote database may store texts encrypted with it before this folder is on the disk.
-        synchronise(file.parent)
+        flush_to_disk(file.parent)
     except OSError as error:
         raise Unavailable(f"{file}: {error}. Set {SETTING} if this file can't be created.") from None
     return read_keys("", file)[0]

@@ -31,7 +31,7 @@ from octavo.kit.scheduling.pending import run_in
 from octavo.kit.scheduling.shares import Shares
 
 from . import outbox
-from .outbox import Event, Position
+from .outbox import Event, OutboxPosition
 
 log = logging.getLogger("octavo.hub")
 
@@ -62,7 +62,7 @@ Topic = tuple[str, str]
 """Topic to listen to: a kind of thing and its id."""
 
 
-class Message(NamedTuple):
+class HubMessage(NamedTuple):
     """Message for listeners of any of these topics. ``about``: its subject, for a listener that checks access
     to it (``Listener.may_know``)."""
 
@@ -75,11 +75,11 @@ class Message(NamedTuple):
 class Source(Protocol):
     """Source of messages; each hub has one of its own. Called in the hub's thread, within a read."""
 
-    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[Message]:
+    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         """Return messages about an event for listeners of these topics, which are all topics with listeners."""
         ...
 
-    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[Message]:
+    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         """Return messages about other changes since the last call. They are not repeated for clients that
         missed them."""
         ...
@@ -133,8 +133,8 @@ class Listener:
         *,
         owner: Owner,
         check: Callable[[], None],
-        may_know: Callable[[Transaction, Message], bool] | None = None,
-        after: Position | None = None,
+        may_know: Callable[[Transaction, HubMessage], bool] | None = None,
+        after: OutboxPosition | None = None,
         seconds: float,
     ) -> None:
         self.topics = frozenset(topics)
@@ -177,7 +177,7 @@ class Listener:
             self.waiter.set_result(None)
 
 
-def _frame(kind: str, data: msgspec.Struct, position: Position | None) -> bytes:
+def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> bytes:
     id = b"" if position is None else f"id: {position}\n".encode()
     return b"%bevent: %b\ndata: %b\n\n" % (id, kind.encode(), msgspec.json.encode(data))
 
@@ -195,10 +195,10 @@ class Hub:
         """Lock for the listeners by topic."""
         self._by_topic: dict[Topic, set[Listener]] = {}
         self._listeners: set[Listener] = set()
-        self._latest: deque[tuple[Event, Position]] = deque(maxlen=_REMEMBERED)
+        self._latest: deque[tuple[Event, OutboxPosition]] = deque(maxlen=_REMEMBERED)
         self._remembers = False
         """Whether all of ``_REMEMBERED`` were read."""
-        self._position = Position(0)
+        self._position = OutboxPosition(0)
         self._missing_since: dict[int, float] = {}
         self._generation: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -330,11 +330,13 @@ class Hub:
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
-        self._position = self._latest[-1][1] if self._latest else Position(0)
+        self._position = self._latest[-1][1] if self._latest else OutboxPosition(0)
         self._missing_since = dict.fromkeys(self._position.missing, time.monotonic())
         self._generation = generation
 
-    def _missed(self, tx: Transaction, after: Position | None) -> list[tuple[Event, Position]] | None:
+    def _missed(
+        self, tx: Transaction, after: OutboxPosition | None
+    ) -> list[tuple[Event, OutboxPosition]] | None:
         """Return the events from a position to the current one; None if they are no longer available."""
         if after is None:
             return []
@@ -375,17 +377,17 @@ class Hub:
         self._generation = generation
         self._send(given)
 
-    def _wait_for_missing(self, position: Position) -> None:
+    def _wait_for_missing(self, position: OutboxPosition) -> None:
         moment = time.monotonic()
         since = {id: self._missing_since.get(id, moment) for id in position.missing}
         self._missing_since = {id: begun for id, begun in since.items() if moment - begun < _MISSING_SECONDS}
-        self._position = Position(position.last, tuple(self._missing_since))
+        self._position = OutboxPosition(position.last, tuple(self._missing_since))
 
     def _topics(self) -> frozenset[Topic]:
         with self._lock:
             return frozenset(self._by_topic)
 
-    def _said_of(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[Message]:
+    def _said_of(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         for maker in self._sources:
             try:
                 yield from maker.tell(tx, event, topics)
@@ -395,8 +397,8 @@ class Hub:
     def _give(
         self,
         tx: Transaction,
-        message: Message,
-        position: Position | None,
+        message: HubMessage,
+        position: OutboxPosition | None,
         generation: int | None,
         given: list[tuple[Listener, bytes | None]],
     ) -> None:
@@ -410,7 +412,7 @@ class Hub:
                 given.append((listener, frame))
 
     @staticmethod
-    def _concerns(tx: Transaction, listener: Listener, message: Message) -> bool:
+    def _concerns(tx: Transaction, listener: Listener, message: HubMessage) -> bool:
         return listener.may_know is None or listener.may_know(tx, message)
 
     def _may_listen(

@@ -52,7 +52,7 @@ _MOST_MISSING = 50
 """Maximum number of missing ids that a position remembers; those before them are given up."""
 
 
-class Position(NamedTuple):
+class OutboxPosition(NamedTuple):
     """How far a client was notified: all events up to the id ``last``, except for ``missing``, which were not
     there yet."""
 
@@ -67,12 +67,12 @@ class Position(NamedTuple):
 _POSITION = re.compile(rf"\d{{1,18}}(-\d{{1,18}}){{0,{_MOST_MISSING}}}", re.ASCII)
 
 
-def read_position(text: str) -> Position | None:
+def read_position(text: str) -> OutboxPosition | None:
     """Parse a position; None for anything else."""
     if _POSITION.fullmatch(text) is None:
         return None
     last, *missing = map(int, text.split("-"))
-    return Position(last, tuple(missing))
+    return OutboxPosition(last, tuple(missing))
 
 
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
@@ -171,13 +171,13 @@ def consume(database: Database, name: str, handler: Handler, limit: int = 200) -
             failed.add(failure.event.id)
 
 
-def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, Position]]:
+def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, OutboxPosition]]:
     """Return the last events, the oldest first, each with the position after it."""
     rows = tx.all(f"SELECT {_COLUMNS} FROM events ORDER BY id DESC LIMIT :limit", limit=limit)[::-1]
-    return list(_placed(rows, Position(rows[0][0] - 1))) if rows else []
+    return list(_placed(rows, OutboxPosition(rows[0][0] - 1))) if rows else []
 
 
-def events_after(tx: Transaction, position: Position, limit: int) -> list[tuple[Event, Position]]:
+def events_after(tx: Transaction, position: OutboxPosition, limit: int) -> list[tuple[Event, OutboxPosition]]:
     """Return the next events after a position, its missing ones first, each with the position after it. At
     most ``limit`` in addition to the missing ones."""
     late = (
@@ -196,7 +196,7 @@ def events_after(tx: Transaction, position: Position, limit: int) -> list[tuple[
     return list(_placed([*late, *rows], position))
 
 
-def _placed(rows: list[tuple[Any, ...]], position: Position) -> Iterator[tuple[Event, Position]]:
+def _placed(rows: list[tuple[Any, ...]], position: OutboxPosition) -> Iterator[tuple[Event, OutboxPosition]]:
     last, missing = position
     for row in rows:
         if row[0] <= last:
@@ -204,7 +204,7 @@ def _placed(rows: list[tuple[Any, ...]], position: Position) -> Iterator[tuple[E
         else:
             gap = range(max(last + 1, row[0] - _MOST_MISSING), row[0])
             last, missing = row[0], (*missing, *gap)[-_MOST_MISSING:]
-        yield _event(row), Position(last, missing)
+        yield _event(row), OutboxPosition(last, missing)
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:

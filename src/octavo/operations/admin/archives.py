@@ -1,13 +1,13 @@
-"""A whole organization as a folder, and back: what its spaces say now as files, all the rest as rows.
+"""Export and import of a whole organization as a folder: current content as files, everything else as rows.
 
-    organization.json             what this is
+    organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
     history/XX/HASH               texts and files that only older revisions and change requests have
     rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
 
-Nothing secret leaves: no passwords, tokens, sessions or invitations. Rows name texts and files by their SHA-256,
-which are looked up among the files when the folder is taken back. Which tables go along, and what their columns
-name, is declared by the packages that own them (``kit/db/tables.py``).
+Secrets are not exported: no passwords, tokens, sessions, or invitations. Rows refer to texts and files by their
+SHA-256, which are looked up among the files on import. The packages that own the tables declare which are exported,
+and what their columns refer to (``kit/db/tables.py``).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _About(Struct):
     title: str
 
 
-class Moved(Struct):
+class MovedOrganization(Struct):
     """Counts of an export or import of an organization. ``rows``: of all tables; ``files``: texts and files."""
 
     organization: str
@@ -68,7 +68,7 @@ class Moved(Struct):
 # --- out ----------------------------------------------------------------------------------------------
 
 
-def export_organization(context: Context, organization_id: str, folder: Path) -> Moved:
+def export_organization(context: Context, organization_id: str, folder: Path) -> MovedOrganization:
     """Export an organization below ``folder``, as it is at one moment. Raises BadRequest for a folder that is
     not empty, or an unknown organization."""
     if folder.exists() and any(folder.iterdir()):
@@ -105,7 +105,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
                 _write_old(context, tx, folder, digest, is_text)
     told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
     (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
-    return Moved(organization_id, title, len(spaces), len(needed), count)
+    return MovedOrganization(organization_id, title, len(spaces), len(needed), count)
 
 
 def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
@@ -163,7 +163,7 @@ def is_organization(where: str) -> bool:
 
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
-) -> Moved:
+) -> MovedOrganization:
     """Import what ``export_organization`` wrote, with all its ids.
 
     People whose email address has an account here keep that account; all others get a new account, without a
@@ -208,7 +208,7 @@ def import_organization(
     for done, space_id in enumerate(spaces, len(texts) + len(files) + 1):
         rebuild_derived(context.db, space_id, hosts)
         progress(done, total)
-    return Moved(about.organization, about.title, len(spaces), len(texts | files), count)
+    return MovedOrganization(about.organization, about.title, len(spaces), len(texts | files), count)
 
 
 def _read_about(folder: Path) -> _About:

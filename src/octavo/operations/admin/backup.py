@@ -39,7 +39,7 @@ from octavo.kit.db.rows import (
 )
 from octavo.kit.db.tables import TABLES, Content, content_columns, find_wrong
 from octavo.kit.files import FileStore, open_store
-from octavo.kit.private_files import make_private_folder, synchronise
+from octavo.kit.private_files import flush_to_disk, make_private_folder
 from octavo.kit.secrets.signing import Signer
 from octavo.operations.installation import (
     SIGNING,
@@ -118,7 +118,7 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
             out.flush()
             os.fsync(out.fileno())
         part.rename(target)
-        synchronise(target.parent)
+        flush_to_disk(target.parent)
     except OSError as error:
         raise Unavailable(f"{target}: {error.strerror or error}") from None
     finally:

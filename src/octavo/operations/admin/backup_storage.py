@@ -15,7 +15,7 @@ from obstore.store import LocalStore, S3Store
 
 from octavo.errors import NotFound, Unavailable
 from octavo.kit.files import CHUNK, FileStore, open_bucket, open_store, store_errors
-from octavo.kit.private_files import make_private_folder, synchronise
+from octavo.kit.private_files import flush_to_disk, make_private_folder
 from octavo.kit.secrets.signing import Signer
 
 _BUCKET = "s3://"
@@ -44,7 +44,7 @@ def _environment() -> Mapping[str, str]:
     return found
 
 
-class Kept(NamedTuple):
+class StoredBackup(NamedTuple):
     """Stored object. ``modified``: milliseconds since 1970."""
 
     name: str
@@ -80,12 +80,12 @@ class BackupPlace:
             files = f"file://{self._folder}/files"
         self.files: FileStore = open_store(files, Signer(bytes(32)), environ)
 
-    def list(self, prefix: str = "") -> list[Kept]:
+    def list(self, prefix: str = "") -> list[StoredBackup]:
         """Return the objects below a prefix that ends with a slash, sorted by name."""
         with store_errors():
             found = [entry for chunk in obstore.list(self._store, prefix or None) for entry in chunk]
         return sorted(
-            Kept(entry["path"], entry["size"], round(entry["last_modified"].timestamp() * 1000))
+            StoredBackup(entry["path"], entry["size"], round(entry["last_modified"].timestamp() * 1000))
             for entry in found
             if not entry["path"].endswith(_UNDONE)
         )
@@ -110,7 +110,7 @@ class BackupPlace:
             finally:
                 part.unlink(missing_ok=True)
             for folder in (path.parent, *(folder.parent for folder in made)):
-                synchronise(folder)
+                flush_to_disk(folder)
 
     def get(self, name: str) -> Iterator[bytes]:
         """Yield the bytes of an object. Raises NotFound, OutOfReach."""

@@ -29,14 +29,14 @@ from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.migrations import load_migrations, migrate
 from octavo.kit.db.sqlite_log import LogEnd, write_pages
 from octavo.kit.files import CHUNK, open_store
-from octavo.kit.private_files import make_private_folder, synchronise
+from octavo.kit.private_files import flush_to_disk, make_private_folder
 from octavo.kit.secrets.signing import Signer
 from octavo.kit.temporary import TemporaryFolder
 from octavo.operations.installation import SIGNING, known_keys, load_packages, open_sealer
 from octavo.settings import Settings
 
 from .backup import find_unsound, named_content, require_known
-from .backup_storage import BackupPlace, Kept
+from .backup_storage import BackupPlace, StoredBackup
 from .reindexing import Progress
 
 DAY = 86_400_000
@@ -96,7 +96,7 @@ def holds_log(place: BackupPlace) -> bool:
     return bool(list_entries(place.list("log/")))
 
 
-def list_entries(kept: Iterable[Kept]) -> list[ChainEntry]:
+def list_entries(kept: Iterable[StoredBackup]) -> list[ChainEntry]:
     matches = [_ENTRY.fullmatch(each.name) for each in kept]
     return [ChainEntry(int(m[3]), m[1], int(m[2]), m[4]) for m in matches if m is not None]
 
@@ -181,7 +181,7 @@ def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Hea
 # --- taking back --------------------------------------------------------------------------------------
 
 
-def take_back(
+def restore_followed(
     settings: Settings,
     place: BackupPlace,
     until: int | None = None,
@@ -227,9 +227,9 @@ def take_back(
         finally:
             database.close()
         missing = _copy_files(place, settings, wanted, progress)
-        synchronise(part)
+        flush_to_disk(part)
         part.rename(target)
-        synchronise(target.parent)
+        flush_to_disk(target.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Taken(iso(head.time), len(wanted) - len(missing), missing)

@@ -15,7 +15,7 @@ from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import Event, Got, ScriptFailed
+from octavo.kit.runtime.process import Got, ScriptEvent, ScriptFailed
 from octavo.kit.scheduling.permits import waiting
 from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
@@ -60,12 +60,12 @@ def check_installation(settings: Settings) -> list[Finding]:
         findings += check_context(context)
     finally:
         close_context(context)
-    return [*findings, *_around(settings)]
+    return [*findings, *_check_services(settings)]
 
 
 def check_running(context: Context) -> list[Finding]:
     """Test each part of a running server, as ``check_installation`` does."""
-    return [_addresses(context.settings), *check_context(context), *_around(context.settings)]
+    return [_addresses(context.settings), *check_context(context), *_check_services(context.settings)]
 
 
 def check_context(context: Context) -> list[Finding]:
@@ -97,7 +97,7 @@ def check_context(context: Context) -> list[Finding]:
     return findings
 
 
-def _around(settings: Settings) -> list[Finding]:
+def _check_services(settings: Settings) -> list[Finding]:
     """Test what does not need the data: the app, scripts, the language model, mail."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you pass on"
     return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
@@ -255,7 +255,7 @@ def _scripts() -> Finding:
         answer = host.run(
             "check",
             lambda: "export default { fetch: () => new Response('works') };",
-            Event("{}", "{}"),
+            ScriptEvent("{}", "{}"),
             lambda wanted: Got(wanted.url, 204, [], b""),
             lambda logs, problem: None,
             wait=True,

@@ -48,7 +48,7 @@ _TITLE_MAX = 50
 Progress = Callable[[int, int], None]
 
 
-class Written(Struct, frozen=True):
+class WrittenFile(Struct, frozen=True):
     """File that was written: the SHA-256 of its bytes, and how many."""
 
     hash: str
@@ -302,7 +302,7 @@ def write_state(
     state: State,
     folder: Path,
     change: Callable[[Exported], Exported] = lambda exported: exported,
-) -> Iterator[Written]:
+) -> Iterator[WrittenFile]:
     """Write the files of a state below ``folder``, one at a time, each changed by ``change``. Raises
     BadRequest for one that would be outside of it."""
     root = folder.resolve()
@@ -316,4 +316,4 @@ def write_state(
             for piece in exported.pieces:
                 digest.update(piece)
                 size += out.write(piece)
-        yield Written(digest.hexdigest(), size)
+        yield WrittenFile(digest.hexdigest(), size)

@@ -13,14 +13,14 @@ from octavo.interchange.transfer.previewing import ImportPlan
 from octavo.kit.texts import counted
 
 from .api_import import MovedIn
-from .archives import Moved
+from .archives import MovedOrganization
 from .docs_sites import BroughtSite
 from .import_export import Brought, Previewed
 
 _MOST_PROBLEMS = 20
 _MOST_PAGES = 200
 
-Imported = Brought | BroughtSite | MovedIn | Moved | Previewed
+Imported = Brought | BroughtSite | MovedIn | MovedOrganization | Previewed
 
 
 def summarize_import(done: Imported) -> str:
@@ -34,7 +34,7 @@ def summarize_import(done: Imported) -> str:
             lines = _describe_moved(done)
         case Previewed():
             lines = _describe_preview(done)
-        case Moved():
+        case MovedOrganization():
             lines = iter(
                 [
                     f"Imported the organization {done.title} ({done.organization}): {counted(done.spaces, 'space')}"

@@ -27,7 +27,7 @@ from octavo.core.url_parts import join_address, read_address
 from octavo.delivery.reader.app import reader_edge
 from octavo.errors import BadRequest
 from octavo.kit.context import Context
-from octavo.kit.net.fetch import Allowance, Fetcher, FetchError, Limits
+from octavo.kit.net.fetch import ByteAllowance, Fetcher, FetchError, Limits
 from octavo.organization.orgs.store import get_organization
 from octavo.sites.site.published import published_url
 from octavo.sites.site.store import get_site
@@ -47,7 +47,7 @@ _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
 """Status codes that other sites return to programs for pages that people can read."""
 
 
-class Bounds(Struct, frozen=True, kw_only=True):
+class CheckLimits(Struct, frozen=True, kw_only=True):
     """Limits. ``addresses``: URLs of the site; ``size``: bytes of all responses together; ``external``: URLs
     of other sites."""
 
@@ -57,7 +57,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
     external: int = 0
 
 
-class Problem(Struct, frozen=True):
+class SiteProblem(Struct, frozen=True):
     """Problem. ``rule``: link, anchor, image, alternative-text, external, markdown, accept, llms, sitemap, or
     bound."""
 
@@ -67,7 +67,7 @@ class Problem(Struct, frozen=True):
 
 class PageReport(Struct, frozen=True):
     page: str
-    problems: list[Problem]
+    problems: list[SiteProblem]
 
 
 class Report(Struct, frozen=True, rename="camel"):
@@ -122,7 +122,7 @@ _AskAll = Callable[[list[_Ask]], list[_Answer]]
 
 
 def check_site(
-    context: Context, site_id: str, bounds: Bounds, progress: Progress = lambda done, total: None
+    context: Context, site_id: str, bounds: CheckLimits, progress: Progress = lambda done, total: None
 ) -> Report:
     """Check a public site of this server. Raises NotFound, and BadRequest for a site that is not public."""
     with context.db.read() as tx:
@@ -138,7 +138,7 @@ def check_site(
 
 
 def check_url(
-    url: str, bounds: Bounds, allowed: str, progress: Progress = lambda done, total: None
+    url: str, bounds: CheckLimits, allowed: str, progress: Progress = lambda done, total: None
 ) -> Report:
     """Check the site that starts at a URL.
 
@@ -151,7 +151,7 @@ def check_url(
     port = given.port or (443 if given.scheme == "https" else 80)
     # The user of the command chose the host. Hosts named by pages and redirects are checked like any other.
     fetcher = Fetcher(f"{allowed},{given.host}:{port}")
-    size = Allowance(bounds.size)
+    size = ByteAllowance(bounds.size)
     first = fetcher.fetch(url, limits=Limits(seconds=_ANSWER_SECONDS, together=size))
     reached = httpx.URL(first.url)
     # A redirect may lead to https or another host. The path of the site is as the user gave it.
@@ -191,7 +191,7 @@ def _reader(context: Context, addresses: SiteAddresses) -> Iterator[_AskAll]:
 
 
 @contextmanager
-def _network(fetcher: Fetcher, size: Allowance, until: float) -> Iterator[_AskAll]:
+def _network(fetcher: Fetcher, size: ByteAllowance, until: float) -> Iterator[_AskAll]:
     def ask(asked: _Ask) -> _Answer:
         seconds = min(_ANSWER_SECONDS, max(until - time.monotonic(), 0.1))
         limits = Limits(seconds=seconds, follow=False, together=size)
@@ -209,7 +209,12 @@ class _Check:
     """Crawl of a site that requests each URL once and reports problems."""
 
     def __init__(
-        self, ask_all: _AskAll, addresses: SiteAddresses, bounds: Bounds, fetcher: Fetcher, progress: Progress
+        self,
+        ask_all: _AskAll,
+        addresses: SiteAddresses,
+        bounds: CheckLimits,
+        fetcher: Fetcher,
+        progress: Progress,
     ) -> None:
         self._ask_all, self._addresses, self._bounds = ask_all, addresses, bounds
         self._fetcher, self._progress = fetcher, progress
@@ -224,7 +229,7 @@ class _Check:
         self._uses: dict[_Use, None] = {}
         self._outer: dict[str, dict[str, None]] = {}
         """URLs of other sites, and the pages that link to each."""
-        self._found: dict[str, dict[Problem, None]] = {}
+        self._found: dict[str, dict[SiteProblem, None]] = {}
 
     def run(self, known: Iterable[str]) -> Report:
         for url in known:
@@ -269,7 +274,7 @@ class _Check:
         return reached != ""
 
     def _tell(self, page: str, rule: str, text: str) -> None:
-        self._found.setdefault(page, {})[Problem(rule, _printable(text))] = None
+        self._found.setdefault(page, {})[SiteProblem(rule, _printable(text))] = None
 
     # --- what is asked ----------------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ _BELOW = "/*"
 Progress = Callable[[int, int], None]
 
 
-class Exported(Struct, frozen=True, rename="camel"):
+class SiteExport(Struct, frozen=True, rename="camel"):
     """Result of an export.
 
     ``written``, ``unchanged``, and ``removed`` count files. ``left_out``: redirects of whole paths, which
@@ -97,7 +97,7 @@ def export_site(
     *,
     base: str = "/",
     progress: Progress = lambda done, total: None,
-) -> Exported:
+) -> SiteExport:
     """Export a public site below ``folder``.
 
     ``base`` is where it will be served: a URL, or a path on any host. Unchanged files of an earlier export of
@@ -123,7 +123,7 @@ def export_site(
     finally:
         place.clear()
     unchanged = len(place.names) - written
-    return Exported(crawl.pages, written, unchanged, removed, left_out, crawl.broken)
+    return SiteExport(crawl.pages, written, unchanged, removed, left_out, crawl.broken)
 
 
 def require_public(site: SiteRow) -> None:

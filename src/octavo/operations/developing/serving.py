@@ -23,7 +23,7 @@ import msgspec
 from octavo.errors import BadRequest, OctavoError
 from octavo.extensions.integrations.invoking import fetch_for
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import Answer, Event, Log, ScriptFailed
+from octavo.kit.runtime.process import Log, ScriptAnswer, ScriptEvent, ScriptFailed
 
 from .api import ApiClient, RefusedCall, integration_path
 from .bundling import bundle, install_packages
@@ -55,7 +55,7 @@ class Development:
         """Use this script for all following events."""
         self._current = (self._current[0] + 1, script)
 
-    def answer(self, event: Event) -> Answer:
+    def answer(self, event: ScriptEvent) -> ScriptAnswer:
         """Run the script for an event, print its progress, and return its response."""
         (version, script), began = self._current, time.monotonic()
         kind = msgspec.json.decode(event.event, type=dict[str, Any]).get("type", "?")
@@ -66,7 +66,7 @@ class Development:
                 str(version), lambda: script, event, fetch_for(api, self._allowed_values), self._finished
             )
         except ScriptFailed as error:
-            return Answer(500, [], f"The script failed: {error}".encode())
+            return ScriptAnswer(500, [], f"The script failed: {error}".encode())
         taken = (time.monotonic() - began) * 1000
         note = " (no handler for this event)" if answer.status == 406 else ""
         self._say(f"          answered {answer.status} after {taken:.0f} ms{note}")
@@ -197,19 +197,19 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
             length = self.headers.get("content-length", "")
             if not length.isascii() or not length.isdigit() or int(length) > _MAX_EVENT_BYTES:
                 self.close_connection = True
-                self._send(Answer(413, [], b"expected an event"))
+                self._send(ScriptAnswer(413, [], b"expected an event"))
                 return
             body = self.rfile.read(int(length))
             if self.path != path:
-                self._send(Answer(404, [], b"there is nothing at this path"))
+                self._send(ScriptAnswer(404, [], b"there is nothing at this path"))
                 return
             try:
                 answer = development.answer(_event(self.headers.get("content-type", ""), body))
             except OctavoError as error:
-                answer = Answer(error.status, [], error.message.encode())
+                answer = ScriptAnswer(error.status, [], error.message.encode())
             self._send(answer)
 
-        def _send(self, answer: Answer) -> None:
+        def _send(self, answer: ScriptAnswer) -> None:
             self.send_response(answer.status)
             for name, value in answer.headers:
                 if name.lower() not in _DROPPED:
@@ -236,7 +236,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
         development.close()
 
 
-def _event(content_type: str, body: bytes) -> Event:
+def _event(content_type: str, body: bytes) -> ScriptEvent:
     """Parse the event in a form. Raises BadRequest."""
     boundary = content_type.partition("boundary=")[2].partition(";")[0].strip().strip('"').encode()
     parts: dict[str, bytes] = {}
@@ -246,7 +246,7 @@ def _event(content_type: str, body: bytes) -> Event:
         parts[name] = value.removesuffix(b"\r\n")
     try:
         event, environment = parts["event"].decode(), parts["environment"].decode()
-        return Event(event, environment, parts.get("fetch-body"))
+        return ScriptEvent(event, environment, parts.get("fetch-body"))
     except (KeyError, UnicodeDecodeError):
         raise BadRequest("expected a form with `event` and `environment`") from None
 

@@ -18,7 +18,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.net.fetch import Fetcher, FetchError, FetchTimeout, Limits
-from octavo.kit.processes.subprocesses import Bounds, run_apart
+from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
 from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import emit
@@ -34,7 +34,7 @@ EVERY = 6 * 3_600_000
 """Milliseconds between checks of a source URL."""
 VERSIONS = 100
 """Maximum number of versions kept of a specification."""
-BOUNDS = Bounds(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
+BOUNDS = ProcessLimits(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
 """Resource limits for reading a description."""
 _LOOK_EVERY = 60.0
 _BATCH = 200

@@ -10,7 +10,7 @@ from functools import cache
 from msgspec import Struct
 
 from octavo.kit.db.database import Transaction
-from octavo.kit.locales import DEFAULT, find_locale, read_catalogue
+from octavo.kit.locales import DEFAULT, find_locale, read_catalog
 from octavo.organization.spaces.store import get_titles
 
 
@@ -68,7 +68,7 @@ ENGLISH = ReferenceWords()
 @cache
 def catalogue() -> dict[str, ReferenceWords]:
     """Return the labels of every language. Raises ValueError if a language lacks one."""
-    return read_catalogue(ReferenceWords, __package__, "words.toml")
+    return read_catalog(ReferenceWords, __package__, "words.toml")
 
 
 def locale_of(tx: Transaction, space_id: str) -> str:

@@ -16,7 +16,7 @@ from octavo.errors import NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.processes.subprocesses import Bounds, run_apart
+from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
 from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work import jobs
 from octavo.organization.spaces.store import get_space
@@ -29,7 +29,7 @@ from .styles import find_look, write_look
 
 log = logging.getLogger(__name__)
 
-BOUNDS = Bounds(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
+BOUNDS = ProcessLimits(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
 """Resource limits of a print."""
 KEPT = 7 * 86_400_000
 _SWEEP_EVERY = 6 * 3600.0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from octavo.kit.locales import DEFAULT, find_locale, read_catalogue
+from octavo.kit.locales import DEFAULT, find_locale, read_catalog
 
 from .order import PrintWords
 
 
 @cache
 def _read_catalog() -> dict[str, PrintWords]:
-    return read_catalogue(PrintWords, "octavo.sites.printing", "words.toml")
+    return read_catalog(PrintWords, "octavo.sites.printing", "words.toml")
 
 
 def find_words(language: str | None) -> tuple[str, PrintWords]:

@@ -13,8 +13,8 @@ from octavo.delivery.visits.authorization import SiteVisit, enter_space
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.http.edge import Answer
 from octavo.kit.http.mcp import (
-    Call,
     Headers,
+    ToolCall,
     ToolText,
     answer_call,
     answer_message,
@@ -95,7 +95,7 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
     )
 
 
-def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
+def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
     """Return the answer to a call of a tool that reads: from the cache if the result is the same for this visitor."""
 
     def make() -> ToolResult:

@@ -22,7 +22,7 @@ from octavo.core.problems import Problem
 from octavo.core.summary import natural_key
 from octavo.core.yaml_text import YamlError, read_yaml
 from octavo.errors import Unavailable
-from octavo.kit.runtime.process import Event, Got, HostRequest, ScriptFailed, ScriptProcess
+from octavo.kit.runtime.process import Got, HostRequest, ScriptEvent, ScriptFailed, ScriptProcess
 
 from .layout import Entry, Layout, Place, Variant
 from .markdown import fenced
@@ -119,7 +119,7 @@ class Asciidoctor:
             self._process = _start()
         try:
             deadline = time.monotonic() + SECONDS
-            event = Event(msgspec.json.encode(given).decode(), "{}")
+            event = ScriptEvent(msgspec.json.encode(given).decode(), "{}")
             run = self._process.begin(event, deadline)
             answer = run.wait(deadline, lambda asked: self._included(path, asked))
             run.finish(deadline, lambda asked: self._included(path, asked))
