@@ -45,7 +45,9 @@ export class Form {
       // `changes[0].title` belongs to the field `title`.
       const path = told instanceof ApiError ? told.field ?? "" : "";
       this.field = path.match(/\w+/g)?.find((name) => this.#fields.includes(name)) ?? "";
-      this.problem = this.field && told instanceof ApiError ? told.text : told.message;
+      // Of a list, the message says which one: `emails[3]`.
+      const isListed = path.endsWith("]");
+      this.problem = this.field && !isListed && told instanceof ApiError ? told.text : told.message;
       return false;
     } finally {
       this.busy = false;
