@@ -76,7 +76,7 @@ def test_neighbours_are_those_that_lists_show() -> None:
     def beside(page_id: str) -> tuple[str | None, str | None]:
         page = found.page(page_id)
         assert page is not None
-        before, behind = found.neighbours(page)
+        before, behind = found.neighbors(page)
         return before.id if before else None, behind.id if behind else None
 
     assert beside("home") == (None, "start")
@@ -146,7 +146,7 @@ def agree(found: PageTree, model: Model) -> None:
         assert (at.id if at else None) in (there or {None: None})
         before = [id for id in places[: places.index(page.id)] if id in listed]
         behind = [id for id in places[places.index(page.id) + 1 :] if id in listed]
-        beside = [p.id if p else None for p in found.neighbours(page)]
+        beside = [p.id if p else None for p in found.neighbors(page)]
         assert beside == [before[-1] if before else None, behind[0] if behind else None]
 
 

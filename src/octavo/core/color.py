@@ -55,13 +55,13 @@ def parse_hex(text: str) -> Oklch | None:
     return Oklch(min(max(lightness, 0.0), 1.0), math.hypot(a, bb), math.degrees(math.atan2(bb, a)) % 360)
 
 
-def linear_rgb(colour: Oklch) -> Rgb:
+def linear_rgb(color: Oklch) -> Rgb:
     """Convert to linear sRGB; components lie outside 0 to 1 where sRGB has no such color."""
-    a = colour.c * math.cos(math.radians(colour.h))
-    b = colour.c * math.sin(math.radians(colour.h))
-    l = (colour.l + 0.3963377774 * a + 0.2158037573 * b) ** 3  # noqa: E741
-    m = (colour.l - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    s = (colour.l - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    a = color.c * math.cos(math.radians(color.h))
+    b = color.c * math.sin(math.radians(color.h))
+    l = (color.l + 0.3963377774 * a + 0.2158037573 * b) ** 3  # noqa: E741
+    m = (color.l - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    s = (color.l - 0.0894841775 * a - 1.2914855480 * b) ** 3
     return (
         4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
         -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
@@ -69,22 +69,22 @@ def linear_rgb(colour: Oklch) -> Rgb:
     )
 
 
-def in_gamut(colour: Oklch) -> Oklch:
+def in_gamut(color: Oklch) -> Oklch:
     """Return the color with its chroma reduced to what sRGB can show at its lightness and hue."""
-    if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(colour)):
-        return colour
-    low, high = 0.0, colour.c
+    if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(color)):
+        return color
+    low, high = 0.0, color.c
     for _ in range(20):
         middle = (low + high) / 2
-        if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(Oklch(colour.l, middle, colour.h))):
+        if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(Oklch(color.l, middle, color.h))):
             low = middle
         else:
             high = middle
-    return Oklch(colour.l, low, colour.h)
+    return Oklch(color.l, low, color.h)
 
 
-def luminance(colour: Oklch) -> float:
-    r, g, b = (min(max(v, 0.0), 1.0) for v in linear_rgb(colour))
+def luminance(color: Oklch) -> float:
+    r, g, b = (min(max(v, 0.0), 1.0) for v in linear_rgb(color))
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
@@ -94,25 +94,25 @@ def contrast(one: Oklch, other: Oklch) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def readable(colour: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -> Oklch:
+def readable(color: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -> Oklch:
     """Return the color at the nearest lightness that has at least ``ratio`` on every background."""
 
     def enough(l: float) -> bool:  # noqa: E741
-        tried = in_gamut(Oklch(l, colour.c, colour.h))
+        tried = in_gamut(Oklch(l, color.c, color.h))
         # Ask for slightly more, because the written values are rounded.
         return all(contrast(tried, b) >= ratio + 0.05 for b in backgrounds)
 
-    if enough(colour.l):
-        return in_gamut(colour)
+    if enough(color.l):
+        return in_gamut(color)
     light = sum(luminance(b) for b in backgrounds) / len(backgrounds) > 0.18
-    near, far = colour.l, 0.0 if light else 1.0
+    near, far = color.l, 0.0 if light else 1.0
     for _ in range(16):
         middle = (near + far) / 2
         if enough(middle):
             far = middle
         else:
             near = middle
-    return in_gamut(Oklch(far, colour.c, colour.h))
+    return in_gamut(Oklch(far, color.c, color.h))
 
 
 _SEMANTIC = {"info": "#2f6fd6", "success": "#1d8a4e", "warning": "#b7791f", "danger": "#cf3a3a"}
@@ -197,8 +197,8 @@ def _side(
     on = white if contrast(fill, white) >= 3.0 else black
     out["fill"] = readable(fill, on)
     out["on-fill"] = on
-    for name, colour in semantic.items():
-        family(name, colour)
+    for name, color in semantic.items():
+        family(name, color)
     for name, angle in _NAMED.items():
         family(name, Oklch(0.62, 0.15, angle))
     # Code blocks: muted colors of fixed hues, readable on the surface of the block.
@@ -222,8 +222,8 @@ class Theme(Struct, frozen=True):
     def css(self) -> Markup:
         """Return one CSS rule that sets the tokens; ``color-scheme`` decides which theme applies."""
         pairs = "".join(
-            f"--{name}:light-dark({colour.css()},{self.dark[name].css()});"
-            for name, colour in self.light.items()
+            f"--{name}:light-dark({color.css()},{self.dark[name].css()});"
+            for name, color in self.light.items()
         )
         return Markup(f":root{{{pairs}}}")  # noqa: S704 - names of ours and numbers
 

@@ -727,7 +727,7 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
     return code
 
 
-def _logic(goes_on: Callable[[Any], bool], parts: list[Code]) -> Code:
+def _logic(continues: Callable[[Any], bool], parts: list[Code]) -> Code:
     """Return a chain of one logical operator: the first value that ends it, or else the last."""
 
     def code(run: _Run, scope: Scope) -> Any:
@@ -735,7 +735,7 @@ def _logic(goes_on: Callable[[Any], bool], parts: list[Code]) -> Code:
         for part in parts:
             run.step()
             value = part(run, scope)
-            if not goes_on(value):
+            if not continues(value):
                 break
         return value
 

@@ -43,7 +43,7 @@ _NAMES = {
 
 Token = tuple[str, str]
 
-COLOURED = {
+COLORED = {
     kind: hue
     for hue, kinds in {
         "k": "k kc kd kn kp kr ow",
@@ -94,7 +94,7 @@ def _lexer(syntax: str) -> Lexer | None:
 
 def highlight(code: str, syntax: str) -> list[Token] | None:
     """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of
-    ``COLOURED`` (``k``, ``s``), empty for plain text, and adjacent tokens have different ones. ``None`` when
+    ``COLORED`` (``k``, ``s``), empty for plain text, and adjacent tokens have different ones. ``None`` when
     the language is unknown or the text is too long.
     """
     if not syntax or len(code) > HIGHLIGHT_MAX:
@@ -110,7 +110,7 @@ def highlight(code: str, syntax: str) -> list[Token] | None:
         return None
     from pygments.token import STANDARD_TYPES
 
-    parts = ((COLOURED.get(STANDARD_TYPES.get(kind, ""), ""), text) for kind, text in lexer.get_tokens(code))
+    parts = ((COLORED.get(STANDARD_TYPES.get(kind, ""), ""), text) for kind, text in lexer.get_tokens(code))
     merged = [(hue, "".join(text for _, text in same)) for hue, same in groupby(parts, lambda part: part[0])]
     # The tokens of a lexer that changed the text (some normalize it) don't match the original.
     return merged if "".join(text for _, text in merged) == code else None

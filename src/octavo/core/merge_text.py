@@ -125,7 +125,7 @@ def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, depth: int = 0) -> TextMerge:
         start.before.insert(node)
     of_theirs: list[_Node | None] = [None] * len(theirs.pieces)
     for i in range(len(base.pieces)):
-        _settle(i, base, ours, theirs, to_ours, to_theirs, of_ours, of_theirs, depth)
+        _merge_base_piece(i, base, ours, theirs, to_ours, to_theirs, of_ours, of_theirs, depth)
     for j, k in _same_insertions(ours, theirs, to_ours, to_theirs):
         of_ours[j].theirs = k
         of_theirs[k] = of_ours[j]
@@ -133,7 +133,7 @@ def _merge_cuts(base: Cut, ours: Cut, theirs: Cut, depth: int = 0) -> TextMerge:
     return _join(start, base, ours, theirs, not depth)
 
 
-def _settle(
+def _merge_base_piece(
     i: int,
     base: Cut,
     ours: Cut,

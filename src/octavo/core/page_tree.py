@@ -196,7 +196,7 @@ class PageTree:
             stack += [child for child in reversed(below) if not child.hidden]
         return None
 
-    def neighbours(self, page: Page) -> tuple[Page | None, Page | None]:
+    def neighbors(self, page: Page) -> tuple[Page | None, Page | None]:
         """Return the previous and next listed documents of a page, in reading order."""
         return self._before(page), self._behind(page)
 

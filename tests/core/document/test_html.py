@@ -22,7 +22,7 @@ from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
 from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
 from octavo.core.document.urls import FRAME_HOSTS, player, safe_url
-from octavo.core.highlighting import COLOURED, highlight, token_rows
+from octavo.core.highlighting import COLORED, highlight, token_rows
 
 
 def drawn(markdown: str, **context: Any) -> str:
@@ -429,9 +429,9 @@ def test_highlighting_keeps_every_character():
 
 def test_listings_mark_up_only_what_has_a_colour():
     style = (Path(octavo.__file__).parent / "delivery/reader/static/octavo.css").read_text()
-    for hue in set(COLOURED.values()):
+    for hue in set(COLORED.values()):
         assert re.search(rf"^(\.code )?(\.\w+, )?\.{hue}( |,)", style, re.MULTILINE), hue
-        assert COLOURED[hue] == hue
+        assert COLORED[hue] == hue
     tokens = highlight('{"a": [1,  2, "x\\n", true]}', "json")
     assert tokens is not None
     assert {kind for kind, text in tokens if not text.strip(" {}[]:,")} == {""}

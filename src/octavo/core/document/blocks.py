@@ -122,7 +122,7 @@ def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedB
     # The keys of nodes with equal content depend on their order on the page.
     named = {(found.key or "").partition("-")[0] for _, _, among in parts for found in among}
     others = (*old.entries[:before], *old.entries[len(old.entries) - behind :])
-    if next(_that_say(named, others, _names_of), None) is not None:
+    if next(_indexes_containing(named, others, _names_of), None) is not None:
         return None
     has_places = any("{%" in source or list_places(document) for source, document, _ in parts)
     return ChangedBlocks(
@@ -144,7 +144,7 @@ def _definitions(gaps: Iterable[str]) -> str:
     return "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
 
 
-def _that_say(
+def _indexes_containing(
     digests: Set[str],
     entries: Sequence[BlockEntry],
     get: Callable[[BlockEntry], tuple[str, ...]] = _digests_of,
@@ -158,7 +158,7 @@ def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str,
     """Add to ``kept`` the keys kept for nodes with these names (None: all)."""
     counts: dict[str, int] = {}
     if among is not None:
-        entries = [entries[at] for at in _that_say(among, entries, _names_of)]
+        entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
     for entry in entries:
         for name, key in zip(entry.names, entry.keys, strict=True):
             if among is not None and name not in among:
@@ -710,7 +710,7 @@ class BlockEdits:
         """Return the blocks that were touched, in order."""
         return [item for item in self._order if type(item) is _Slot]
 
-    def _were_said(self) -> dict[str, Block]:
+    def _old_contents(self) -> dict[str, Block]:
         """Return the edited blocks as they were before, by key."""
         return {old.key: old for old in self._olds if old.key and old.source is not None}
 
@@ -724,7 +724,7 @@ class BlockEdits:
         said = {digests.of(node) for node in news}
         copied = (
             self._text[self._ends[at] - self._index.entries[at].size : self._ends[at]]
-            for at in _that_say(said, self._index.entries)
+            for at in _indexes_containing(said, self._index.entries)
         )
         self._beside = [block for source in islice(copied, _BESIDE_MAX) for block in read(source).nodes]
         sources: dict[str, list[Block]] = {}
@@ -743,7 +743,7 @@ class BlockEdits:
         given = Document([slot.node for slot in slots], [*(slot.gap for slot in slots), self._tail])
         gone = [*self._gone, *self._beside]
         text = "".join(
-            write_parts(given, seams, was=self._were_said(), gone=gone, ends_with_crlf=self._is_crlf)
+            write_parts(given, seams, was=self._old_contents(), gone=gone, ends_with_crlf=self._is_crlf)
         )
         document = carry_keys(given, read(text))
         same = {slot.node.key for slot in slots if slot.is_untouched}
@@ -789,7 +789,9 @@ class BlockEdits:
         carry_keys(news, Document(fresh), self._is_untouched)
         waiting = iter(fresh)
         entries = [entry if entry.keys else _entry(next(waiting), entry.gap, digests) for entry in entries]
-        changed = {name for entry in (*self._were(), *self._are(entries)) for name in entry.names}
+        changed = {
+            name for entry in (*self._old_entries(), *self._new_entries(entries)) for name in entry.names
+        }
         kept = _kept_since(self._index, entries, changed)
         said = {node.key: node for node in keyed_in(fresh)}
         return Edited(text, Index(entries, self._index.definitions, kept), said)
@@ -841,7 +843,7 @@ class BlockEdits:
             Document([slot.node for slot in slots], gaps),
             seams,
             get,
-            self._were_said(),
+            self._old_contents(),
             self._index.definitions,
             [*self._gone, *self._beside],
             self._is_crlf,
@@ -875,11 +877,11 @@ class BlockEdits:
                     raise NotLocal
         return found
 
-    def _were(self) -> Iterator[BlockEntry]:
+    def _old_entries(self) -> Iterator[BlockEntry]:
         """Yield the touched blocks as they were read."""
         return (self._index.entries[at] for at in self._made)
 
-    def _are(self, entries: Sequence[BlockEntry]) -> Iterator[BlockEntry]:
+    def _new_entries(self, entries: Sequence[BlockEntry]) -> Iterator[BlockEntry]:
         """Yield the touched blocks as they are now."""
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 

@@ -33,7 +33,7 @@ _VALUES: dict[str, _Schema] = {
     "object": {"type": "object"},
 }
 
-_SENTENCES = {
+_DESCRIPTIONS = {
     "action": "Action of the button, instead of following a reference.",
     "DocumentAction.action": "Kind of action: `ask` asks a question, `search` opens the search.",
     "integration.action": "Action that the integration defines for opening the block.",
@@ -183,22 +183,22 @@ def document_schemas() -> dict[str, _Schema]:
         for kind in table.values():
             own = "" if kind.public else ", an extension of Octavo"
             said[f"Document{what}{_name(kind)}"] = f"A node of the type `{kind.type}`{own}."
-            _say(made[f"Document{what}{_name(kind)}"], kind.type)
+            _describe_properties(made[f"Document{what}{_name(kind)}"], kind.type)
     for name, component in made.items():
-        _say(component, name)
+        _describe_properties(component, name)
         component["description"] = said[name]
     return made
 
 
-def _say(component: _Schema, place: str) -> None:
+def _describe_properties(component: _Schema, place: str) -> None:
     """Add descriptions to the properties; ``place`` is a node's type or the name of the component."""
     for name, value in component.get("properties", {}).items():
         if name in ("data", "meta"):
-            _say(value, place)
+            _describe_properties(value, place)
         if "description" not in value:
-            value["description"] = _SENTENCES.get(f"{place}.{name}") or _SENTENCES[name]
+            value["description"] = _DESCRIPTIONS.get(f"{place}.{name}") or _DESCRIPTIONS[name]
     for option in component.get("anyOf", ()):
-        _say(option, f"ref.{option.get('properties', {}).get('kind', {}).get('const')}")
+        _describe_properties(option, f"ref.{option.get('properties', {}).get('kind', {}).get('const')}")
 
 
 def _components() -> dict[str, _Schema]:

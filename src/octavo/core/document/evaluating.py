@@ -58,7 +58,7 @@ Decided = Callable[[Block | Inline, bool], None]
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
     """Return the document, changed in place, as a visitor sees it: evaluated, without comments and without
     definitions that only other, hidden text refers to. Unchanged blocks keep their source."""
-    return _settle(replace_nodes(document, lambda node: _seen(node, shown, decided)))
+    return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
 def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) -> list[Any] | None:
@@ -81,7 +81,7 @@ def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) ->
     return [] if node.data.get("kind") == "text" and "{%" in source else None
 
 
-def _settle(document: Document) -> Document:
+def _resolve_definitions(document: Document) -> Document:
     """Remove definitions between blocks and resolve the references to them in place."""
     if not any(gap.strip("\ufeff \t\r\n") for gap in document.gaps):
         return document

@@ -47,7 +47,7 @@ from .parts import (
 from .urls import player, safe_url
 
 
-def _says_something(node: Inline) -> bool:
+def _has_words(node: Inline) -> bool:
     """Return whether an inline node contains words, including alternative text, or is not an image at all."""
     pictures = [one for one in walk(node) if isinstance(one, Inline) and one.type == "inline-image"]
     return not pictures or bool(plain_text(node).strip()) or any(text_of(one.data, "alt") for one in pictures)
@@ -1344,7 +1344,7 @@ class _Renderer:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
-        of = self._told_of(block)
+        of = self._fold_context(block)
         summary = _wrap("summary", [chevron, *of, *_wrap("span", only_paragraph(title))])
         inside = self._set_aside(_wrap("div", body, class_="openapi-inside"))
         return _wrap(
@@ -1353,7 +1353,7 @@ class _Renderer:
         )  # fmt: skip
 
     @staticmethod
-    def _told_of(block: Block) -> Pieces:
+    def _fold_context(block: Block) -> Pieces:
         """Render what a collapsed section belongs to, for screen readers that read only its title."""
         of = text_of(block.data, "of")
         return _wrap("span", [f"{of}: "], class_="hidden-text") if of else []
@@ -1363,7 +1363,7 @@ class _Renderer:
         title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         id = text_of(block.data, "id") or ""
-        link = [chevron, *self._told_of(block), *_wrap("span", only_paragraph(title))]
+        link = [chevron, *self._fold_context(block), *_wrap("span", only_paragraph(title))]
         href = f"?{ALL_FIELDS}#{quote(id)}"
         return _wrap("a", link, class_="openapi-later", id=id, href=href, rel="nofollow")
 
@@ -1720,7 +1720,7 @@ class _Renderer:
         id = text_of(node.data, "id")
         title = text_of(node.data, "title")
         # An image without alternative text would leave the link without a name.
-        name = None if title or _says_something(node) else target and (target.title or target.href)
+        name = None if title or _has_words(node) else target and (target.title or target.href)
         return _wrap("a", node.nodes, title=title, id=id, aria_label=name, **link)
 
     def emoji(self, node: Inline) -> Pieces:

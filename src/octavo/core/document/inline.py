@@ -317,7 +317,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
             _plain(build, "".join(part.content for part in tokens[index : last + 1]))
             index = last
         elif kind == "softbreak":
-            between = _said_at(tokens, index - 1, -1), _said_at(tokens, index + 1, 1)
+            between = _character_at(tokens, index - 1, -1), _character_at(tokens, index + 1, 1)
             build.text("" if all(map(is_unspaced, between)) else " ")
         elif kind == "hardbreak":
             build.text("\n")
@@ -347,7 +347,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
     return build.out
 
 
-def _said_at(tokens: Sequence[Token], at: int, step: int) -> str:
+def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
     """Return the character next to a line break, whatever marks start or end there."""
     for _ in range(_MARKS_BESIDE):
         if not 0 <= at < len(tokens):

@@ -81,8 +81,7 @@ _ALIGN_MAX = 2_000
 def assign_keys(document: Document) -> Document:
     """Give every block and fragment without a key one derived from its content, in place: the same text always
     yields the same keys, even if a later reader finds more in it. Equal nodes are distinguished by their order;
-    no two nodes share a key.
-    yields the same keys, whatever else a later reader finds in it. Equal nodes are told apart by their order; no two nodes share a key."""
+    no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Any] = []
     for node in keyed_nodes(document):

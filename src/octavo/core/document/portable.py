@@ -26,20 +26,20 @@ def portable(document: Document, titles: Mapping[str, str]) -> Document:
     change = _Change(titles)
     replace_nodes(document, change.node)
     for top in document.nodes:
-        plain = [node for node in walk(top) if isinstance(node, Text) and _without_colour(node)]
+        plain = [node for node in walk(top) if isinstance(node, Text) and _remove_colors(node)]
         if plain:
             top.source = None
     return document
 
 
-def _without_colour(text: Text) -> bool:
+def _remove_colors(text: Text) -> bool:
     """Remove the colors; return whether there were any."""
-    coloured = False
+    found = False
     for leaf in text.leaves:
         if any(mark.type == "color" for mark in leaf.marks):
             leaf.marks = [mark for mark in leaf.marks if mark.type != "color"]
-            coloured = True
-    return coloured
+            found = True
+    return found
 
 
 def _text(words: str, *marks: Mark) -> Text:
@@ -82,7 +82,7 @@ def _is_heading(node: Any) -> bool:
     return isinstance(node, Block) and node.type.startswith("heading-")
 
 
-def _says_something(block: Block) -> bool:
+def _has_content(block: Block) -> bool:
     return block.type != "paragraph" or any(
         (isinstance(node, Text) and plain_text(node).strip())
         or (isinstance(node, Inline) and node.type not in ("icon", "link"))
@@ -193,7 +193,7 @@ class _Change:
                 for column in view.get("columns", [])
                 if definition.get(column, {}).get("type") == "text"
                 for block in _without_headings(cells.get(values.get(column), []))
-                if _says_something(block)
+                if _has_content(block)
             ]
             leads = values.get(target) if target else None
             url = _address(Block("content-ref", {"ref": leads})) if isinstance(leads, dict) else None

@@ -487,7 +487,7 @@ class _Reader:
         """Return the block of a tag or element whose end was found."""
         inner = frame.children
         try:
-            block = self.made_of(frame.token, inner, end.markup)
+            block = self.make_block(frame.token, inner, end.markup)
         except DEFECTS as error:
             self.failures.add(error)
             self.failed_lines.append(frame.line)
@@ -500,7 +500,7 @@ class _Reader:
         data = {"source": frame.token.content, "end": end.content, "kind": _kind(frame.token)}
         return Block("unknown", data, list(inner))
 
-    def made_of(self, token: Token, inner: list[Block], body: str) -> Block | None:
+    def make_block(self, token: Token, inner: list[Block], body: str) -> Block | None:
         """Return the block of a tag or element around ``inner``; None if it has no meaning here."""
         name = token.tag
         if token.type == "element":

@@ -47,7 +47,7 @@ class Splicing:
         if was is not None and (was.source is None or len(was.source) > MAX_SOURCE):
             return None
         digests = Digests(Document([block]), *([Document([was])] if was is not None else []))
-        known = {} if was is not None and _only_says_more(was, block, digests) else self._sources()
+        known = {} if was is not None and _keeps_blocks(was, block, digests) else self._sources()
         if was is None and not known:
             return None
         wanted = {digests.of(block)}
@@ -134,7 +134,7 @@ def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, s
     return {id(node): known[digests.of(node)] for node in _blocks_in(top) if digests.of(node) in known}
 
 
-def _only_says_more(was: Block, now: Block, digests: Digests) -> bool:
+def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
     """Return whether all blocks inside one are where they were, even if the content of some changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     said = {digests.of(node) for node in olds}
@@ -219,7 +219,7 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
         if not all(starts and ends for starts, ends, _ in edits):
             continue
         for first, last in product((0, 1), (0, 1)):
-            made = _made(source, edits, first, last)
+            made = _apply_edits(source, edits, first, last)
             if made is not None and made not in seen:
                 seen.add(made)
                 yield made
@@ -303,7 +303,9 @@ def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: in
     return found
 
 
-def _made(source: str, edits: list[tuple[list[int], list[int], str]], first: int, last: int) -> str | None:
+def _apply_edits(
+    source: str, edits: list[tuple[list[int], list[int], str]], first: int, last: int
+) -> str | None:
     """Return the source with these edits, each at its first or last place; None if they are not in order."""
     out: list[str] = []
     at = 0

@@ -81,12 +81,12 @@ class Notes:
                 if isinstance(node, Inline) and node.type == "annotation" and node.fragments:
                     body = node.fragments[0]
                     label = label_of(body.fragment)
-                    if not self._says(label, write_blocks(body.nodes, Notes())):
+                    if not self._defines(label, write_blocks(body.nodes, Notes())):
                         self.moved.add(label)
         self.moved -= self.taken
         self.taken.update(self.known.keys() - self.moved)
 
-    def _says(self, name: str, body: str) -> bool:
+    def _defines(self, name: str, body: str) -> bool:
         """Return whether a footnote with this text has this name."""
         return name in self.known and write_blocks(read_blocks(self.known[name]), Notes()) == body
 
@@ -94,7 +94,7 @@ class Notes:
         """Keep the fragment's blocks as a footnote, and return the label for references to it."""
         body = write_blocks(fragment.nodes, self)
         name = label_of(re.sub(r"[\]\s\[^\\<>`*_&\"]", "", fragment.fragment)) or "1"
-        if name in self.taken and self._says(name, body):
+        if name in self.taken and self._defines(name, body):
             return name
         number = 1
         while name in self.taken or self.fresh.get(name, body) != body:

@@ -71,13 +71,13 @@ def write_parts(
         if index:
             is_kept = kept is not None and texts[index - 1] is not None
             is_read = block.source is not None and nodes[index - 1].source is not None
-            if index in seams or not is_kept or not (is_read or _are_two(before, gap, text)):
-                gap = _apart(gap)
-                if not (kept is None and texts[index - 1] is None) and not _stay_two(
+            if index in seams or not is_kept or not (is_read or _read_as_two(before, gap, text)):
+                gap = _with_blank_line(gap)
+                if not (kept is None and texts[index - 1] is None) and not _still_read_as_two(
                     nodes[index - 1 : index + 1], before, gap, text
                 ):
                     gap += "<!-- -->\n\n"
-                    if texts[index - 1] is not None and not _stay_two(
+                    if texts[index - 1] is not None and not _still_read_as_two(
                         nodes[index - 1 : index + 1], before, gap, text, ["unknown"]
                     ):
                         out[-1] = before = write_block(get(index - 1) if get else nodes[index - 1], notes)
@@ -174,20 +174,22 @@ def _canonical(block: Block, notes: Notes, previous: Block | None, before: str) 
     return write_block(block, notes, marker_of(previous, before) if previous is not None else "")
 
 
-def _are_two(before: str, gap: str, after: str) -> bool:
+def _read_as_two(before: str, gap: str, after: str) -> bool:
     """Return whether two blocks with this text between them are read as these two, except for blank lines that
     end the second."""
     found = [block.source or "" for block in read("\n" + before + gap + after).nodes]
     return len(found) == 2 and found[0] == before and found[1].rstrip() == after.rstrip()
 
 
-def _stay_two(pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()) -> bool:
+def _still_read_as_two(
+    pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()
+) -> bool:
     """Return whether two blocks are still read as two of these kinds, with ``between`` between them."""
     found = [block.type for block in read_blocks("\n" + before + gap + after)]
     return found == [pair[0].type, *between, pair[1].type]
 
 
-def _apart(gap: str) -> str:
+def _with_blank_line(gap: str) -> str:
     """Return the gap with the blank line that two blocks need between them."""
     breaks = gap.replace("\r\n", "\n").replace("\r", "\n").count("\n")
     if gap.strip():

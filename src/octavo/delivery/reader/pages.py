@@ -526,7 +526,7 @@ class PageBuilder:
         )
         layout, custom = page.layout, self._look.customization
         turns = layout.pagination and custom.pagination.enabled
-        before, behind = self._tree.neighbours(page) if turns else (None, None)
+        before, behind = self._tree.neighbors(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
         return SitePageView(
             title=page.title,
