@@ -272,7 +272,7 @@ def test_a_missing_page_that_somebody_writes_is_where_the_entry_says(world, odd,
     # A file that can't be a page is kept as a file, with a link in its place.
     change = {"operation": "update_page", "page": pages["Not text"].id, "document": {"markdown": "# Text\n"}}
     refused = world.call("admin", "POST", f"/spaces/{space}/content", json={"changes": [change]})
-    assert refused.status_code == 400 and "a link has none" in refused.text
+    assert refused.status_code == 400 and "a link has no document" in refused.text
     changed = exported(world, space, tmp_path / "out")
     assert changed["gone.md"] == b"# Gone\n\nBack.\n"
     assert changed["raw.md"] == ODD["raw.md"]
