@@ -54,7 +54,7 @@ def test_an_archive_has_so_many_entries(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("size", [70_000, 5_000_000])
 def test_no_entry_grows_beyond_measure_whatever_its_size(tmp_path, size):
-    assert "200-fold" in error_of(packed(tmp_path / "a.zip", ("zeros", bytes(size))))
+    assert "200 times" in error_of(packed(tmp_path / "a.zip", ("zeros", bytes(size))))
 
 
 def test_small_entries_of_one_letter_are_harmless(tmp_path):
@@ -125,7 +125,7 @@ def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(converting, "MAX_UNPACKED", size)
     converting._check_word(path)
     monkeypatch.setattr(converting, "MAX_UNPACKED", size - 1)
-    with pytest.raises(SourceError, match="unpacked"):
+    with pytest.raises(SourceError, match="unpacks"):
         converting._check_word(path)
 
 

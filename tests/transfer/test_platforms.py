@@ -66,7 +66,7 @@ def test_a_space_of_cloud_comes_as_an_export_would(cloud, tmp_path):
     assert "```python\nif a < b and c]]>d: pass\n```" in setup
     told = sorted((one.code, one.message) for one in source.problems)
     assert [code for code, _ in told] == ["blog_left_out", "not_fetched"]
-    assert told[0][1].startswith("2 posts") and "404" in told[1][1]
+    assert told[0][1].startswith("2 blog posts") and "404" in told[1][1]
 
 
 def test_limits_of_a_platform_are_waited_for_and_slow_ones_asked_again(cloud, tmp_path):
@@ -98,7 +98,7 @@ def test_a_space_that_is_not_there_is_named(cloud, tmp_path):
 
 def test_a_list_that_goes_round_is_ended(cloud):
     cloud.answers["/wiki/api/v2/spaces#two"] = {"results": [], "_links": {"next": "/wiki/api/v2/spaces?cursor=two&limit=250"}}  # fmt: skip
-    with pytest.raises(SourceError, match="read already"):
+    with pytest.raises(SourceError, match="already read"):
         of_cloud(cloud).find_spaces()
 
 
