@@ -1,4 +1,4 @@
-"""Cached rows of reads from a database in another process, valid until somebody commits."""
+"""Cached rows of reads from a database in another process, valid until someone commits."""
 
 from __future__ import annotations
 

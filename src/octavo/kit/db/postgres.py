@@ -347,7 +347,7 @@ class PostgresDatabase(Database):
         return self._damaged
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
-        """What callers are told of an error that is not the statement's."""
+        """What callers see of an error that is not the statement's."""
         if not isinstance(error, DAMAGE):
             return out_of_reach(error)
         if not self._damaged:
@@ -550,7 +550,7 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _disown(self) -> None:
-        """Treat our transaction like someone else's: nobody knows whether it has committed, or will."""
+        """Treat our transaction like someone else's: no one knows whether it has committed, or will."""
         self._name = token_hex(8)
         self._changed()
 

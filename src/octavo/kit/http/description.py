@@ -92,7 +92,7 @@ def _types(operation: Operation) -> list[Any]:
 
 
 def _options(returns: Any) -> list[Any]:
-    """Return the alternatives of an answer one by one: they need no tag, since nobody decodes them here."""
+    """Return the alternatives of an answer one by one: they need no tag, since no one decodes them here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 

@@ -1,9 +1,9 @@
 """Organizations that callers were admitted to, which tells in whose turn a request is answered before it is
 looked up.
 
-A request names a place (a space, a site's path), and anybody may name any. It counts as an organization's
+A request names a place (a space, a site's path), and anyone may name any. It counts as an organization's
 once the same caller was admitted there; until then it belongs to none, and takes turns with others like it.
-So nobody uses up the turns of an organization whose name they merely know.
+So no one uses up the turns of an organization whose name they merely know.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Folders of built files: read once, named by their content, compressed before anybody requests them."""
+"""Folders of built files: read once, named by their content, compressed before anyone requests them."""
 
 from __future__ import annotations
 
