@@ -1,9 +1,11 @@
-"""Interface texts are plain English: none has a turn of phrase that a native speaker would have to decode."""
+"""Interface texts, errors, docstrings, and API descriptions are plain English, without turns of phrase to decode."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import msgspec
@@ -71,3 +73,105 @@ def test_texts_are_plain_english(texts: dict[str, str]) -> None:
 
 def test_exceptions_are_needed() -> None:
     assert set(USUAL) <= set(_app().values())
+
+
+DECODED = (
+    r"\b(whoever|whomever)\b",
+    r"\b(any|some|every|no)body\b",
+    r"\bof (yours|theirs|your own)\b",
+    r"\bany more\b",
+    r"\b(takes?|taken|took|puts?|gives?|given|gave) (it |them |all |this |that )?back\b",
+    r"\b(hoster|second factor|e-mail)\b",
+    r"\b(colour\w*|neighbour\w*|organis\w*|behaviour|centre|cancelled|labelled)\b",
+    r"\b(is|are|was|were) (told|sent on|looked at)\b",
+)
+"""The patterns that also fit long texts, in which the words of the others have their usual meanings."""
+
+CHECKED = (
+    "assistants/ask",
+    "assistants/conversations",
+    "assistants/models",
+    "assistants/translations",
+    "content/changes",
+    "content/comments",
+    "content/events",
+    "content/images",
+    "content/notifications",
+    "content/pages",
+    "content/references",
+    "content/search",
+    "content/uploads",
+    "delivery/agents",
+    "delivery/renderers",
+    "delivery/studio",
+    "delivery/visits",
+    "extensions/deliveries",
+    "extensions/integrations",
+    "extensions/webhooks",
+    "kit/db",
+    "kit/http",
+    "kit/net",
+    "kit/observability",
+    "kit/processes",
+    "kit/runtime",
+    "kit/scheduling",
+    "kit/secrets",
+    "kit/work",
+    "operations/admin",
+    "operations/developing",
+    "operations/migrations",
+    "organization/access",
+    "organization/directory",
+    "organization/identity",
+    "organization/invitations",
+    "organization/orgs",
+    "organization/portal",
+    "organization/spaces",
+    "sites/fonts",
+    "sites/insights",
+    "sites/openapi",
+)
+"""The packages whose error messages and docstrings are checked."""
+
+
+def _find_decoded(texts: dict[str, str]) -> dict[str, str]:
+    odd = re.compile("|".join(f"(?:{pattern})" for pattern in DECODED), re.IGNORECASE)
+    return {key: text for key, text in texts.items() if odd.search(text)}
+
+
+def _source_texts(path: Path) -> dict[str, str]:
+    """Return the docstrings of a module and the literals of its raise statements, by line."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    found = {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, documented) and (text := ast.get_docstring(node, clean=False)):
+            found[f"{path.name}:{node.body[0].lineno}"] = text
+        elif isinstance(node, ast.Raise) and node.exc:
+            for part in ast.walk(node.exc):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    found[f"{path.name}:{part.lineno}:{part.col_offset}"] = part.value
+    return found
+
+
+@pytest.mark.parametrize("package", CHECKED)
+def test_errors_and_docstrings_are_plain_english(package: str) -> None:
+    paths = list((ROOT / "src/octavo" / package).rglob("*.py"))
+    assert paths
+    # Only modules that have one of the words at all are parsed: that takes most of the time.
+    texts = {
+        f"{place} in {path.parent.name}": text
+        for path in paths
+        if _find_decoded({"": path.read_text()})
+        for place, text in _source_texts(path).items()
+    }
+    assert _find_decoded(texts) == {}
+
+
+def test_descriptions_of_the_api_are_plain_english() -> None:
+    meanings = tomllib.loads((ROOT / "src/octavo/operations/meanings.toml").read_text())
+    texts = {"introduction": meanings["introduction"]}
+    texts |= {f"areas.{name}": area["about"] for name, area in meanings["areas"].items()}
+    for section in ("properties", "parameters", "schemas"):
+        texts |= {f"{section}.{name}": text for name, text in meanings[section].items()}
+    assert len(texts) > 1500
+    assert _find_decoded(texts) == {}

@@ -312,8 +312,8 @@ def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
     """Return headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing,
     and no type that could run.
 
-    Browsers cache it only while the link is valid; ``public``: anybody may cache it for an hour, because
-    everybody may have it at a URL that changes with its bytes.
+    Browsers cache it only while the link is valid; ``public``: anyone may cache it for an hour, because
+    everyone may have it at a URL that changes with its bytes.
     """
     kind = "inline" if grant.content_type in _INLINE else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"

@@ -211,7 +211,7 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
     """End the translations from and to a space that is deleted or transferred. Translated texts stay, but the space
-    gives nobody access to them."""
+    gives no one access to them."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE space_id = :space",

@@ -182,7 +182,7 @@ def update_content(
 ) -> ChangeRequest | ChangeContentAnswer:
     """Update the content of a change request with a batch of changes. They are applied in order, all or
     none. With `compat=false` the response contains the result for each page. The header
-    `Octavo-Unread-Conditions` names pages with invalid conditions, whose content nobody can see.
+    `Octavo-Unread-Conditions` names pages with invalid conditions, whose content no one can see.
 
     With `baseRevision`, the batch is merged with everything saved since that revision. If both changed the
     same content, the saved version is kept and the conflict is opened in the change request, or with

@@ -87,7 +87,7 @@ class PageResult(Struct, omit_defaults=True):
 
 
 class UnreadCondition(Struct):
-    """Invalid condition on a page: nobody can see its content. ``line``: line in the page's file."""
+    """Invalid condition on a page: no one can see its content. ``line``: line in the page's file."""
 
     page: str
     line: int

@@ -3,7 +3,7 @@
 A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type, and
 a resolver for a kind of dependency. Results are cached by their source, the state of all dependencies, and
 the seed of generated IDs: the same three always produce the same bytes. Dependencies are resolved for the
-reader before a cached result is returned, so that nobody sees content computed from something they can't see.
+reader before a cached result is returned, so that no one sees content computed from something they can't see.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Writers compute without a lock, so others may create revisions in the meantime. If those changed only the
 texts and fields of other pages, and nothing that either side references, the order makes no difference and
-nobody has to start again.
+no one has to start again.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
-    """Remove rows beyond the head of a branch that nobody is writing, with sequences ``below`` one or all, in
+    """Remove rows beyond the head of a branch that no one is writing, with sequences ``below`` one or all, in
     short transactions. The texts and files that they reference are released."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:

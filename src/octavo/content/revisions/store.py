@@ -115,7 +115,7 @@ def main_state(tx: Transaction, space_id: str) -> State:
 
 
 def lock_branch(tx: Transaction, branch_id: str) -> bool:
-    """Lock a branch until the transaction ends, so that nobody else creates a revision or writes derived
+    """Lock a branch until the transaction ends, so that no one else creates a revision or writes derived
     data. Return False if the branch is gone."""
     return tx.one(f"SELECT 1 FROM branches WHERE id = :id{tx.for_update}", id=branch_id) is not None
 

@@ -79,7 +79,7 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
 
 
 def lock_version(tx: Transaction, staged: Staged) -> None:
-    """Lock a version so that nobody ends it while this transaction writes under it. Raises BranchMoved if it
+    """Lock a version so that no one ends it while this transaction writes under it. Raises BranchMoved if it
     has ended."""
     lock_branch(tx, staged.branch_id)
     if not tx.one(

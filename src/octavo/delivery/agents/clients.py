@@ -39,7 +39,7 @@ class BadOAuth(Exception):  # noqa: N818
 
 
 class AppRequest(NamedTuple):
-    """What the address says that an app sends somebody to. ``scopes`` and ``resource``: "" and none where it names
+    """What the address says that an app sends someone to. ``scopes`` and ``resource``: "" and none where it names
     none."""
 
     client: store.ClientRow
@@ -50,7 +50,7 @@ class AppRequest(NamedTuple):
     state: str | None
 
     def bad(self, code: str, message: str) -> BadOAuth:
-        """An error that the app is told at the address it is sent back to."""
+        """Return the error as a redirect to the app."""
         return BadOAuth(code, message, self.redirect, self.state)
 
 

@@ -1,4 +1,4 @@
-"""Scheduled jobs: deleting clients that registered and that nobody works with, and what ended."""
+"""Scheduled jobs: deleting clients that registered and that no one works with, and what ended."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ _PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
 
 
 def _is_read(request: Request) -> bool:
-    """Return whether somebody reads the answer, rather than prefetching it."""
+    """Return whether someone reads the answer, rather than prefetching it."""
     if request.is_head or _PURPOSES.isdisjoint(request.headers):
         return not request.is_head
     return not any(b"prefetch" in request.headers.get(name, b"").lower() for name in _PURPOSES)

@@ -268,7 +268,7 @@ def unfold_query(part: str) -> bytes:
 
 
 def _challenge(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Unauthorized:
-    """What tells an agent where it is told how its person signs in (RFC 9728)."""
+    """Tell an agent where to learn how its person signs in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # A proxy of the owner's forwards what is below the site, and nothing else.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
@@ -287,7 +287,7 @@ def public_url(tx: Transaction, context: Context, site: SiteRow) -> str:
 
 
 def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
-    """Whether a site sends everybody who comes to it to a sign-in page, so that it is no secret that it is there."""
+    """Whether a site sends everyone who comes to it to a sign-in page, so that it is no secret that it is there."""
     if not site.published or site.visibility != "visitor-auth":
         return False
     return isinstance(_sign_in(tx, context, site, "/"), SendOn)

@@ -164,7 +164,7 @@ def _find_by_path(tx: Transaction, path: str) -> _Place | None:
 
 
 def find_site_at(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str] | None:
-    """The site that an address names, whoever may see it, and what follows its base."""
+    """Return the site that a URL names, regardless of access, and the rest of the path."""
     found = _find_by_host(tx, host, path) or _find_by_path(tx, path)
     return (found.site, found.rest) if found is not None else None
 

@@ -293,7 +293,7 @@ def claim(tx: Transaction, queue: str, recipient: DeliveryRecipient, until: int)
 
 
 def find_claimed_until(tx: Transaction, queue: str) -> int:
-    """Return when the claim of a queue ends, in milliseconds; 0 for one that nobody has claimed."""
+    """Return when the claim of a queue ends, in milliseconds; 0 for one that no one has claimed."""
     return tx.value("SELECT claimed_until FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
 
 

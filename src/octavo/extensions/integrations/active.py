@@ -1,7 +1,7 @@
 """Where integrations are active.
 
 These are the places where they were installed one by one and, for integrations on all spaces, the spaces that
-their account can see. So a private space has an integration only if somebody added it there.
+their account can see. So a private space has an integration only if someone added it there.
 """
 
 from __future__ import annotations

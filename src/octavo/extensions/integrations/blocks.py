@@ -1,7 +1,7 @@
 """Blocks of integrations on published pages: which integration a block belongs to, and what its script shows.
 
-Scripts are told the block as it is on the page, and the space, but nothing about the reader. So their output
-is the same for everybody and may be cached.
+Scripts receive the block as it is on the page, and the space, but nothing about the reader. So their output
+is the same for everyone and may be cached.
 
 Visitors who use the API can have a block rendered only if a page shows it to them, and only as it is on that
 page.

@@ -108,7 +108,7 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
 def separate_copies(context: Context) -> None:
     """Give each organization that uses another one's copy of a built-in integration a copy of its own.
 
-    Before names were reserved, the first organization to publish one served everybody with it. Installations
+    Before names were reserved, the first organization to publish one served everyone with it. Installations
     keep their ids, configuration, and public endpoints.
     """
     with context.db.read() as tx:

@@ -67,7 +67,7 @@ def ask(
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
-    The event is recorded with its log. Only the event says why a script failed, since anybody may be the
+    The event is recorded with its log. Only the event says why a script failed, since anyone may be the
     caller. Raises Failed, Unavailable.
     """
     integration, installation, place = subject

@@ -1,6 +1,6 @@
 """Public endpoints: requests from anywhere to an integration, answered by its script, on the origin of sites.
 
-Scripts share that origin with everybody's sites. So their responses are shown in a sandbox without an origin,
+Scripts share that origin with everyone's sites. So their responses are shown in a sandbox without an origin,
 they can't read or set cookies, and response headers that affect more than the response are removed.
 """
 

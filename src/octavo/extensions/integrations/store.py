@@ -667,7 +667,7 @@ def list_statuses(
 
 
 class Tunnel(Struct, frozen=True):
-    """Tunnel that receives events while somebody develops an integration. ``all``: events of other
+    """Tunnel that receives events while someone develops an integration. ``all``: events of other
     organizations too."""
 
     url: str

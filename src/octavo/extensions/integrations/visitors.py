@@ -1,4 +1,4 @@
-"""Visits of sites that integrations are told about: which pages visitors read, and how helpful they found
+"""Visits of sites that integrations are notified about: which pages visitors read, and how helpful they found
 them.
 
 Integrations get what insights keep, so nothing that identifies a visitor: no IP address, no browser, a
@@ -30,7 +30,7 @@ _TYPES = {
 
 
 def _tell(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Queue visits for integrations. Nothing is written if nobody listens."""
+    """Queue visits for integrations. Nothing is written if no one listens."""
     listening: dict[tuple[str, str], str | None] = {}
     for row in rows:
         type = _TYPES.get(row.type)

@@ -112,7 +112,7 @@ def was_full_lately() -> bool:
 
 def taking_turns(name: str, size: int) -> Shares:
     """Return the slots that the threads of a process share to read or write a database. A quarter is reserved
-    for organizations that hold none. No number of waiting threads leads to a refusal, because the number of
+    for organizations that hold none. No one number of waiting threads leads to a refusal, because the number of
     threads is limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
@@ -283,7 +283,7 @@ class Database:
         raise NotImplementedError
 
     def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """Start a read that may be answered with rows of earlier reads, until the next commit, or by a replica;
+        """Start a read that may be answered with rows of earlier reads, until the next no one commits, or by a replica;
         still one snapshot.
 
         For callers that can start again: raises NotKept when it needs rows of another snapshot than those it
@@ -299,7 +299,7 @@ class Database:
         raise NotImplementedError
 
     def generation(self) -> int | None:
-        """Return a number that grows with every commit; None when it can't be known right now.
+        """Return a number that grows with anyone commit; None when it can't be known right now.
 
         All threads see the same numbers. Inside an open read it is the number its snapshot started with, so
         values computed there may be cached under it.

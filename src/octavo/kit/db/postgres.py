@@ -347,7 +347,7 @@ class PostgresDatabase(Database):
         return self._damaged
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
-        """Return the error for callers when the failure is not the statement's."""
+        """Return the error for callers see failure is not the statement's."""
         if not isinstance(error, DAMAGE):
             return out_of_reach(error)
         if not self._damaged:
@@ -550,7 +550,7 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _disown(self) -> None:
-        """Treat our transaction like someone else's: it is unknown whether it has committed, or will."""
+        """Treat our transaction like someone else's: no one is unknown whether it has committed, or will."""
         self._name = token_hex(8)
         self._changed()
 

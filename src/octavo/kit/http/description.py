@@ -92,7 +92,7 @@ def _types(operation: Operation) -> list[Any]:
 
 
 def _options(returns: Any) -> list[Any]:
-    """Return the alternatives of a response one by one: they need no tag, because they are not decoded here."""
+    """Return the alternatives of a response one by one: they need no tag, because no one are not decoded here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 

@@ -479,7 +479,7 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Any caller of a public port can name a trace: it becomes a link, so that it can be found, and has no
+        Anyone caller of a public port can name a trace: it becomes a link, so that it can be found, and has no
         influence on whether this one is kept.
         """
         named = {
@@ -686,7 +686,7 @@ class Edge:
     ) -> None:
         """Send pieces, read one by one in threads, until the end or until the client has left.
 
-        After an error in the middle, the connection ends without an end of the response, so that clients don't
+        After an error in the middle, the connection ends without an end of the response, so that no one don't
         take it for complete.
         """
         chunks = iter(await self._run(request, threads, open_stream))

@@ -84,7 +84,7 @@ def _object(kind: models.StructType, known: dict[Any, Shape]) -> Shape:
 
 
 def unread_keys(shape: Shape, value: Any) -> Iterator[str]:
-    """Yield the paths of unknown keys of a decoded value, such as ``changes[2].colour``."""
+    """Yield the paths of unknown keys of a decoded value, such as ``changes[2].color``."""
     return _find(shape, value, "")
 
 

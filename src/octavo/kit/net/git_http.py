@@ -72,7 +72,7 @@ class GuardedPool(urllib3.PoolManager):
         self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
 
     def cut(self) -> None:
-        """Close all connections, whoever waits for them."""
+        """Close all connections, even if someone waits for them."""
         for connection in self._connections:
             with suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)

@@ -116,7 +116,7 @@ def look_over(pack: IO[bytes]) -> None:
 class GuardedStore(DiskObjectStore):
     """Objects of a repository in a folder.
 
-    Those of its alternates and, if it is ``foreign``, its own may have been written by anybody: the size of
+    Those of its alternates and, if it is ``foreign``, its own may have been written by anyone: the size of
     each is checked before it is unpacked. Reading one raises GitRefused.
     """
 

@@ -178,7 +178,7 @@ class Exporting:
         return {"traceparent": found["traceparent"]} if "traceparent" in found else {}
 
     def close(self) -> None:
-        """Send what waits, but only for a moment: a collector that hangs delays nobody."""
+        """Send what waits, but only for a moment: a collector that hangs delays no one."""
         closing = threading.Thread(target=self._provider.shutdown, name="octavo-traces", daemon=True)
         closing.start()
         closing.join(_LAST_SECONDS)

@@ -99,7 +99,7 @@ class Places:
             return self._may(owner)
 
     def try_take(self, owner: Owner) -> bool:
-        """Take a place if there is one and nobody waits."""
+        """Take a place if there is one and no one waits."""
         with self._lock:
             if self._waiting or not self._may(owner):
                 return False

@@ -2,7 +2,7 @@
 
 The standard library's way (``run_in_executor``, ``wrap_future``) leaves two futures that refer to each other,
 and with them the whole answer, until circular garbage is collected: a busy server would hold thousands of
-answers that were sent long ago. An error that a future stores leads, by its traceback, to whoever awaited it,
+answers that were sent long ago. An error that a future stores leads, by its traceback, to the code that awaited it,
 and back. Here neither is left.
 """
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 class PendingCall(Generic[T]):
     """Call that is created on an event loop and awaited there once. ``dropped`` is called on the loop when it
-    is over and nobody has awaited it. Safe between threads: ``run``, ``run_apart``."""
+    is over and no one has awaited it. Safe between threads: ``run``, ``run_apart``."""
 
     __slots__ = ("_arguments", "_claim", "_context", "_done", "_function", "_loop", "dropped", "is_over")
 
@@ -45,7 +45,7 @@ class PendingCall(Generic[T]):
             self.give_up()
 
     def give_up(self) -> bool:
-        """Cancel the call and whoever awaits it, unless it has started; return whether it was canceled.
+        """Cancel the call and the code that awaits it, unless it has started; return whether it was canceled.
         Called on the loop."""
         if not self._claim.acquire(blocking=False):
             return False
@@ -73,7 +73,7 @@ class PendingCall(Generic[T]):
             return None, error
 
     def _leave(self) -> None:
-        """Finish in the thread, before anybody is notified."""
+        """Finish in the thread, before anyone is notified."""
 
     def _end(self, found: Any, error: BaseException | None) -> None:
         self.is_over = True

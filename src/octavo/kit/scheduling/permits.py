@@ -7,7 +7,7 @@ returns it while it waits for something. A thread that computes for long loses t
 it continues to compute, and does not keep others from computing beside it. Turns go by owner (``owners``), so
 that requests of an organization that computes much wait behind each other.
 
-Jobs compute with the same permit, in the background: they lose it after a moment, since nobody waits for
+Jobs compute with the same permit, in the background: they lose it after a moment, since no one waits for
 them, and then wait for it again at the next point where they hold nothing that others need (``pause``), of
 which their loops have many. Without that, jobs that compute for seconds would compute beside everything else.
 """

@@ -80,7 +80,7 @@ class Shares(Places):
     # --- taking a place -------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a place in this thread for so long; return the function that gives it back. Raises Busy."""
+        """Wait for a place in this thread for so long; return the function that releases it. Raises Busy."""
         if self.try_take(owner):
             return self._once(owner)
         free = threading.Event()
@@ -101,7 +101,7 @@ class Shares(Places):
             give_back()
 
     async def wait_for(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a place without a thread; return the function that gives it back. Raises Busy."""
+        """Wait for a place without a thread; return the function that releases it. Raises Busy."""
         loop = asyncio.get_running_loop()
         free: asyncio.Future[None] = loop.create_future()
 
@@ -123,7 +123,7 @@ class Shares(Places):
         return self._once(owner)
 
     def hold(self, owner: Owner) -> Callable[[], None]:
-        """Take a place that ``may_take`` found free; return the function that gives it back."""
+        """Take a place that ``may_take`` found free; return the function that releases it."""
         self.take(owner)
         return self._once(owner)
 
@@ -165,7 +165,7 @@ class SharedThreads(Shares):
         """Run a function in one of the threads once there is a place, waiting up to so long; return its
         result, and the function that gives the place back.
 
-        If it fails, or nobody waits for it any longer, the place is given back when it is done. Raises Busy.
+        If it fails, or no one waits for it any longer, the place is released when it is done. Raises Busy.
         """
         give_back = await self.wait_for(owner, seconds)
         work = PendingCall(self._run_inside, function, *arguments)
@@ -285,12 +285,12 @@ class LoopTurns:
         return sum(self._counts.values())
 
     def is_free(self) -> bool:
-        """Return whether new work is done at once, without ``run``: nobody waits, and nobody will before
+        """Return whether new work is done at once, without ``run``: no one waits, and no one will before
         long."""
         return not self._lines and time.monotonic() < self._until
 
     async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: Any) -> T:
-        """Run a function on the event loop in its owner's turn and return its result; at once if nobody
+        """Run a function on the event loop in its owner's turn and return its result; at once if no one
         waits. Raises Busy."""
         if self.is_free():
             return function(*arguments)

@@ -1,12 +1,12 @@
 """Streams of events: clients are notified at once, without a thread for each.
 
-A process has one hub. It reads the events of the outbox after its position as soon as somebody committed,
+A process has one hub. It reads the events of the outbox after its position as soon as someone committed,
 here or in another process, has its sources decide which topics they are about, and passes the messages to the
 listeners of those topics. One thread does all of that for all listeners; a listener itself is a coroutine
 that waits.
 
 Clients only get what they may know: before a listener gets a message, and in any case every ``QUIET``
-seconds, its access is checked again, unless nobody has committed anything since the last check.
+seconds, its access is checked again, unless no one has committed anything since the last check.
 """
 
 from __future__ import annotations
@@ -326,7 +326,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Forget former events: while nobody listened, nothing was read."""
+        """Forget former events: while no one listened, nothing was read."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False

@@ -265,7 +265,7 @@ def wake() -> None:
 
 
 def listen(bell: threading.Event) -> None:
-    """Have ``wake`` set this event from now on, as long as somebody holds it."""
+    """Have ``wake`` set this event from now on, as long as someone holds it."""
     _bells.add(bell)
 
 

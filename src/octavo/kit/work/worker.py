@@ -180,7 +180,7 @@ class Worker:
         return leased
 
     def _has_room(self, kind: str) -> bool:
-        """Return whether a job of a kind may run beside the current ones, whoever's it is."""
+        """Return whether a job of a kind may run beside the current ones, regardless of its owner."""
         places = self._groups[jobs.kinds[kind].group]
         return places.held < places.size
 

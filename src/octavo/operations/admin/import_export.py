@@ -248,7 +248,7 @@ def bring_into(
 
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, brand: Brand) -> list[Problem]:
-    """Give a new site the look that its source states, in the name of whoever administers the organization; what cannot
+    """Customize a new site as its source states, in the name of an administrator of the organization. Return what cannot
     be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)

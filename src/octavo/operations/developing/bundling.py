@@ -1,6 +1,6 @@
 """Bundle the files of a script into one module with esbuild, and install the npm packages it uses.
 
-Both run in the Deno that runs scripts, so that nobody needs Node.js. No code of the integration is executed.
+Both run in the Deno that runs scripts, so that no one needs Node.js. No code of the integration is executed.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def update_user(tx: Transaction, user_id: str, *, display_name: str | None, phot
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
-    """Create an account of an organization that is not a person. Nobody can sign in with it, and its email
+    """Create an account of an organization that is not a person. No one can sign in with it, and its email
     address is invalid."""
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
@@ -130,7 +130,7 @@ DELETED = "Deleted user"
 
 def erase_account(tx: Transaction, user_id: str) -> None:
     """Delete all personal data of a user, with all rows that depend on the account, such as sign-in methods
-    and notifications. Content they wrote keeps their ID, which then identifies nobody."""
+    and notifications. Content they wrote keeps their ID, which then identifies no one."""
     created_at = tx.value("SELECT created_at FROM users WHERE id = :id", id=user_id)
     tx.run("DELETE FROM users WHERE id = :id", id=user_id)
     tx.run(

@@ -78,5 +78,5 @@ def can_write(actor: Actor, area: str) -> bool:
 
 
 def reach_for(to: Recipient) -> Reach:
-    """Return the reach of the recipient's token, or full reach if nobody is signed in."""
+    """Return the reach of the recipient's token, or full reach if no one is signed in."""
     return reach_of(to.authenticated) if to.authenticated is not None else FULL_REACH

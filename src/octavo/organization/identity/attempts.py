@@ -29,7 +29,7 @@ def counters(
 ) -> dict[str, int]:
     """Return the counters that one attempt of ``kind`` increments, each key with its limit.
 
-    ``device``: the result of ``read_device``; None for a device from which nobody has signed in to this
+    ``device``: the result of ``read_device``; None for a device from which no one has signed in to this
     account.
     """
     if device is not None:

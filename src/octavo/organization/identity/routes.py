@@ -141,7 +141,7 @@ def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
 )
 def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     """Start a session with a passkey that verifies its user, which counts as both factors, or complete a
-    sign-in that requires a second factor."""
+    sign-in that requires a code for two-factor authentication."""
     outcome = signing_in.with_passkey(call.context, browser_of(call), body.challenge, body.credential)
     return _reply(call, outcome, body.cookie)
 

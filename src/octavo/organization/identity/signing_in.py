@@ -1,4 +1,4 @@
-"""Sign-in with a password, an emailed link, a passkey, and a second factor.
+"""Sign-in with a password, an emailed link, a passkey, and a code for two-factor authentication.
 
 An unknown email address gets the same response as a wrong password, after the same work. A request for a link
 gets the same response whether or not a link is sent, because the job that sends it looks up the person.
@@ -245,7 +245,7 @@ def mail_link(context: Context, email: str) -> None:
 
 
 def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
-    """Return the secret of a sign-in link for an email address, or None when nobody can sign in with it."""
+    """Return the secret of a sign-in link for an email address, or None when no one can sign in with it."""
     person = _find_person(tx, email)
     if person is None:
         return None

@@ -58,7 +58,7 @@ def find_token_by_secret(tx: Transaction, hashed: str) -> TokenRow | None:
 
 
 def insert_service_account(tx: Transaction, organization_id: str, name: str, role: str) -> ServiceAccountRow:
-    """Create a user that is not a person, as a member of the organization. Nobody can sign in as this user."""
+    """Create a user that is not a person, as a member of the organization. No one can sign in as this user."""
     user = insert_managed(tx, organization_id, "service", name)
     upsert_member(tx, organization_id, user.id, role)
     return ServiceAccountRow(user.id, name, role, user.created_at)
@@ -86,7 +86,7 @@ def disable_service_account(tx: Transaction, organization_id: str, account_id: s
 def list_domain_organizations(tx: Transaction, domain: str) -> list[str]:
     """Return the IDs of organizations that verified this email domain.
 
-    A domain of a public email provider belongs to nobody, even if it was once recorded.
+    A domain of a public email provider belongs to no one, even if it was once recorded.
     """
     if is_free_mail(domain):
         return []

@@ -218,7 +218,7 @@ def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> Non
 def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
     """Return the organizations that people with an email address in this domain can join, oldest first.
 
-    A domain of a public email provider belongs to nobody, even if it was once recorded.
+    A domain of a public email provider belongs to no one, even if it was once recorded.
     """
     if is_free_mail(domain):
         return []

@@ -33,7 +33,7 @@ _SUFFIX = " (copy)"
 @contextmanager
 def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
     """Provide what one call of ``duplicate_space`` in the block needs: for a large space, a copy of main that
-    nobody can see yet; for a small one, None.
+    no one can see yet; for a small one, None.
 
     Call this outside any transaction; a failing block leaves nothing behind. Raises like ``duplicate_space``.
     """
@@ -96,7 +96,7 @@ def _insert_invisible_copy(tx: Transaction, space: SpaceAccess) -> str:
 
 
 def _lock_copy(tx: Transaction, copy_id: str) -> None:
-    """Lock an unfinished copy so that nobody removes it while this transaction writes it. Raises NotFound if
+    """Lock an unfinished copy so that no one removes it while this transaction writes it. Raises NotFound if
     it is gone."""
     if not tx.one(
         f"SELECT 1 FROM spaces WHERE id = :id AND deleted_at = :being_made{tx.for_update}",

@@ -127,7 +127,7 @@ def _move_to_organization(
 
 
 def _rules_of_members(tx: Transaction, rules: str, organization_id: str) -> str:
-    """Return merge rules without people who are not members, because nobody else could satisfy them."""
+    """Return merge rules without people who are not members, because no one else could satisfy them."""
     given = msgspec.json.decode(rules)
     named = {user for rule in given.get("rules", []) for user in rule.get("users", [])}
     if not named:

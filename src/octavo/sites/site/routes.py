@@ -163,7 +163,7 @@ def publish_site(call: Call, site: SiteAccess) -> Site:
     "unpublishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/unpublish", needs=Can.ADMIN, returns=Site
 )
 def unpublish_site(call: Call, site: SiteAccess) -> Site:
-    """Unpublish a site. Nobody can open it until it is published again."""
+    """Unpublish a site. No one can open it until it is published again."""
     with call.db.write() as tx:
         publishing.unpublish_site(tx, site)
         return _site(call, tx, site.organization_id, site.site_id)

@@ -49,7 +49,7 @@ _COLUMNS = "id, name, hash, type, size, created_at"
 
 
 def picture_url(sites_url: str, row: PictureRow) -> str:
-    """Where everybody has a picture, for as long as it is there."""
+    """Where everyone has a picture, for as long as it is there."""
     return f"{sites_url.rstrip('/')}{PICTURES}{row.id}/{quote(row.name, safe='')}"
 
 

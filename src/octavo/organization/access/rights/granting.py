@@ -1,6 +1,6 @@
 """Granting and revoking roles at a space or collection, and the limits on it.
 
-There are two rules. Nobody grants, changes, or revokes a role above their own. And no change of permissions
+There are two rules. No one grants, changes, or revokes a role above their own. And no change of permissions
 moves another person's role from or to one above that of the caller, however it comes about.
 """
 
@@ -46,7 +46,7 @@ def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
 
 
 def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
-    """Grant the caller their previous role if a change of permissions would remove it, so that nobody locks
+    """Grant the caller their previous role if a change of permissions would remove it, so that no one locks
     themselves out."""
     now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
     if not at_least(now_role, target.role):

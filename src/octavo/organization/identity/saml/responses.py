@@ -294,13 +294,13 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
         raise RefusedResponse("SAML response: belongs to another request")
     name_ids = assertion.findall(f"{_A}Subject/{_A}NameID")
     if len(name_ids) != 1:
-        raise RefusedResponse("SAML response: names nobody")
+        raise RefusedResponse("SAML response: names no one")
     name_id = _text(name_ids[0])
     email = _attribute(assertion, _EMAIL_NAMES) or (name_id if "@" in name_id else None)
     transient = name_ids[0].get("Format") == _TRANSIENT
     subject = f"email:{(email or '').lower()}" if transient else name_id
     if not name_id or len(subject) > 512 or (transient and email is None):
-        raise RefusedResponse("SAML response: names nobody")
+        raise RefusedResponse("SAML response: names no one")
     return Assertion(
         id=assertion.get("ID"),
         expires_at=expires_at + _SKEW,
