@@ -31,6 +31,7 @@ INTEGRATIONS, BUILTIN = WEB.parent / "integrations", PYTHON / "extensions" / "in
 """Those that come along, and what is made of them."""
 GENERATED = WEB / "generated"
 READER_STYLES = PYTHON / "delivery" / "reader" / "static" / "octavo.css"
+TOKENS = PYTHON / "organization" / "portal" / "static" / "tokens.css"
 DENO = Path(sys.executable).parent / "deno"
 _SVG = re.compile(r'viewBox="([^"]+)".*?<path[^>]* d="([^"]+)"', re.S)
 _STAMP = ".made-of"
@@ -57,6 +58,7 @@ def _sources() -> Iterable[Path]:
     yield PYTHON / "core" / "page_fields.py"
     yield PYTHON / "core" / "pages.py"
     yield READER_STYLES
+    yield TOKENS
 
 
 def _hash(paths: Iterable[Path]) -> str:
@@ -109,6 +111,7 @@ def _generate_look() -> None:
     _write(GENERATED / "icons.svg", f'<svg xmlns="http://www.w3.org/2000/svg">{symbols}</svg>\n')
     _write(GENERATED / "icons.ts", f"export const WIDTHS = {json.dumps(widths, indent=2)} as const;\n")
     _write(GENERATED / "icon-names.json", f"{json.dumps(free_names())}\n")
+    _write(GENERATED / "tokens.css", TOKENS.read_text())
     _write(GENERATED / "page.css", page_styles(READER_STYLES.read_text()))
 
 

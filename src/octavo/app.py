@@ -60,6 +60,7 @@ from octavo.organization.portal.drawing import FILES as PORTAL_FILES
 from octavo.organization.portal.drawing import draw_home, draw_refusal, read_file
 from octavo.organization.portal.policy import CONTENT_SECURITY_POLICY
 from octavo.settings import Settings, keep_addresses, load, split_address
+from octavo.sites.fonts.built_in import read_font
 from octavo.sites.insights.drawing import read_style
 from octavo.sites.insights.queueing import EventQueue
 
@@ -209,12 +210,13 @@ def api_app(
             fixed(
                 file.path,
                 "portal",
-                partial(read_file, file.name, context.settings.name),
+                partial(read_file, file.name, context.settings.name, mails=bool(context.settings.smtp_url)),
                 file.content_type,
                 _page_headers(CONTENT_SECURITY_POLICY),
             )
             for file in PORTAL_FILES
         ),
+        fixed("/inter.woff2", "portal", partial(read_font, "inter-latin-wght-normal.woff2"), "font/woff2"),
     ]
     if context.settings.metrics_token:
         others.append(_metrics_route(counted, context.settings.metrics_token))

@@ -227,21 +227,37 @@ def test_whoever_has_an_invitation_reads_who_invites_into_what(people):
     told = read(secret).json()
     title = world.get("admin", people.path)["title"]
     inviter = world.get("admin", "/user")["displayName"]
+    app = world.context.app
     assert told == {
         "organization": {"id": people.org, "title": title},
         "invitedBy": inviter,
+        "url": app.organization(people.org),
         "email": "new@example.org",
     }
     assert read(people.link(role="read")).json() == {
         "organization": {"id": people.org, "title": title},
         "invitedBy": inviter,
+        "url": app.organization(people.org),
     }
     space = world.home["spaceId"]
     told = read(people.link(level="read", space=space)).json()
     assert told["content"] == world.get("admin", f"/spaces/{space}")["title"] and "email" not in told
+    assert told["url"] == app.space(space)
 
     link = people.link(role="read")
     assert world.call("admin", "DELETE", f"{people.path}/link-invites/{link}").status_code < 300
     assert read(link).status_code == 404
     # The responses don't reveal the cause.
     assert read(link).json() == read("made up").json()
+
+
+def test_accepting_an_invitation_sets_a_cookie_only_for_our_own_pages(people):
+    secret = people.secret(people.invite("new@example.org"))
+    body = {"secret": secret, "displayName": "New", "password": PASSWORD, "cookie": True}
+
+    def accept(origin):
+        return people.world.call("nobody", "POST", "/invitations", json=body, headers={"origin": origin})
+
+    assert accept("https://elsewhere.example").status_code == 403
+    accepted = accept(people.world.context.settings.url)
+    assert accepted.status_code == 200 and accepted.headers["set-cookie"].count("HttpOnly") == 1

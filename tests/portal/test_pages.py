@@ -9,10 +9,11 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 from lxml import etree
+from playwright.sync_api import expect
 
 from identity_providers import Keys, encoded, response_xml, sign
 from identity_providers import served as provider_served
-from serving import Administrator, serving_new
+from serving import Administrator, octavo, serving_new
 
 PASSWORD = "correct horse battery"
 
@@ -42,19 +43,27 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
     trouble = []
     page.on("pageerror", lambda error: trouble.append(str(error)))
     page.goto(link)
-    page.get_by_text("invited you to Octavo. Create an account to join").wait_for()
+    page.get_by_role("heading", name="invited you to Octavo").wait_for()
+    expect(page.get_by_label("Email address")).to_have_value("ada@example.com")
+    expect(page.get_by_label("Email address")).not_to_be_editable()
     page.get_by_label("Name").fill("Ada <b>Lovelace</b>")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Create account and join").click()
-    page.get_by_text("Account created").wait_for()
-    assert "secret" not in page.url
+    # The new member is signed in, in the organization.
+    page.wait_for_url(f"{served.url}/o/{served.org}**")
+    assert whoami(page, served) == "ada@example.com"
     page.goto(f"{served.url}/sign-in")
+    page.get_by_text("You are signed in as Ada <b>Lovelace</b>.").wait_for()
+    page.get_by_role("button", name="Sign out").click()
     page.get_by_label("Email address").fill("ada@example.com")
     page.get_by_label("Password").fill("a wrong password")
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_text("The email address or password is incorrect.").wait_for()
+    expect(page.get_by_label("Password")).to_be_focused()
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
+    page.wait_for_url(f"{served.url}/")
+    page.goto(f"{served.url}/sign-in")
     # Display names are escaped.
     page.get_by_text("You are signed in as Ada <b>Lovelace</b>.").wait_for()
     page.get_by_role("button", name="Sign out").click()
@@ -86,7 +95,45 @@ def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Join as Bob").click()
-    page.get_by_text("You joined the organization.").wait_for()
+    page.wait_for_url(f"{served.url}/o/{other}**")
+    context.close()
+
+
+def test_links_by_email_are_offered_only_with_a_mail_server(browser, served, tmp_path):
+    mailing = {"OCTAVO_SMTP_URL": "smtp://127.0.0.1:1"}
+    with serving_new(tmp_path / "data", **mailing) as sends:
+        context = browser.new_context()
+        page = context.new_page()
+        for server, offered in ((served, False), (sends, True)):
+            page.goto(f"{server.url}/sign-in")
+            expect(page.get_by_label("Email address")).to_be_focused()
+            expect(page.get_by_role("link", name="Forgot password?")).to_be_visible(visible=offered)
+            expect(page.get_by_role("button", name="Email me a sign-in link")).to_be_visible(visible=offered)
+        page.get_by_label("Email address").fill("nobody@example.com")
+        page.get_by_role("link", name="Forgot password?").click()
+        page.get_by_role("heading", name="Reset your password").wait_for()
+        expect(page.get_by_label("Email address")).to_have_value("nobody@example.com")
+        page.get_by_role("button", name="Send reset link").click()
+        page.get_by_role("heading", name="Check your email").wait_for()
+        context.close()
+
+
+def test_a_person_with_an_emailed_link_sets_a_new_password(browser, served):
+    email = f"eve-{served.org.lower()}@example.com"
+    invited = served.admin.post(f"/orgs/{served.org}/invites", json={"emails": [email]}).json()
+    secret = re.search("secret=([^&]+)", invited["links"][0]["url"])[1]
+    body = {"secret": secret, "displayName": "Eve", "password": PASSWORD}
+    assert httpx.post(f"{served.url}/v1/invitations", json=body).status_code == 200
+    made = octavo("session", "link", "--data", str(served.data), "--email", email, OCTAVO_URL=served.url)
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(re.search(r"http\S+", made.stdout)[0])
+    page.get_by_role("button", name="Sign in with this link").click()
+    page.get_by_label("New password").fill("another good password")
+    page.get_by_role("button", name="Save password").click()
+    page.wait_for_url(f"{served.url}/")
+    body = {"email": email, "password": "another good password"}
+    assert httpx.post(f"{served.url}/v1/sign-in", json=body).status_code == 200
     context.close()
 
 

@@ -1,6 +1,6 @@
 import { mount } from "svelte";
 import "../generated/colours.css";
-import "../shared/tokens.css";
+import "../generated/tokens.css";
 import "../shared/fonts.css";
 import "./base.css";
 import { loadWords } from "../shared/words.ts";

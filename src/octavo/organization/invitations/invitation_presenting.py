@@ -6,6 +6,7 @@ from typing import cast
 
 from msgspec import UNSET, UnsetType
 
+from octavo.core.app_urls import AppAddresses
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
@@ -31,22 +32,32 @@ def present_by_secret(tx: Transaction, context: Context, secret: str) -> ShownIn
         else None
     )
     if link is not None:
-        return _shown(tx, link.organization_id, link.created_by, content=_content(tx, link))
+        url = _url(context.app, link)
+        return _shown(tx, link.organization_id, link.created_by, url, content=_content(tx, link))
     invitation = inviting.get_invitation(tx, secret)
-    return _shown(tx, invitation.organization_id, invitation.invited_by, email=invitation.email)
+    url = context.app.organization(invitation.organization_id)
+    return _shown(tx, invitation.organization_id, invitation.invited_by, url, email=invitation.email)
 
 
 def _shown(
     tx: Transaction,
     organization_id: str,
     invited_by: str,
+    url: str,
     *,
     email: str | UnsetType = UNSET,
     content: str | UnsetType = UNSET,
 ) -> ShownInvitation:
     inviter = find_user(tx, invited_by)
     organization = InvitingOrganization(organization_id, get_organization(tx, organization_id).title)
-    return ShownInvitation(organization, inviter.display_name if inviter else "Someone", email, content)
+    return ShownInvitation(organization, inviter.display_name if inviter else "Someone", url, email, content)
+
+
+def _url(app: AppAddresses, link: LinkRow) -> str:
+    """Return the URL of the organization, space, or collection that a link leads to."""
+    if link.target_type == "organization":
+        return app.organization(link.organization_id)
+    return app.space(link.target_id) if link.target_type == "space" else app.collection(link.target_id)
 
 
 def _content(tx: Transaction, link: LinkRow) -> str | UnsetType:

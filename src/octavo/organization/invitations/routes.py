@@ -10,7 +10,8 @@ from octavo.kit.http.operation import PUBLIC, Area, Call, Deletion, Reply
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import OrgAccess, SignedIn, actor_or_stranger
 from octavo.organization.access.roles import Can
-from octavo.organization.identity.routes import browser_of
+from octavo.organization.access.tokens import require_same_origin
+from octavo.organization.identity.routes import browser_of, session_cookie
 from octavo.organization.identity.saml.store import list_active_providers
 from octavo.organization.identity.sessions import begin as begin_session
 from octavo.organization.identity.wire import SignedInResult, present_new_session
@@ -176,21 +177,27 @@ def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     "/invitations",
     needs=PUBLIC,
     returns=SignedInResult,
-    errors=(400, 404, 409),
+    errors=(400, 403, 404, 409),
     extension=True,
     body_limit=16_384,
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
-    """Create an account for an invited email address and start a session. Returns 409 if the address has an
+    """Create an account for an invited email address and start a session. Returns 403 if another origin asks
+    for a cookie. Returns 409 if the address has an
     account: its owner can sign in and join. An emailed invitation takes over an account whose address was
     never verified."""
+    if body.cookie:
+        require_same_origin(call)
     with call.db.read() as tx:
         hashed = inviting.hash_new_password(tx, body.secret, body.password)
     by = actor_or_stranger(call)
     with call.db.write() as tx:
         user_id = inviting.accept(tx, by, body.secret, body.display_name.strip(), hashed)
         session = begin_session(tx, user_id, "link", **browser_of(call)._asdict())
-    return Reply(present_new_session(session), headers={"cache-control": "no-store"})
+    headers = {"cache-control": "no-store"}
+    if body.cookie:
+        headers["set-cookie"] = session_cookie(call, session)
+    return Reply(present_new_session(session), headers=headers)
 
 
 # --- links --------------------------------------------------------------------------------------------

@@ -85,19 +85,23 @@ class ReadInvitation(Struct):
 
 
 class ShownInvitation(Struct, rename="camel"):
-    """Invitation for display. ``email``: the invited address; links have none. ``content``: the title of the
-    space or collection that a link leads to."""
+    """Invitation for display. ``url``: where the person lands after joining. ``email``: the invited address; links
+    have none. ``content``: the title of the space or collection that a link leads to."""
 
     organization: InvitingOrganization
     invited_by: str
+    url: str
     email: str | UnsetType = UNSET
     content: str | UnsetType = UNSET
 
 
 class AcceptInvitation(Struct, rename="camel"):
+    """Body for accepting an invitation. ``cookie``: whether to keep the session in a cookie as well."""
+
     secret: Annotated[str, Meta(max_length=200)]
     display_name: DisplayName
     password: Annotated[str, Meta(max_length=1000)]
+    cookie: bool = False
 
 
 class CreateInvite(Struct):

@@ -8,6 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from octavo.core.color import theme
+
 
 class PortalFile(NamedTuple):
     path: str
@@ -29,9 +31,14 @@ def _read(name: str) -> bytes:
     return (files(__package__) / "static" / name).read_bytes()
 
 
-def read_file(name: str, installation: str) -> bytes:
-    """Return one of ``FILES``; pages show the name of the ``installation``."""
-    return _fill(name, INSTALLATION=installation) if name.endswith(".html") else _read(name)
+def read_file(name: str, installation: str, *, mails: bool) -> bytes:
+    """Return one of ``FILES``; pages show the name of the ``installation``. ``mails``: whether it sends email, without
+    which no page offers a link by email."""
+    if name.endswith(".html"):
+        return _fill(name, INSTALLATION=installation, MAILS="true" if mails else "false")
+    if name == "portal.css":
+        return b"".join((theme().css().encode(), b"\n", _read("tokens.css"), _read(name)))
+    return _read(name)
 
 
 def draw_home(installation: str, sites_url: str) -> bytes:

@@ -38,6 +38,7 @@ function on(id, event, work) {
       await work(event === "submit" ? Object.fromEntries(new FormData(happened.target)) : {});
     } catch (error) {
       say(error.message, true);
+      if (event === "submit") happened.target.querySelector("[type=password]")?.focus();
     } finally {
       buttons.forEach((button) => { button.disabled = false; });
     }
@@ -74,7 +75,7 @@ const readInvitation = (secret) => call("POST", "/invitations/read", { secret })
 
 // Show which server this is and, when following an invitation, the organization.
 async function introduce() {
-  find("about").textContent = `Sign in to ${location.host}.`;
+  find("about").textContent = location.host;
   const wanted = isOwn(back) ? new URL(back, location.origin) : null;
   if (wanted?.pathname !== "/invitation" || !wanted.searchParams.has("secret")) return;
   const shown = await readInvitation(wanted.searchParams.get("secret"));
@@ -119,14 +120,24 @@ function signIn() {
       say("Two-factor authentication is on. Enter a code to continue.");
       return;
     }
-    if (isOwn(back)) location.assign(back);
-    else await welcome();
+    if (link) {
+      for (const id of ["link", "code", "ways"]) show(id, false);
+      find("password").replaceWith(find("resetting").content);
+      on("reset", "submit", async ({ password }) => {
+        await call("PUT", "/user/password", { password });
+        location.assign("/");
+      });
+      find("reset").elements.password.focus();
+      say("You are signed in. You can set a new password now.");
+      return;
+    }
+    location.assign(isOwn(back) ? back : "/");
   };
   const welcome = async () => {
     const user = await whoIsIn();
     if (!user) return;
     for (const id of ["link", "password", "code", "ways"]) show(id, false);
-    show("out");
+    for (const id of ["open", "out"]) show(id);
     say(`You are signed in as ${user.displayName}.`);
   };
 
@@ -137,7 +148,27 @@ function signIn() {
   });
   on("code", "submit", async ({ code }) =>
     finish(await call("POST", "/sign-in/code", { challenge, code, cookie: true })));
+  const mails = document.body.dataset.mails === "true" && !link;
+  for (const id of ["forgot", "mail"]) show(id, mails);
   show("passkey", hasPasskeys && !link);
+  on("forgot", "click", () => {
+    show("ways", false);
+    find("title").textContent = "Reset your password";
+    const { value } = find("password").elements.email;
+    find("password").replaceWith(find("requesting").content);
+    const { email } = find("request").elements;
+    email.value = value;
+    email.focus();
+    on("request", "submit", async (given) => {
+      await call("POST", "/sign-in/link", given);
+      find("title").textContent = "Check your email";
+      find("about").textContent = "";
+      show("request", false);
+      say("If an account has this email address, we sent it a link. It expires in 15 minutes.");
+    });
+    find("about").textContent = "We'll email you a link. Use it to sign in and set a new password.";
+    say("");
+  });
   on("passkey", "click", async () => finish(await usePasskey(challenge)));
   on("mail", "click", async () => {
     const { email } = find("password").elements;
@@ -189,8 +220,7 @@ async function openInvitations() {
     find("open").append(entry);
     on(button.id, "click", async () => {
       await call("POST", `/orgs/${item.organization.id}/invites/${item.id}`);
-      entry.remove();
-      say(`You joined ${item.organization.title}.`);
+      location.assign(`/o/${item.organization.id}`);
     });
   }
   show("open");
@@ -202,28 +232,27 @@ function invitation() {
     return;
   }
   find("sign-in").href = `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
-  const joined = (text) => {
-    for (const id of ["account", "ways"]) show(id, false);
-    find("about").textContent = "";
-    history.replaceState(null, "", "/invitation");
-    say(text);
-  };
+  let place = "/";
   on("account", "submit", async ({ displayName, password }) => {
-    await call("POST", "/invitations", { secret, displayName, password });
-    joined("Account created. Sign in with your email address and password.");
+    await call("POST", "/invitations", { secret, displayName, password, cookie: true });
+    location.replace(place);
   });
   on("join", "click", async () => {
     await call("POST", `/orgs/${encodeURIComponent(organization)}/invites/${encodeURIComponent(secret)}`);
-    joined("You joined the organization.");
+    location.replace(place);
   });
   const closed = (error) => {
     for (const id of ["account", "ways", "about"]) show(id, false);
+    find("title").textContent = "This invitation can't be used";
     say(error.message, true);
   };
   readInvitation(secret).then((shown) => {
     const into = shown.content ? `${shown.content} in ${shown.organization.title}` : shown.organization.title;
     const how = shown.email ? "Create an account to join, or join with an existing one." : "Sign in to join.";
-    find("about").textContent = `${shown.invitedBy} invited you to ${into}. ${how}`;
+    place = shown.url;
+    find("title").textContent = `${shown.invitedBy} invited you to ${into}`;
+    find("about").textContent = how;
+    find("account").elements.email.value = shown.email ?? "";
     show("account", Boolean(shown.email));
   }).catch(closed);
   whoIsIn().then((user) => {
