@@ -47,7 +47,7 @@ _DESCRIPTIONS = {
     "caption": "The text below the image.",
     "checked": "Whether the task is done; only in lists of tasks.",
     "code": "The characters of the emoji, as code points in hexadecimal, joined by `-`.",
-    "collapsedLineCount": "Number of lines shown while the block is collapsed.",
+    "collapsedLineCount": "The number of lines shown while the block is collapsed.",
     "collection": "The id of the collection.",
     "color": "The color of the icon.",
     "data": "Properties of the node.",

@@ -1,9 +1,9 @@
 """Organizations that callers were admitted to, which determine in whose turn a request is answered before it is
 looked up.
 
-A request names a place (a space, a site's path), and anyone caller can name any place. It counts as an
+A request names a place (a space, a site's path), and any caller can name any place. It counts as an
 organization's once the same caller was admitted there; until then it belongs to none, and takes turns with
-others like it. So no one uses up the name of an organization is not enough to use up its turns.
+others like it. So knowing the name of an organization is not enough to use up its turns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Folders of built files: read once, named by their content, compressed before anyone first request."""
+"""Folders of built files: read once, named by their content, compressed before the first request."""
 
 from __future__ import annotations
 
