@@ -876,6 +876,24 @@ def test_an_address_over_chosen_words_makes_them_a_link(desk):
     _written(desk, typed, "one [two](https://example.com/a)")
 
 
+def test_a_click_on_a_link_puts_the_caret_into_it(desk):
+    change = desk.change("# Page\n\nOne [linked](other.md) word.\n")
+    other = {
+        "operation": "insert_page",
+        "slug": "other",
+        "title": "Other",
+        "document": {"markdown": "Words.\n"},
+    }
+    desk.admin.call("POST", f"{desk.changes}/{change}/content", {"changes": [other]})
+    text = desk.open(change)
+    before = text.page.url
+    text.get_by_text("linked").click()
+    text.page.keyboard.press("End")
+    text.page.keyboard.type(" More.")
+    assert "word. More." in desk.until(change, lambda found: "More." in found)
+    assert text.page.url == before
+
+
 def test_blocks_are_cut_and_pasted_as_they_are(desk):
     def typed(text: Any) -> None:
         _keys("/hint", "<Enter>", "one", "<Escape>", "<Escape>", "<Control+x>")(text)

@@ -60,7 +60,8 @@ class Router {
     const link = event.composedPath().find((node): node is HTMLAnchorElement =>
       node instanceof HTMLAnchorElement
     );
-    if (!link?.href || link.target || link.hasAttribute("download")) return;
+    // In a text that is being written, a click puts the caret into the link.
+    if (!link?.href || link.target || link.hasAttribute("download") || link.isContentEditable) return;
     const to = new URL(link.href);
     if (to.origin !== location.origin || !isOwn(to.pathname)) return;
     if (to.pathname === location.pathname && to.hash) return;
