@@ -59,6 +59,7 @@ def test_no_title_becomes_markup(world: Any, tmp_path: Path) -> None:
     [
         (["Guides", "Reference"], False),
         (["Guides", "Integrations", "Developers", "Changelog", "Partners", "Questions", "Status"], True),
+        (["Manual", "Elsa", "Developers", "Changelog", "PostgreSQL", "Status"], True),
         # Letters of some scripts are twice as wide.
         (["a" * 16, "b" * 16, "c" * 16], False),
         (["\u5165" * 16, "\u4f01" * 16, "\u5e38" * 16], True),

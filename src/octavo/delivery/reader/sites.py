@@ -37,7 +37,7 @@ FONTS_PATH = "~fonts"
 """Path of the organization's own fonts, under the base of a site."""
 FEED_PATH = "~feed.xml"
 """Path of a site's feed, under its base. No page has a path that begins with a tilde."""
-_HEADER, _SEARCH, _GAP = 1216, 360, 44
+_HEADER, _SEARCH, _GAP = 1216, 360, 52
 """Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
 _FEW_VARIANTS = 12
 """With more variants than this, their links lead to the variants' start pages, because looking up the page in all
