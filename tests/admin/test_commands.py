@@ -104,7 +104,7 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
         # What serves starts its command again for its workers: here that would be these tests.
         done = run_command(*command, "--data", str(octavo.data))
         assert (done.returncode, done.stdout) == (1, ""), command
-        assert "newer Octavo (999901010000_future)" in done.stderr, command
+        assert "newer version of Octavo (999901010000_future)" in done.stderr, command
         assert "Traceback" not in done.stderr, command
     commands = [
         ["token", "create", "--email", "a@example.org"], ["token", "list", "--email", "a@example.org"],
@@ -116,7 +116,7 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
     for command in commands:
         code, out, err = octavo(*command)
         assert (code, out) == (1, ""), command
-        assert "newer Octavo (999901010000_future)" in err, command
+        assert "newer version of Octavo (999901010000_future)" in err, command
         assert "Traceback" not in err, command
     assert octavo("check")[0] == 1
 

@@ -94,6 +94,6 @@ def test_icons_of_paid_sets_are_drawn_as_the_nearest_and_reported(world: Any, tm
         problem.path: problem.message for problem in brought.outcome.problems if problem.code == "paid_icon"
     }
     assert told.keys() == {"paid.md", "unknown.md"}
-    assert "nearest free one is drawn" in told["paid.md"] and "none is drawn" in told["unknown.md"]
+    assert "closest free icon is shown" in told["paid.md"] and "no icon" in told["unknown.md"]
     assert icon_of("database-gear") == icon_of("database") is not None
     assert icon_of("zzz-qqq") is None
