@@ -283,3 +283,16 @@ def test_a_reusable_content_is_made_written_and_shows_where_it_is_used(app):
     page.get_by_role("tab", name="All").click()
     expect(broken.get_by_role("listitem")).to_have_count(2)
     page.context.close()
+
+
+def test_long_words_stay_inside_the_sidebar(app):
+    space = app.fill_space("Handbuch", ["Start"])
+    for subject in ("One", "Two"):
+        app.call("POST", f"/spaces/{space}/change-requests", {"subject": subject})
+    page = app.open(f"/s/{space}", locale="de-DE")
+    segments = page.get_by_role("navigation", name="Bereich", exact=True)
+    expect(segments.get_by_role("link", name="Änderungen")).to_contain_text("2")
+    assert segments.evaluate("found => found.scrollWidth <= found.clientWidth")
+    search = page.get_by_role("button", name="Suchen oder springen zu").locator("span").first
+    assert search.evaluate("found => found.clientHeight") < 30
+    page.context.close()
