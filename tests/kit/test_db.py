@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import gc
 import shutil
+import subprocess
+import sys
 import threading
 
+from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.databases import open_database
 
 
@@ -97,3 +100,20 @@ def test_a_thread_that_ends_leaves_no_connection(sqlite_template, tmp_path):
     gc.collect()  # a connection refers to itself
     assert len(database._all) == before
     database.close()
+
+
+def test_a_database_opened_twice_keeps_its_log(tmp_path):
+    """Closing a file drops all locks that this process has on it, and the next process takes the log for left over."""
+    path = str(tmp_path / "octavo.db")
+    first = SqliteDatabase(path)
+    with first.write() as tx:
+        tx.run("CREATE TABLE words (word TEXT NOT NULL)")
+    second = SqliteDatabase(path)
+    look = f"import sqlite3; c = sqlite3.connect({path!r}); c.execute('SELECT * FROM words').fetchall(); c.close()"
+    subprocess.run([sys.executable, "-c", look], check=True)
+    with first.write() as tx:
+        tx.run("INSERT INTO words VALUES ('kept')")
+    with second.read() as tx:
+        assert tx.value("SELECT word FROM words") == "kept"
+    first.close()
+    second.close()

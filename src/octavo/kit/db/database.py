@@ -6,6 +6,7 @@ returned as tuples. All differences between the engines are in this file, except
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
@@ -417,7 +418,10 @@ class SqliteDatabase(Database):
         Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # SQLite gives its other files the mode of the database; those of an older version may be readable by
         # others.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        # A file that exists is not opened here: closing it would drop the locks of this process, and another process
+        # would then remove the log that is in use.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         for suffix in ("", "-wal", "-shm"):
             close_file(Path(path + suffix))
         self._local = threading.local()
