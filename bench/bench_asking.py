@@ -38,8 +38,14 @@ QUESTIONS = 300
 FIRST = 5
 MISSES = 12
 
-ASKED = ["How do I do this: {}?", "What is there to know about {}?", "Where is {} explained?", "I need help with {}.",
-         "Can you tell me about {}", "{}?"]  # fmt: skip
+ASKED = [
+    "How do I do this: {}?",
+    "What is there to know about {}?",
+    "Where is {} explained?",
+    "I need help with {}.",
+    "Can you tell me about {}",
+    "{}?",
+]
 
 
 class Question(NamedTuple):

@@ -36,18 +36,30 @@ INTENTS = {
     "pdf": ("export, download, print, save", "a page as PDF, the whole space as a PDF file, my docs to PDF"),
     "password": ("reset, change, recover", "my password, the password of my account, a forgotten password"),
     "domain": ("use, connect, set up", "a custom domain, our own domain name, the DNS of a custom domain"),
-    "git": ("sync with, connect, enable sync for", "a GitHub repository, our GitHub branch, Git sync to GitHub"),
+    "git": (
+        "sync with, connect, enable sync for",
+        "a GitHub repository, our GitHub branch, Git sync to GitHub",
+    ),
     "invite": ("invite, add", "a new team member, colleagues as members, members to my team"),
     "invoice": ("get, find, download", "an invoice, the invoices of last year, invoices for billing"),
-    "card": ("change, replace, update", "the credit card, our credit card for payment, an expired credit card"),
+    "card": (
+        "change, replace, update",
+        "the credit card, our credit card for payment, an expired credit card",
+    ),
     "search": ("improve, tune, fix", "the search results, what search finds, search results with typos"),
     "token": ("create, revoke, rotate", "an API token, a personal API token, the API token of a bot"),
     "theme": ("change, customize, set", "the theme colours, the colours of our theme, a dark theme colour"),
     "delete": ("delete, remove, purge", "a space for good, an old space, a space we no longer need"),
-    "restore": ("restore, undo, roll back to", "an earlier version of a page, a previous version, the version history"),
+    "restore": (
+        "restore, undo, roll back to",
+        "an earlier version of a page, a previous version, the version history",
+    ),
     "sso": ("set up, configure, enforce", "SAML single sign-on, SSO with Okta, single sign-on for everybody"),
     "webhook": ("receive, configure, test", "a webhook, webhook events, webhooks for comments"),
-    "translate": ("translate, localize", "a space into French, our docs to another language, pages into German"),
+    "translate": (
+        "translate, localize",
+        "a space into French, our docs to another language, pages into German",
+    ),
     "image": ("upload, resize, replace", "an image, a large image, the image of a page"),
     "table": ("sort, edit, widen", "a table, table columns, the rows of a table"),
     "import": ("import, migrate", "pages from Confluence, a Confluence space, our Confluence wiki"),
@@ -57,16 +69,31 @@ INTENTS = {
     "docker": ("run, deploy, upgrade", "the Docker image, a Docker container, it with Docker compose"),
     "slow": ("speed up, debug", "slow page loads, pages that load slowly, the slow loading of our site"),
     "analytics": ("see, export, read", "visitor analytics, the analytics of visitors, page view analytics"),
-    "redirect": ("redirect, forward", "an old URL, old URLs after moving pages, a renamed URL to the new one"),
-    "permission": ("restrict, limit, grant", "permission to a space, who has permission to edit, edit permissions"),
+    "redirect": (
+        "redirect, forward",
+        "an old URL, old URLs after moving pages, a renamed URL to the new one",
+    ),
+    "permission": (
+        "restrict, limit, grant",
+        "permission to a space, who has permission to edit, edit permissions",
+    ),
     "review": ("require, request, approve", "a review, reviews before merging, a review of a change request"),
     "conflict": ("resolve, avoid, understand", "a merge conflict, conflicts when merging, merge conflicts"),
     "openapi": ("show, embed, update", "an OpenAPI file, our OpenAPI specification, the OpenAPI reference"),
     "email": ("turn off, stop, reduce", "notification emails, e-mail notifications, notifications by email"),
-}  # fmt: skip
-ASKED = ["How do I {}?", "How can I {}?", "I want to {} but I don't know how.", "Is there a way to {}?", "I can't {}.",
-         "Please tell me how to {}", "We are trying to {} without success.", "What is the best way to {}?",
-         "{} fails with an error.", "Somebody in my company needs to {}."]  # fmt: skip
+}
+ASKED = [
+    "How do I {}?",
+    "How can I {}?",
+    "I want to {} but I don't know how.",
+    "Is there a way to {}?",
+    "I can't {}.",
+    "Please tell me how to {}",
+    "We are trying to {} without success.",
+    "What is the best way to {}?",
+    "{} fails with an error.",
+    "Somebody in my company needs to {}.",
+]
 AROUND = ["", "Hi there! ", "Hello support. ", "Thanks for the product. We are using it for a year now. "]
 AFTER = ["", " Thanks!", " It is urgent.", " Regards, a customer", " I have looked everywhere."]
 

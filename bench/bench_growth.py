@@ -147,9 +147,15 @@ def linked_pages(count: int, first: int = 0) -> dict[str, Page | None]:
     for n, (id, rank) in enumerate(zip(ids, ranks(count), strict=True)):
         refs = [{"kind": "page", "page": ids[n - 1]}, {"kind": "url", "url": f"https://example.org/{id}"}]
         found[id] = Page(
-            id=id, parent=ids[n // 20 * 20] if n % 20 else None, rank=rank, slug=f"p{id}", title=f"Page {n}",
-            meta_links={"alternates": refs}, created_at=1, updated_at=1,
-        )  # fmt: skip
+            id=id,
+            parent=ids[n // 20 * 20] if n % 20 else None,
+            rank=rank,
+            slug=f"p{id}",
+            title=f"Page {n}",
+            meta_links={"alternates": refs},
+            created_at=1,
+            updated_at=1,
+        )
     return found
 
 

@@ -148,9 +148,13 @@ async def _deliver(
     for n in range(integrations):
         script = SCRIPT.replace("HANGS", "true" if hangs and n == 0 else "false")
         manifest: dict[str, object] = {
-            "title": "Told", "description": "Told", "organization": org, "runtime": "v2", "script": script,
+            "title": "Told",
+            "description": "Told",
+            "organization": org,
+            "runtime": "v2",
+            "script": script,
             "scopes": ["space:content:read"],
-        }  # fmt: skip
+        }
         await post(f"/v1/integrations/told-{n}", manifest)
         await post(f"/v1/integrations/told-{n}/installations", {"organization": org})
     Worker(context.db, context).run_pending()

@@ -82,7 +82,7 @@ _CALLOUTS = re.compile(
     r"^[ \t]*(?:!!!|\?\?\?\+?)[ \t]+\w|^[ \t]*>[ \t]*\[!\w+\]|^[ \t]*:::[ \t]*(?:note|tip|info|warning|danger|caution|important)\b"
     r"|<(?:Note|Tip|Warning|Info|Callout|Admonition|Check|Danger|Caution|Important)\b|^[ \t]*(?:`{3,}|:{3,})\{(?:note|tip|warning|important|seealso|admonition|danger|attention|hint|caution|version\w+|deprecated|topic)\}",
     re.MULTILINE,
-)  # fmt: skip
+)
 _TABS = re.compile(r"^[ \t]*===[!+]?[ \t]+\"|<TabItem\b|<Tab[ \t]|\{tab-item\}", re.MULTILINE)
 _IMAGES = re.compile(r"!\[[^\]]*\]\((?!https?:|data:)[^()\s]+|<img\s[^>]*\bsrc=[\"'](?!https?:|data:)")
 _LINKS = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]*\])*\]\((?!https?:|mailto:|#)([^()\s]+)")
@@ -103,11 +103,13 @@ _RST = {
 """The same of reStructuredText."""
 _ADOC = {
     "code_named": re.compile(r"^\[(?:source)?,[ \t]*(?!text\b)\w+", re.MULTILINE),
-    "callouts": re.compile(r"^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION): |^\[(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b", re.MULTILINE),
+    "callouts": re.compile(
+        r"^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION): |^\[(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b", re.MULTILINE
+    ),
     "tabs": re.compile(r"^\[(?:tabs|tabset)\b", re.MULTILINE),
     "links": re.compile(r"\bxref:[^\s\[]+\[|<<[\w.#/-]+(?:,[^<>]*)?>>|\blink:(?!https?:)[^\s\[]+\["),
     "images": re.compile(r"\bimage::?(?!https?:)[^\s\[]+\["),
-}  # fmt: skip
+}
 """The same of AsciiDoc, outside of what is shown as it is."""
 _SHOWN = re.compile(r"^(-{4,}|\.{4,})[ \t]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _HTML = {
@@ -153,7 +155,7 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
                 "deb": ["apt-get", "download", package],
                 "src": ["apt-get", "source", "--download-only", package],
                 "pypi": ["pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", package],
-            }[where]  # fmt: skip
+            }[where]
             # What a distribution adds to a source may be gone where the source is still there.
             subprocess.run(tool, cwd=got, check=where != "src", stdout=subprocess.DEVNULL)
             (archive,) = (
@@ -290,13 +292,15 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
         said["images"] += len(_IMAGES.findall(text))
     told = Counter(problem.code for problem in made.problems)
     return {
-        "pages": len(documents), "pages/s": round(len(documents) / max(seconds, 0.001)),
+        "pages": len(documents),
+        "pages/s": round(len(documents) / max(seconds, 0.001)),
         "links": f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} lead nowhere in the source, {told['broken_link']} told",
         "images": f"{found['images_led']}/{found['images']} of {said['images']}",
         "code with language": f"{found['code_named']} of {said['code_named']}",
-        "callouts": f"{found['callouts']} of {said['callouts']}", "tabs": f"{found['tabs']} of {said['tabs']}",
+        "callouts": f"{found['callouts']} of {said['callouts']}",
+        "tabs": f"{found['tabs']} of {said['tabs']}",
         "told": ", ".join(f"{count} {code}" for code, count in told.most_common(6)),
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

@@ -96,10 +96,20 @@ def main() -> None:
         admin, (pid,) = Administrator(served), served.workers()
         space = admin.create_space("Watched")
         tokens = [
-            octavo("token", "create", "--data", str(served.data), "--email", f"p{number}@example.com",
-                   "--org", admin.organization, "--role", "read").stdout.strip()
+            octavo(
+                "token",
+                "create",
+                "--data",
+                str(served.data),
+                "--email",
+                f"p{number}@example.com",
+                "--org",
+                admin.organization,
+                "--role",
+                "read",
+            ).stdout.strip()
             for number in range(-(-count // EACH))
-        ]  # fmt: skip
+        ]
         listing = f"/orgs/{admin.organization}/spaces"
         ask(admin.client, listing, pid, 500)
         quiet = ask(admin.client, listing, pid, requests)

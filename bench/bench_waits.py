@@ -44,15 +44,34 @@ FORMS: dict[str, Pattern] = {
     "short headings": numbered("# #\n"),
     "equal short headings": repeated("# a\n"),
     "short table rows": repeated("|a\n", before="|a|\n|-|\n"),
-    "table that holds others": repeated("<tr><td><table><tr><td>a</td></tr></table></td></tr>", before="<table>", after="</table>"),
+    "table that holds others": repeated(
+        "<tr><td><table><tr><td>a</td></tr></table></td></tr>", before="<table>", after="</table>"
+    ),
     "links to places": numbered("[a](#a-#) "),
     "links to pages": numbered("[a](p#.md) "),
-}  # fmt: skip
+}
 HEAVY = [
-    "short headings", "equal short headings", "headings", "equal headings", "short table rows", "table with rows",
-    "table that holds others", "table of html with rows", "links to places", "links to pages", "footnotes", "tabs",
-    "hints", "expressions", "different words", "lists", "paragraphs", "dollar pairs", "code tags", "wide characters",
-]  # fmt: skip
+    "short headings",
+    "equal short headings",
+    "headings",
+    "equal headings",
+    "short table rows",
+    "table with rows",
+    "table that holds others",
+    "table of html with rows",
+    "links to places",
+    "links to pages",
+    "footnotes",
+    "tabs",
+    "hints",
+    "expressions",
+    "different words",
+    "lists",
+    "paragraphs",
+    "dollar pairs",
+    "code tags",
+    "wide characters",
+]
 
 
 class Waits(NamedTuple):
@@ -86,9 +105,13 @@ def probe(token: str, read: str, view: str, write: str, told: Connection) -> Non
     asked: list[tuple[str, int, Callable[[Client], Any]]] = [
         ("read", PORT, lambda client: client.get(read, token)),
         ("view", READER_PORT, lambda client: client.get(view)),
-        ("write", PORT, lambda client: client.ask("PATCH", write, b'{"title":"T%d"}' % (time.time() * 1000), token)),
+        (
+            "write",
+            PORT,
+            lambda client: client.ask("PATCH", write, b'{"title":"T%d"}' % (time.time() * 1000), token),
+        ),
         ("bare", EMPTY_PORT, lambda client: client.get("/empty/page")),
-    ]  # fmt: skip
+    ]
     threads = [threading.Thread(target=keep, args=each) for each in asked]
     for thread in threads:
         thread.start()

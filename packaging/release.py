@@ -60,8 +60,18 @@ def build(sources: Path, output: Path, app: Path | None = None) -> Path:
         for part in app.glob(APP):
             shutil.copytree(part, sources / part.relative_to(app))
     moment = _run("git", "log", "-1", "--format=%ct").strip()
-    _run(UV, "build", "--quiet", "--wheel", "--out-dir", output, "--python", sys.executable, sources,
-         SOURCE_DATE_EPOCH=moment)  # fmt: skip
+    _run(
+        UV,
+        "build",
+        "--quiet",
+        "--wheel",
+        "--out-dir",
+        output,
+        "--python",
+        sys.executable,
+        sources,
+        SOURCE_DATE_EPOCH=moment,
+    )
     (wheel,) = output.glob("*.whl")
     return wheel
 
@@ -70,8 +80,17 @@ def describe(wheel: Path, folder: Path, web: Path) -> str:
     """The SBOM of an installed wheel, as JSON; of the same wheel it is the same. ``web``: where its app was built."""
     python = folder / "installed" / "bin" / "python"
     _run(UV, "venv", "--quiet", "--python", sys.executable, folder / "installed")
-    _run(UV, "export", "--frozen", "--quiet", "--no-dev", "--all-extras", "--no-emit-project",
-         "--output-file", folder / "locked.txt")  # fmt: skip
+    _run(
+        UV,
+        "export",
+        "--frozen",
+        "--quiet",
+        "--no-dev",
+        "--all-extras",
+        "--no-emit-project",
+        "--output-file",
+        folder / "locked.txt",
+    )
     _run(UV, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", folder / "locked.txt")
     _run(UV, "pip", "install", "--quiet", "--python", python, "--no-deps", wheel)
     version = _run(python.with_name("octavo"), "--version").strip()

@@ -140,7 +140,9 @@ PAGES: dict[str, Pattern] = {
     # Code.
     "backticks": repeated("`"),
     "backticks of growing length": lambda n: " ".join("`" * k for k in range(1, int((2 * n) ** 0.5) + 1)),
-    "backticks of growing length with letters": lambda n: "a".join("`" * k for k in range(1, int((2 * n) ** 0.5) + 1)),
+    "backticks of growing length with letters": lambda n: "a".join(
+        "`" * k for k in range(1, int((2 * n) ** 0.5) + 1)
+    ),
     "backticks and letters": repeated("`a"),
     "backtick pairs open": repeated("``a` "),
     "fences": repeated("```\n"),
@@ -154,8 +156,14 @@ PAGES: dict[str, Pattern] = {
     "code in lists": repeated("* ```a\n"),
     "code lines": repeated("a b c\n", before="```js\n", after="```\n"),
     "long code line": lambda n: "```js\n" + "a " * (n // 2) + "\n```\n",
-    "rich code": repeated("<strong>a</strong>\n", before='<pre class="language-js"><code class="lang-js">', after="</code></pre>"),
-    "rich code in one line": repeated("<strong>a</strong>b", before='<pre><code class="lang-js">', after="</code></pre>"),
+    "rich code": repeated(
+        "<strong>a</strong>\n",
+        before='<pre class="language-js"><code class="lang-js">',
+        after="</code></pre>",
+    ),
+    "rich code in one line": repeated(
+        "<strong>a</strong>b", before='<pre><code class="lang-js">', after="</code></pre>"
+    ),
     # HTML.
     "less than": repeated("<"),
     "less than letters": repeated("<a"),
@@ -220,9 +228,19 @@ PAGES: dict[str, Pattern] = {
     "tables of html open apart": repeated("<table>\n\n"),
     "table of html with rows": _html_table(3, None),
     "table of html with columns": _html_table(None, 4),
-    "table of html with typed columns": lambda n: "<table><thead><tr>" + '<th data-type="checkbox">a</th>' * 20 + "</tr></thead><tbody>" + ("<tr>" + "<td>true</td>" * 20 + "</tr>") * (n // 250) + "</tbody></table>",
+    "table of html with typed columns": lambda n: (
+        "<table><thead><tr>"
+        + '<th data-type="checkbox">a</th>' * 20
+        + "</tr></thead><tbody>"
+        + ("<tr>" + "<td>true</td>" * 20 + "</tr>") * (n // 250)
+        + "</tbody></table>"
+    ),
     "tables of html nested": doubled("<table><tr><td>", "</td></tr></table>"),
-    "options of a select": numbered('<option value="a#" label="b"></option>', before="<table><thead><tr><th><select>", after="</select></th></tr></thead><tbody><tr><td>a</td></tr></tbody></table>"),
+    "options of a select": numbered(
+        '<option value="a#" label="b"></option>',
+        before="<table><thead><tr><th><select>",
+        after="</select></th></tr></thead><tbody><tr><td>a</td></tr></tbody></table>",
+    ),
     "pre open": repeated("<pre>\n"),
     "scripts open": repeated("<script>\n"),
     "unknown elements nested": doubled("<custom-a>", "</custom-a>"),
@@ -239,7 +257,9 @@ PAGES: dict[str, Pattern] = {
     "table, square": lambda n: _table(max(2, int(n**0.5) // 2), None)(n),
     "table with empty cells": lambda n: "| a " * 50 + "|\n" + "| - " * 50 + "|\n" + "|\n" * (n // 2),
     "table with short rows": lambda n: "| a " * 50 + "|\n" + "| - " * 50 + "|\n" + "a\n" * (n // 2),
-    "tables with empty cells": lambda n: ("| a " * 500 + "|\n" + "| - " * 500 + "|\n" + "|\n" * 130 + "\n") * max(1, n // 4300),
+    "tables with empty cells": lambda n: (
+        ("| a " * 500 + "|\n" + "| - " * 500 + "|\n" + "|\n" * 130 + "\n") * max(1, n // 4300)
+    ),
     "table with code in cells": _table(3, None, "`a`"),
     "table with marks in cells": _table(3, None, "*a* _b_"),
     "table with brackets in cells": _table(3, None, "[a"),
@@ -271,7 +291,9 @@ PAGES: dict[str, Pattern] = {
     "lists with indented lines": repeated("  a\n", before="* a\n"),
     "lists and blank lines": lambda n: "* a" + "\n" * n + "* b",
     "list and quote nested": repeated("* > "),
-    "lists deep, then many": lambda n: "".join("  " * k + "* a\n" for k in range(15)) + ("  " * 15 + "* b\n") * (n // 34),
+    "lists deep, then many": lambda n: (
+        "".join("  " * k + "* a\n" for k in range(15)) + ("  " * 15 + "* b\n") * (n // 34)
+    ),
     "lists up and down": lambda n: "".join("  " * (k % 15) + "* a\n" for k in range(n // 18)),
     "empty items": repeated("*\n"),
     "empty items apart": repeated("*\n\n"),
@@ -303,7 +325,9 @@ PAGES: dict[str, Pattern] = {
     "hints nested": doubled("{% hint %}\n", "{% endhint %}\n", "a\n"),
     "hints and ends that cross": repeated("{% hint %}\n{% tabs %}\n{% endhint %}\n{% endtabs %}\n"),
     "tags of many names": numbered("{% a# %}\n"),
-    "tags and ends of many names": lambda n: numbered("{% a# %}\n")(n // 2) + numbered("{% enda# %}\n")(n // 2),
+    "tags and ends of many names": lambda n: (
+        numbered("{% a# %}\n")(n // 2) + numbered("{% enda# %}\n")(n // 2)
+    ),
     "tags and other ends": _square("{% hint %}\n", "{% endtabs %}\n"),
     "tag with attributes": numbered(' a#="b"', before="{% hint", after=" %}\na\n{% endhint %}\n"),
     "tag with open quotes": repeated(" a=\"b' ", before="{% hint", after=" %}\na\n{% endhint %}\n"),
@@ -311,12 +335,24 @@ PAGES: dict[str, Pattern] = {
     "tag with percents": repeated("%", before="{% hint ", after="\n"),
     "tag with spaces": lambda n: "{% hint " + " " * n + "x",
     "tag in text": repeated("a {% b %} c "),
-    "tabs": numbered('{% tab title="a#" %}\nb\n{% endtab %}\n', before="{% tabs %}\n", after="{% endtabs %}\n"),
-    "equal tabs": repeated('{% tab title="a" %}\nb\n{% endtab %}\n', before="{% tabs %}\n", after="{% endtabs %}\n"),
+    "tabs": numbered(
+        '{% tab title="a#" %}\nb\n{% endtab %}\n', before="{% tabs %}\n", after="{% endtabs %}\n"
+    ),
+    "equal tabs": repeated(
+        '{% tab title="a" %}\nb\n{% endtab %}\n', before="{% tabs %}\n", after="{% endtabs %}\n"
+    ),
     "tabs groups": repeated('{% tabs %}\n{% tab title="a" %}\nb\n{% endtab %}\n{% endtabs %}\n\n'),
-    "steps": repeated("{% step %}\n### a\n\nb\n{% endstep %}\n", before="{% stepper %}\n", after="{% endstepper %}\n"),
-    "columns": repeated("{% column %}\na\n{% endcolumn %}\n", before="{% columns %}\n", after="{% endcolumns %}\n"),
-    "updates": repeated('{% update date="2026-01-02" tags="a,b" %}\n## a\n{% endupdate %}\n', before="{% updates %}\n", after="{% endupdates %}\n"),
+    "steps": repeated(
+        "{% step %}\n### a\n\nb\n{% endstep %}\n", before="{% stepper %}\n", after="{% endstepper %}\n"
+    ),
+    "columns": repeated(
+        "{% column %}\na\n{% endcolumn %}\n", before="{% columns %}\n", after="{% endcolumns %}\n"
+    ),
+    "updates": repeated(
+        '{% update date="2026-01-02" tags="a,b" %}\n## a\n{% endupdate %}\n',
+        before="{% updates %}\n",
+        after="{% endupdates %}\n",
+    ),
     "embeds": repeated('{% embed url="https://a.b/c" %}\n\n'),
     "embeds with captions": repeated('{% embed url="https://a.b/c" %}\nd\n{% endembed %}\n\n'),
     "embeds without end": repeated('{% embed url="https://a.b/c" %}\na\n\n'),
@@ -366,7 +402,7 @@ PAGES: dict[str, Pattern] = {
     "www": repeated("www."),
     "curly pairs": repeated("{{"),
     "expressions": repeated("a {{ space.vars.b }} "),
-    "expressions of html": repeated("a <code class=\"expression\">space.vars.b</code> "),
+    "expressions of html": repeated('a <code class="expression">space.vars.b</code> '),
     "mentions": repeated('a [b](c "mention") '),
     "backslashes": repeated("\\"),
     "backslashes and signs": repeated("\\*"),
@@ -396,10 +432,14 @@ PAGES: dict[str, Pattern] = {
     "footnotes": numbered("a[^#]\n\n[^#]: b\n\n"),
     "footnote named often": repeated("a[^1] ", after="\n\n[^1]: b\n"),
     "long footnote named often": lambda n: "a[^1] " * (n // 12) + "\n\n[^1]: " + "b " * (n // 4) + "\n",
-    "long footnote of marks named often": lambda n: "a[^1] " * (n // 12) + "\n\n[^1]: " + "*b* " * (n // 8) + "\n",
+    "long footnote of marks named often": lambda n: (
+        "a[^1] " * (n // 12) + "\n\n[^1]: " + "*b* " * (n // 8) + "\n"
+    ),
     "footnotes undefined": numbered("a[^#] "),
     "footnotes of one name": repeated("[^1]: a\n\n"),
-    "footnotes in footnotes": lambda n: "a[^0]\n\n" + "".join(f"[^{k}]: b[^{k + 1}]\n\n" for k in range(n // 20)),
+    "footnotes in footnotes": lambda n: (
+        "a[^0]\n\n" + "".join(f"[^{k}]: b[^{k + 1}]\n\n" for k in range(n // 20))
+    ),
     "footnote with lines": repeated("    a\n", before="b[^1]\n\n[^1]: c\n"),
     "footnote with lazy lines": repeated("a\n", before="b[^1]\n\n[^1]: c\n"),
     "footnotes as links": repeated("[a](#user-content-fn-1)[^1] ", after="\n\n[^1]: b\n"),
@@ -410,21 +450,33 @@ PAGES: dict[str, Pattern] = {
     "front matter of known keys": _front("description: b\n"),
     "front matter with lists": _front("a#:\n  - b\n  - c\n"),
     "front matter nested in brackets": lambda n: "---\na: " + "[" * n + "]" * n + "\n---\n\n# a\n",
-    "front matter nested in braces": lambda n: "---\na: " + "{b: " * (n // 4) + "}" * (n // 4) + "\n---\n\n# a\n",
+    "front matter nested in braces": lambda n: (
+        "---\na: " + "{b: " * (n // 4) + "}" * (n // 4) + "\n---\n\n# a\n"
+    ),
     "front matter nested by lines": lambda n: "---\n" + _stairs("a:", " ")(n) + "\n---\n\n# a\n",
     "front matter with one list": lambda n: "---\na:\n" + "- b\n" * (n // 4) + "---\n\n# a\n",
-    "front matter with anchors": lambda n: "---\na0: &a0 [b]\n" + "".join(f"a{k + 1}: &a{k + 1} [*a{k}, *a{k}]\n" for k in range(n // 24)) + "---\n\n# a\n",
-    "front matter with merges": lambda n: "---\na: &a {b: c}\nd:\n" + "  <<: *a\n" * (n // 10) + "---\n\n# a\n",
-    "front matter with long text": lambda n: "---\ndescription: >-\n" + "  a b c\n" * (n // 8) + "---\n\n# a\n",
+    "front matter with anchors": lambda n: (
+        "---\na0: &a0 [b]\n"
+        + "".join(f"a{k + 1}: &a{k + 1} [*a{k}, *a{k}]\n" for k in range(n // 24))
+        + "---\n\n# a\n"
+    ),
+    "front matter with merges": lambda n: (
+        "---\na: &a {b: c}\nd:\n" + "  <<: *a\n" * (n // 10) + "---\n\n# a\n"
+    ),
+    "front matter with long text": lambda n: (
+        "---\ndescription: >-\n" + "  a b c\n" * (n // 8) + "---\n\n# a\n"
+    ),
     "front matter with a long line": lambda n: "---\ndescription: " + "a " * (n // 2) + "\n---\n\n# a\n",
     "front matter with a long number": lambda n: "---\na: " + "1" * n + "\n---\n\n# a\n",
     "front matter with colons and numbers": lambda n: "---\na: " + "1:" * (n // 2) + "1\n---\n\n# a\n",
-    "front matter with a complex key": lambda n: "---\n? " + "[" * 50 + "]" * 50 + "\n: a\n" + "? b\n" * (n // 4) + "---\n\n# a\n",
+    "front matter with a complex key": lambda n: (
+        "---\n? " + "[" * 50 + "]" * 50 + "\n: a\n" + "? b\n" * (n // 4) + "---\n\n# a\n"
+    ),
     "front matter quotes": lambda n: '---\na: "' + "\\n" * (n // 2) + '"\n---\n\n# a\n',
     "front matter without end": lambda n: "---\n" + "a: b\n" * (n // 5),
     "front matter with comments": lambda n: "---\n" + "# a\n" * (n // 4) + "---\n\n# a\n",
     "front matter with tags": lambda n: "---\na: [" + "!!str b, " * (n // 9) + "]\n---\n\n# a\n",
-}  # fmt: skip
+}
 
 _WORDS = "if else while for return class public static void int string function var let const def import"
 
@@ -504,7 +556,7 @@ LISTINGS: dict[str, Pattern] = {
     "carets": repeated("^"),
     "ampersands": repeated("&a"),
     "exclamation marks": repeated("!"),
-}  # fmt: skip
+}
 
 
 def _lines_of(line: Pattern) -> Pattern:
@@ -519,7 +571,9 @@ SUMMARIES: dict[str, Pattern] = {
     "groups": numbered("## a#\n\n* [b#](c#.md)\n"),
     "empty groups": repeated("## a\n"),
     "entries nested": lambda n: "".join("  " * (k % 40) + f"* [a](b{k}.md)\n" for k in range(n // 60)),
-    "entries up and down": lambda n: "".join("  " * (0 if k % 2 else 30) + f"* [a](b{k}.md)\n" for k in range(n // 50)),
+    "entries up and down": lambda n: "".join(
+        "  " * (0 if k % 2 else 30) + f"* [a](b{k}.md)\n" for k in range(n // 50)
+    ),
     "comments without end": repeated("<!--\n"),
     "fences without end": repeated("```a\n"),
     "computed entries": repeated("* ```yaml\n  type: a\n  ```\n"),
@@ -535,4 +589,4 @@ SUMMARIES: dict[str, Pattern] = {
     "pins and spaces": _lines_of(repeated(" ", before="## a", after="b")),
     "entities": _lines_of(repeated("&amp", before="* ")),
     "backslashes": _lines_of(repeated("\\", before="* ")),
-}  # fmt: skip
+}

@@ -299,9 +299,37 @@ def variable(id: str, name: str, value: str) -> Item:
 
 markdown = st.lists(
     st.sampled_from(
-        ["a", "b", "# h", "* x", "  * y", "1. z", "", "", "```", "~~~", "{% hint %}", "{% endhint %}", "<details>", "</details>",
-         "<table>", "</table>", "| a | b |", "| - | - |", "$$", "<!--", "-->", "> q", "    code", "***", "---", "===", "[^1]: n", "\r"]
+        [
+            "a",
+            "b",
+            "# h",
+            "* x",
+            "  * y",
+            "1. z",
+            "",
+            "",
+            "```",
+            "~~~",
+            "{% hint %}",
+            "{% endhint %}",
+            "<details>",
+            "</details>",
+            "<table>",
+            "</table>",
+            "| a | b |",
+            "| - | - |",
+            "$$",
+            "<!--",
+            "-->",
+            "> q",
+            "    code",
+            "***",
+            "---",
+            "===",
+            "[^1]: n",
+            "\r",
+        ]
     ),
     max_size=14,
-).map("\n".join)  # fmt: skip
+).map("\n".join)
 """Texts of lines that open and close every construct, well-formed or not."""

@@ -83,10 +83,16 @@ SETUP = """<ac:structured-macro ac:name="info"><ac:rich-text-body><p>First.</p><
 
 def page_of(id, title, parent, body, position, parent_type="page", labels=()):
     return {
-        "id": id, "status": "current", "title": title, "spaceId": "77", "parentId": parent, "parentType": parent_type,
-        "position": position, "body": {"storage": {"representation": "storage", "value": body}},
+        "id": id,
+        "status": "current",
+        "title": title,
+        "spaceId": "77",
+        "parentId": parent,
+        "parentType": parent_type,
+        "position": position,
+        "body": {"storage": {"representation": "storage", "value": body}},
         "labels": {"results": [{"id": name, "name": name, "prefix": "global"} for name in labels]},
-    }  # fmt: skip
+    }
 
 
 CLOUD_PAGES = [
@@ -95,24 +101,46 @@ CLOUD_PAGES = [
     page_of("2", "Setup & more", "1", SETUP, 0),
 ]
 CLOUD = {
-    "/wiki/api/v2/spaces": {"results": [
-        {"id": "77", "key": "DOC", "name": "Handbook", "type": "global", "homepageId": "1"},
-    ], "_links": {"next": "/wiki/api/v2/spaces?cursor=two&limit=250", "base": "https://site.example/wiki"}},
-    "/wiki/api/v2/spaces#two": {"results": [{"id": "78", "key": "~me", "name": "Mine", "type": "personal"}, {"id": "79", "key": "OPS", "name": "Operations", "type": "global"}], "_links": {}},
-    "/wiki/api/v2/spaces/77/pages": {"results": CLOUD_PAGES[:2], "_links": {"next": "/wiki/api/v2/spaces/77/pages?cursor=more"}},
+    "/wiki/api/v2/spaces": {
+        "results": [
+            {"id": "77", "key": "DOC", "name": "Handbook", "type": "global", "homepageId": "1"},
+        ],
+        "_links": {"next": "/wiki/api/v2/spaces?cursor=two&limit=250", "base": "https://site.example/wiki"},
+    },
+    "/wiki/api/v2/spaces#two": {
+        "results": [
+            {"id": "78", "key": "~me", "name": "Mine", "type": "personal"},
+            {"id": "79", "key": "OPS", "name": "Operations", "type": "global"},
+        ],
+        "_links": {},
+    },
+    "/wiki/api/v2/spaces/77/pages": {
+        "results": CLOUD_PAGES[:2],
+        "_links": {"next": "/wiki/api/v2/spaces/77/pages?cursor=more"},
+    },
     "/wiki/api/v2/spaces/77/pages#more": {"results": CLOUD_PAGES[2:], "_links": {}},
     **{f"/wiki/api/v2/pages/{page['id']}": page for page in CLOUD_PAGES},
-    "/wiki/api/v2/pages/1/attachments": {"results": [
-        {"id": "att5", "title": "plan.png", "mediaType": "image/png"},
-        {"id": "att6", "title": "gone.pdf", "mediaType": "application/pdf"},
-    ], "_links": {}},
+    "/wiki/api/v2/pages/1/attachments": {
+        "results": [
+            {"id": "att5", "title": "plan.png", "mediaType": "image/png"},
+            {"id": "att6", "title": "gone.pdf", "mediaType": "application/pdf"},
+        ],
+        "_links": {},
+    },
     "/wiki/api/v2/pages/2/attachments": {"results": [], "_links": {}},
     "/wiki/api/v2/pages/3/attachments": {"results": [], "_links": {}},
     "/wiki/rest/api/content/1/child/attachment/att5/download": PNG,
-    "/wiki/api/v2/folders/9": {"id": "9", "type": "folder", "title": "Shelf", "parentId": "1", "parentType": "page", "position": 5},
+    "/wiki/api/v2/folders/9": {
+        "id": "9",
+        "type": "folder",
+        "title": "Shelf",
+        "parentId": "1",
+        "parentType": "page",
+        "position": 5,
+    },
     "/wiki/api/v2/spaces/77/blogposts": {"results": [{"id": "b"}, {"id": "c"}], "_links": {}},
     "/wiki/rest/api/user": {"displayName": "Mara Lind"},
-}  # fmt: skip
+}
 
 
 GUIDE = """> 📘 Good to know
@@ -131,23 +159,71 @@ def second(path):
 
 SECOND = {
     "/v2/projects/me": {"data": {"name": "Acme", "subdomain": "acme"}},
-    "/v2/branches": {"total": 3, "data": [{"name": "2.0"}, {"name": "1.0"}, {"name": "1.0_draft"}], "paging": {"next": None}},
+    "/v2/branches": {
+        "total": 3,
+        "data": [{"name": "2.0"}, {"name": "1.0"}, {"name": "1.0_draft"}],
+        "paging": {"next": None},
+    },
     "/v2/branches/stable": {"data": {"name": "1.0"}},
     second("/categories/guides"): {"total": 1, "data": [{"title": "Getting/Started"}]},
-    second("/categories/guides/Getting%2FStarted/pages"): {"total": 4, "data": [
-        {"slug": "welcome", "title": "Welcome", "parent": {"uri": None}},
-        {"slug": "limits", "title": "Limits", "parent": {"uri": "/branches/1.0/guides/welcome"}},
-        {"slug": "forum", "title": "Forum", "parent": {"uri": None}},
-        {"slug": "lost", "title": "Lost", "parent": {"uri": None}},
-    ]},
+    second("/categories/guides/Getting%2FStarted/pages"): {
+        "total": 4,
+        "data": [
+            {"slug": "welcome", "title": "Welcome", "parent": {"uri": None}},
+            {"slug": "limits", "title": "Limits", "parent": {"uri": "/branches/1.0/guides/welcome"}},
+            {"slug": "forum", "title": "Forum", "parent": {"uri": None}},
+            {"slug": "lost", "title": "Lost", "parent": {"uri": None}},
+        ],
+    },
     second("/categories/reference"): {"total": 1, "data": [{"title": "API"}]},
-    second("/categories/reference/API/pages"): {"total": 1, "data": [{"slug": "get-pets", "title": "Pets", "parent": {"uri": None}}]},
-    second("/guides/welcome"): {"data": {"title": "Welcome", "slug": "welcome", "type": "basic", "privacy": {"view": "public"}, "content": {"body": GUIDE, "excerpt": "Begin here"}}},
-    second("/guides/limits"): {"data": {"title": "Limits", "slug": "limits", "type": "basic", "privacy": {"view": "anyone_with_link"}, "content": {"body": "Ten.\n"}}},
-    second("/guides/forum"): {"data": {"title": "Forum", "slug": "forum", "type": "link", "content": {"body": "", "link": {"url": "https://forum.example.com"}}}},
-    second("/reference/get-pets"): {"data": {"title": "Pets", "slug": "get-pets", "type": "endpoint", "content": {"body": ""}}},
-    second("/custom_pages"): {"total": 1, "data": [{"slug": "about", "title": "About", "content": {"type": "markdown", "body": "Us.\n"}}], "paging": {"next": None}},
+    second("/categories/reference/API/pages"): {
+        "total": 1,
+        "data": [{"slug": "get-pets", "title": "Pets", "parent": {"uri": None}}],
+    },
+    second("/guides/welcome"): {
+        "data": {
+            "title": "Welcome",
+            "slug": "welcome",
+            "type": "basic",
+            "privacy": {"view": "public"},
+            "content": {"body": GUIDE, "excerpt": "Begin here"},
+        }
+    },
+    second("/guides/limits"): {
+        "data": {
+            "title": "Limits",
+            "slug": "limits",
+            "type": "basic",
+            "privacy": {"view": "anyone_with_link"},
+            "content": {"body": "Ten.\n"},
+        }
+    },
+    second("/guides/forum"): {
+        "data": {
+            "title": "Forum",
+            "slug": "forum",
+            "type": "link",
+            "content": {"body": "", "link": {"url": "https://forum.example.com"}},
+        }
+    },
+    second("/reference/get-pets"): {
+        "data": {"title": "Pets", "slug": "get-pets", "type": "endpoint", "content": {"body": ""}}
+    },
+    second("/custom_pages"): {
+        "total": 1,
+        "data": [{"slug": "about", "title": "About", "content": {"type": "markdown", "body": "Us.\n"}}],
+        "paging": {"next": None},
+    },
     second("/recipes"): {"total": 1, "data": [{"slug": "first", "title": "First"}]},
-    second("/recipes/first"): {"data": {"title": "First", "description": "A call", "content": {"steps": [{"title": "Ask", "body": "Do it."}], "snippet": {"code_options": [{"language": "python", "code": "ask()"}]}}}},
+    second("/recipes/first"): {
+        "data": {
+            "title": "First",
+            "description": "A call",
+            "content": {
+                "steps": [{"title": "Ask", "body": "Do it."}],
+                "snippet": {"code_options": [{"language": "python", "code": "ask()"}]},
+            },
+        }
+    },
     "/v2/changelogs": {"total": 1, "data": [{"slug": "x"}]},
-}  # fmt: skip
+}

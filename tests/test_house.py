@@ -53,10 +53,14 @@ BESIDE_GROUPS = ("errors", "settings", "app", "cli")
 """Modules at the top."""
 
 NAMES = (
-    "errors", "core", "settings", "kit",
+    "errors",
+    "core",
+    "settings",
+    "kit",
     *(name for group in list(GROUPS)[2:] for name in GROUPS[group]),
-    "app", "cli",
-)  # fmt: skip
+    "app",
+    "cli",
+)
 RANK = {name: number for number, name in enumerate(NAMES)}
 FILES = sorted(SRC.rglob("*.py"))
 PACKAGES = sorted(
@@ -314,9 +318,12 @@ def test_folders_do_not_import_each_other_in_a_circle() -> None:
 
 
 DECIDING_ROUTES = {
-    "organization/access/routes.py", "organization/directory/routes.py", "organization/identity/routes.py", "organization/identity/saml/routes.py",
+    "organization/access/routes.py",
+    "organization/directory/routes.py",
+    "organization/identity/routes.py",
+    "organization/identity/saml/routes.py",
     "organization/invitations/routes.py",
-}  # fmt: skip
+}
 """Routes that still hold what a decision file should: what is audited. No others; those that are mended go."""
 
 
@@ -338,8 +345,9 @@ def test_routes_decide_nothing() -> None:
 
 TAKING_CALLS = {
     "app.py",  # who calls is found out
-    "organization/access/tokens.py", "sites/site/visitor_tokens.py",
-}  # fmt: skip
+    "organization/access/tokens.py",
+    "sites/site/visitor_tokens.py",
+}
 """Who takes a request apart, beside routes and permission checks."""
 
 
@@ -397,10 +405,16 @@ def test_programs_are_started_in_one_place() -> None:
 
 
 OWN_ADDRESSES = {
-    "core/links.py", "sites/site/redirects/resolving.py", "extensions/integrations/invoking.py",  # that of the installation
-    "organization/identity/saml/responses.py", "operations/admin/static_export.py", "delivery/renderers/notifying.py", "delivery/visits/admission.py",  # made of it
-    "settings.py", "kit/files.py",  # looked at before anything starts
-}  # fmt: skip
+    "core/links.py",
+    "sites/site/redirects/resolving.py",
+    "extensions/integrations/invoking.py",  # that of the installation
+    "organization/identity/saml/responses.py",
+    "operations/admin/static_export.py",
+    "delivery/renderers/notifying.py",
+    "delivery/visits/admission.py",  # made of it
+    "settings.py",
+    "kit/files.py",  # looked at before anything starts
+}
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
 
 
@@ -481,19 +495,45 @@ SHARED = {
 
 REGISTRIES = {
     "sites/printing/styles.py:_finders",
-    "organization/access/auditing.py:_watches", "organization/access/members.py:_on_joined", "organization/access/teams.py:_on_team_removed",
-    "organization/access/tokens.py:_find_agent", "organization/access/tokens.py:_find_agent_by_id", "organization/access/tokens.py:_find_visitor", "organization/access/tokens.py:_revoke_agents", "content/changes/reviewing.py:_comments",
-    "content/revisions/computing.py:_computers", "content/revisions/computing.py:_on_change", "content/revisions/computing.py:_resolvers",
-    "content/revisions/deriving.py:_derived", "content/revisions/drawing.py:_draw", "content/revisions/revising.py:_on_commit", "core/document/containing.py:_reports",
-    "extensions/deliveries/delivering.py:_attempts", "extensions/deliveries/delivering.py:_worth", "interchange/gitsync/projects.py:_kinds", "content/images/making.py:_on_made",
+    "organization/access/auditing.py:_watches",
+    "organization/access/members.py:_on_joined",
+    "organization/access/teams.py:_on_team_removed",
+    "organization/access/tokens.py:_find_agent",
+    "organization/access/tokens.py:_find_agent_by_id",
+    "organization/access/tokens.py:_find_visitor",
+    "organization/access/tokens.py:_revoke_agents",
+    "content/changes/reviewing.py:_comments",
+    "content/revisions/computing.py:_computers",
+    "content/revisions/computing.py:_on_change",
+    "content/revisions/computing.py:_resolvers",
+    "content/revisions/deriving.py:_derived",
+    "content/revisions/drawing.py:_draw",
+    "content/revisions/revising.py:_on_commit",
+    "core/document/containing.py:_reports",
+    "extensions/deliveries/delivering.py:_attempts",
+    "extensions/deliveries/delivering.py:_worth",
+    "interchange/gitsync/projects.py:_kinds",
+    "content/images/making.py:_on_made",
     "sites/insights/collecting.py:_on_events",
-    "content/pages/links.py:_present_spec", "content/pages/reading.py:_find_git", "content/pages/reading.py:_merged_from", "delivery/reader/table.py:ROUTES",
-    "delivery/reader/table.py:_methods", "sites/site/audiences/visitor_auth.py:_others", "sites/site/scripts.py:_providers",
-    "organization/spaces/hooks.py:_before_copy", "organization/spaces/hooks.py:_find_shared", "organization/spaces/hooks.py:_on_begin", "organization/spaces/hooks.py:_on_copy",
-    "organization/spaces/hooks.py:_on_language", "organization/spaces/hooks.py:_on_leaving", "organization/spaces/hooks.py:_on_purge",
-    "organization/spaces/hooks.py:_on_transfer", "organization/spaces/hooks.py:_on_unnamed_texts", "interchange/transfer/variants.py:_arrange",
+    "content/pages/links.py:_present_spec",
+    "content/pages/reading.py:_find_git",
+    "content/pages/reading.py:_merged_from",
+    "delivery/reader/table.py:ROUTES",
+    "delivery/reader/table.py:_methods",
+    "sites/site/audiences/visitor_auth.py:_others",
+    "sites/site/scripts.py:_providers",
+    "organization/spaces/hooks.py:_before_copy",
+    "organization/spaces/hooks.py:_find_shared",
+    "organization/spaces/hooks.py:_on_begin",
+    "organization/spaces/hooks.py:_on_copy",
+    "organization/spaces/hooks.py:_on_language",
+    "organization/spaces/hooks.py:_on_leaving",
+    "organization/spaces/hooks.py:_on_purge",
+    "organization/spaces/hooks.py:_on_transfer",
+    "organization/spaces/hooks.py:_on_unnamed_texts",
+    "interchange/transfer/variants.py:_arrange",
     "delivery/visits/admission.py:_agents",
-}  # fmt: skip
+}
 """Where modules register what they do, when they are imported."""
 
 
@@ -620,9 +660,14 @@ def test_revisions_are_written_one_way() -> None:
     """``content.new_revision`` and ``first_revision`` prepare, write, keep the keys of blocks and tell; nobody else does a
     part of that."""
     parts = {
-        "apply_derived", "prepare_branch", "prepare_commit", "prepare_derived", "prepare_main", "put_keys",
+        "apply_derived",
+        "prepare_branch",
+        "prepare_commit",
+        "prepare_derived",
+        "prepare_main",
+        "put_keys",
         "revise_main",
-    }  # fmt: skip
+    }
     wrong = []
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
@@ -658,9 +703,12 @@ def test_no_list_of_operations_stands_beside_them() -> None:
 KNOWING_THE_WIRE = {
     # What answers are made of, under another name than presenting: reading content and what refers to it over the API
     # (a method of theirs is an operation for each base: main, a change request, a revision), and the messages of events.
-    "content/pages/reading.py", "content/pages/visiting.py", "content/pages/links.py", "content/events/broadcasting.py",
+    "content/pages/reading.py",
+    "content/pages/visiting.py",
+    "content/pages/links.py",
+    "content/events/broadcasting.py",
     "content/changes/registrations.py",
-}  # fmt: skip
+}
 """Who gives what is on the wire, beside those who are to. No others: what decides takes values and gives records."""
 
 
@@ -756,12 +804,24 @@ WRITTEN_BY_OTHERS: dict[tuple[str, str], str] = {}
 """Tables that a package writes although another one owns them, with the reason. None so far."""
 
 READ_FROM_BELOW = {
-    ("access", "collections"), ("access", "integration_installations"), ("access", "integration_places"),
-    ("access", "integrations"), ("access", "organizations"), ("access", "sessions"), ("access", "sites"),
-    ("access", "spaces"), ("identity", "organizations"), ("identity", "proved_domains"), ("orgs", "sites"),
-    ("orgs", "spaces"), ("references", "openapi_specs"), ("spaces", "branches"),
-    ("spaces", "site_sections"), ("spaces", "site_spaces"), ("spaces", "sites"),
-}  # fmt: skip
+    ("access", "collections"),
+    ("access", "integration_installations"),
+    ("access", "integration_places"),
+    ("access", "integrations"),
+    ("access", "organizations"),
+    ("access", "sessions"),
+    ("access", "sites"),
+    ("access", "spaces"),
+    ("identity", "organizations"),
+    ("identity", "proved_domains"),
+    ("orgs", "sites"),
+    ("orgs", "spaces"),
+    ("references", "openapi_specs"),
+    ("spaces", "branches"),
+    ("spaces", "site_sections"),
+    ("spaces", "site_spaces"),
+    ("spaces", "sites"),
+}
 """Tables of packages above that one below reads. Rights are one walk from an object outwards, so access reads what it
 passes; the rest may only become fewer."""
 
@@ -833,10 +893,12 @@ def test_tables_of_packages_above_are_not_read() -> None:
 PAGES_BY_HAND = {
     "operations/admin/routes.py",  # jobs in the order of their states
     "organization/orgs/members/store.py",  # what is counted for each member is counted for those that are shown
-    "content/pages/levels.py", "content/references/listing.py", "content/search/presenting.py",  # of several sources
+    "content/pages/levels.py",
+    "content/references/listing.py",
+    "content/search/presenting.py",  # of several sources
     "sites/site/preview_presenting.py",  # of a tree
     "organization/spaces/store.py",  # with the total in each row
-}  # fmt: skip
+}
 """Who cuts pages of lists themselves, because a statement with a ``WHERE`` is not all that they are made of. No others;
 this list may only become shorter."""
 
@@ -916,10 +978,17 @@ def test_a_route_without_bounds_is_not_declared() -> None:
 # --- memory ---------------------------------------------------------------------------------------------
 
 FEW_ARGUMENTS = {
-    "content/changes/templates/catalog.py:_built_in_material", "organization/identity/oidc.py:_fetcher", "extensions/integrations/invoking.py:_host",
-    "kit/http/static_files.py:read", "kit/http/unknown_keys.py:shape_of", "sites/openapi/code_samples.py:_parse", "organization/portal/drawing.py:_read", "delivery/reader/drawing.py:_load",
-    "delivery/studio/serving.py:read_shell", "kit/http/mcp.py:_schema",
-}  # fmt: skip
+    "content/changes/templates/catalog.py:_built_in_material",
+    "organization/identity/oidc.py:_fetcher",
+    "extensions/integrations/invoking.py:_host",
+    "kit/http/static_files.py:read",
+    "kit/http/unknown_keys.py:shape_of",
+    "sites/openapi/code_samples.py:_parse",
+    "organization/portal/drawing.py:_read",
+    "delivery/reader/drawing.py:_load",
+    "delivery/studio/serving.py:read_shell",
+    "kit/http/mcp.py:_schema",
+}
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""
 
 

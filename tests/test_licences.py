@@ -14,11 +14,21 @@ import components  # noqa: E402
 import packages  # noqa: E402
 
 ALLOWED = {
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MIT-CMU", "PSF-2.0", "Zlib", "Unlicense",
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MIT-CMU",
+    "PSF-2.0",
+    "Zlib",
+    "Unlicense",
     "CC-BY-4.0",  # icons, which name their authors
     "OFL-1.1",  # fonts
     "MPL-2.0",  # certifi, shtab: used unchanged, as packages of their own
-}  # fmt: skip
+}
 REPLACEABLE = {
     "LGPL-3.0-only": {"psycopg", "psycopg-binary", "psycopg-pool"},
     "LGPL-2.1": {"paramiko"},

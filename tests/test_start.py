@@ -6,14 +6,27 @@ import subprocess
 import sys
 
 SERVING = {
-    "msgspec", "typing_extensions",  # what comes and goes
-    "granian", "anyio", "uvloop", "idna", "certifi",  # HTTP
-    "brotli", "backports",  # compression
-    "cryptography", "argon2",  # secrets and passwords
-    "markdown_it", "mdurl", "yaml", "Stemmer",  # documents and search
-    "jinja2", "markupsafe", "fontawesome_free_pack",  # pages of sites
-    "obstore", "prometheus_client",
-}  # fmt: skip
+    "msgspec",
+    "typing_extensions",  # what comes and goes
+    "granian",
+    "anyio",
+    "uvloop",
+    "idna",
+    "certifi",  # HTTP
+    "brotli",
+    "backports",  # compression
+    "cryptography",
+    "argon2",  # secrets and passwords
+    "markdown_it",
+    "mdurl",
+    "yaml",
+    "Stemmer",  # documents and search
+    "jinja2",
+    "markupsafe",
+    "fontawesome_free_pack",  # pages of sites
+    "obstore",
+    "prometheus_client",
+}
 """Packages of others that each process needs for what it is asked most. Whatever else one needs (Git, SAML, PDFs, feeds,
 formulas, listings) is loaded by the function that uses it."""
 MODULES_OF_OTHERS = 560

@@ -47,7 +47,7 @@ assert found[0] == {work}
             "str(mathml('\\\\frac{a}{b} + \\\\sqrt{c}'))",
         ),
     ],
-)  # fmt: skip
+)
 def test_threads_get_what_one_alone_gets(imports: str, work: str, rounds: int) -> None:
     script = TOGETHER.format(imports=imports, work=work)
     for _ in range(rounds):

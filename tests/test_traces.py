@@ -72,10 +72,15 @@ def test_a_request_to_the_api_is_a_span_without_anything_secret(world, traced):
     assert noted.pop("octavo.waited.seconds", 0) >= 0
     assert noted.pop("octavo.database.statements", 0) >= 0 and noted.pop("octavo.database.seconds", 0) >= 0
     assert noted == {
-        "http.request.method": "GET", "http.route": "/v1/spaces/{spaceId}", "url.scheme": "http",
-        "http.response.status_code": 200, "octavo.operation": "getSpaceById", "octavo.request.id": "zq-request",
-        "octavo.organization.id": world.home["organizationId"], "octavo.space.id": world.home["spaceId"],
-    }  # fmt: skip
+        "http.request.method": "GET",
+        "http.route": "/v1/spaces/{spaceId}",
+        "url.scheme": "http",
+        "http.response.status_code": 200,
+        "octavo.operation": "getSpaceById",
+        "octavo.request.id": "zq-request",
+        "octavo.organization.id": world.home["organizationId"],
+        "octavo.space.id": world.home["spaceId"],
+    }
     assert refused["http.response.status_code"] == 401
     assert [span.status.code for span in spans] == [0, 0], "the fault of who asks is none of ours"
     (line,) = map(json.loads, lines.getvalue().splitlines())

@@ -1120,9 +1120,13 @@ def _parser() -> argparse.ArgumentParser:
             )
         own = ("--port",) if name == "reader" else ()
         made.add_argument(
-            *own, "--reader-port", dest="reader_port", type=_port, default=8001,
+            *own,
+            "--reader-port",
+            dest="reader_port",
+            type=_port,
+            default=8001,
             help="port of published sites (default: %(default)s)",
-        )  # fmt: skip
+        )
         made.add_argument("--workers", type=int, help="number of processes that answer requests")
 
     token = commands.add_parser("token", help="Create, list, and revoke access tokens.").add_subparsers(

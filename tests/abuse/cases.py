@@ -121,11 +121,45 @@ def _absolute(start: bytes) -> Change:
     return lambda draft, chance: setattr(draft, "target", start + draft.target)
 
 
-_LENGTHS = (b"+%d", b"-%d", b"0x%x", b"%d_0", b"", b" %d ", b"0%d", b"%d, %d", b"%d,1", b"%d;", b"%d 1", b"99999999999999999999999",
-            b"%d\x0b", b"\xb5", b"1e1", b"%d.0")  # fmt: skip
-_CODINGS = (b"Chunked", b" chunked ", b"\tchunked", b"chunked, chunked", b"gzip, chunked", b"chunked, gzip", b"identity", b"xchunked",
-            b"chunkedx", b"chunked;q=1", b'"chunked"', b"", b",chunked", b"chunked,", b"\x0bchunked", b"chunked\x00", b"chu nked",
-            b"identity, chunked", b"chunked, identity")  # fmt: skip
+_LENGTHS = (
+    b"+%d",
+    b"-%d",
+    b"0x%x",
+    b"%d_0",
+    b"",
+    b" %d ",
+    b"0%d",
+    b"%d, %d",
+    b"%d,1",
+    b"%d;",
+    b"%d 1",
+    b"99999999999999999999999",
+    b"%d\x0b",
+    b"\xb5",
+    b"1e1",
+    b"%d.0",
+)
+_CODINGS = (
+    b"Chunked",
+    b" chunked ",
+    b"\tchunked",
+    b"chunked, chunked",
+    b"gzip, chunked",
+    b"chunked, gzip",
+    b"identity",
+    b"xchunked",
+    b"chunkedx",
+    b"chunked;q=1",
+    b'"chunked"',
+    b"",
+    b",chunked",
+    b"chunked,",
+    b"\x0bchunked",
+    b"chunked\x00",
+    b"chu nked",
+    b"identity, chunked",
+    b"chunked, identity",
+)
 _HOSTS = (
     b"a b",
     b"a/b",
@@ -159,7 +193,10 @@ _TARGETS = (
 
 FRAMINGS: dict[str, Change] = {
     "plain": lambda draft, chance: None,
-    **{f"upgrade {p.decode()}": _add(b"Connection: Upgrade", b"Upgrade: " + p) for p in (b"h2c", b"foo/1", b"TLS/1.0", b"")},
+    **{
+        f"upgrade {p.decode()}": _add(b"Connection: Upgrade", b"Upgrade: " + p)
+        for p in (b"h2c", b"foo/1", b"TLS/1.0", b"")
+    },
     "upgrade to websocket": _add(
         b"Connection: keep-alive, Upgrade",
         b"Upgrade: websocket",
@@ -176,7 +213,10 @@ FRAMINGS: dict[str, Change] = {
     "expect": _add(b"Expect: 100-continue"),
     "expect something": _add(b"Expect: 200-ok"),
     "expect in HTTP/1.0": _both(_add(b"Expect: 100-continue"), _set(version=b"HTTP/1.0")),
-    **{f"version {v.decode()}": _set(version=v) for v in (b"HTTP/1.0", b"HTTP/0.9", b"HTTP/1.2", b"HTTP/2.0", b"HTTP/1.", b"http/1.1", b"")},
+    **{
+        f"version {v.decode()}": _set(version=v)
+        for v in (b"HTTP/1.0", b"HTTP/0.9", b"HTTP/1.2", b"HTTP/2.0", b"HTTP/1.", b"http/1.1", b"")
+    },
     "HTTP/1.0 kept open": _both(_add(b"Connection: keep-alive"), _set(version=b"HTTP/1.0")),
     **{f"length {v!r}": _frame(b"Content-Length: " + v) for v in _LENGTHS},
     "length twice": _frame(b"Content-Length: %d", b"Content-Length: %d"),
@@ -214,7 +254,10 @@ FRAMINGS: dict[str, Change] = {
     "absolute form of https": _absolute(b"https://other.example"),
     **{f"target {v!r}": _set(target=v) for v in _TARGETS},
     "space in target": lambda draft, chance: setattr(draft, "target", draft.target + b" x"),
-    **{f"method {v!r}": _set(method=v) for v in (b"get", b"BREW", b"G@T", b"G\x00T", b"", b"PRI", b"TRACE", b"OPTIONS")},
+    **{
+        f"method {v!r}": _set(method=v)
+        for v in (b"get", b"BREW", b"G@T", b"G\x00T", b"", b"PRI", b"TRACE", b"OPTIONS")
+    },
     "bare LF": _set(line_end=b"\n"),
     "bare CR": _set(line_end=b"\r"),
     "NUL in value": _add(b"X-A: a\x00b"),
@@ -234,18 +277,55 @@ FRAMINGS: dict[str, Change] = {
     "connection close": _add(b"Connection: close"),
     "connection names framing": _add(b"Connection: Content-Length, Transfer-Encoding, Host"),
     "connection close and keep-alive": _add(b"Connection: keep-alive, close"),
-}  # fmt: skip
+}
 """What may be odd about a head. Each changes a plain one."""
 
-BODIES = ("exact", "chunked", "none", "short", "long", "one-byte chunks", "cut chunks", "bad chunks",
-          "endless head", "endless trailer", "endless chunk extension", "endless chunk size")  # fmt: skip
+BODIES = (
+    "exact",
+    "chunked",
+    "none",
+    "short",
+    "long",
+    "one-byte chunks",
+    "cut chunks",
+    "bad chunks",
+    "endless head",
+    "endless trailer",
+    "endless chunk extension",
+    "endless chunk size",
+)
 MANNERS = ("stops", "drips", "floods")
 PLACES = ("alone", "alone", "pipelined", "pipelined", "behind an open answer")
-_BAD_CHUNKS = (b"0x5\r\nhello\r\n", b" 5\r\nhello\r\n", b"+5\r\nhello\r\n", b"0_5\r\nhello\r\n", b"\r\nhello\r\n", b"5\r\nhelloXX", b"5\nhello\n",
-               b"5;a\nhello\r\n", b"5 \r\nhello\r\n", b"5;a=\"\r\n\"\r\nhello\r\n", b"10000000000000005\r\nhello\r\n", b"-5\r\nhello\r\n",
-               b"5\r\nhell\r\n", b"5\rhello\r", b"g\r\nhello\r\n", b"5\x00\r\nhello\r\n")  # fmt: skip
-_TRAILERS = (b"X-A: b\r\n", b"Content-Length: 5\r\n", b"Host: other.example\r\n", b"Transfer-Encoding: chunked\r\n", b"foo bar\r\n", b": a\r\n",
-             b"X-A: a\r\n b\r\n", b"X-A: a\x00\r\n", b"Authorization: Bearer x\r\n", b"Connection: close\r\n")  # fmt: skip
+_BAD_CHUNKS = (
+    b"0x5\r\nhello\r\n",
+    b" 5\r\nhello\r\n",
+    b"+5\r\nhello\r\n",
+    b"0_5\r\nhello\r\n",
+    b"\r\nhello\r\n",
+    b"5\r\nhelloXX",
+    b"5\nhello\n",
+    b"5;a\nhello\r\n",
+    b"5 \r\nhello\r\n",
+    b'5;a="\r\n"\r\nhello\r\n',
+    b"10000000000000005\r\nhello\r\n",
+    b"-5\r\nhello\r\n",
+    b"5\r\nhell\r\n",
+    b"5\rhello\r",
+    b"g\r\nhello\r\n",
+    b"5\x00\r\nhello\r\n",
+)
+_TRAILERS = (
+    b"X-A: b\r\n",
+    b"Content-Length: 5\r\n",
+    b"Host: other.example\r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"foo bar\r\n",
+    b": a\r\n",
+    b"X-A: a\r\n b\r\n",
+    b"X-A: a\x00\r\n",
+    b"Authorization: Bearer x\r\n",
+    b"Connection: close\r\n",
+)
 
 
 @dataclass

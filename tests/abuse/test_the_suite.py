@@ -85,13 +85,16 @@ def test_the_first_cases_go_through_all_framings_with_all_bodies() -> None:
         (b"GET /1 HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", ["/1", "/2"]),
         (b"POST /1 HTTP/1.1\r\nUpgrade: x\r\nContent-Length: 18\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", ["/1"]),
         (b"POST /1 HTTP/1.1\r\nContent-Length: 1\r\n\r\nxGET /2 HTTP/1.1\r\n\r\n", ["/1", "/2"]),
-        (b"POST /1 HTTP/1.1\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", ["/1", "/2"]),
+        (
+            b"POST /1 HTTP/1.1\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\n\r\n",
+            ["/1", "/2"],
+        ),
         (b"POST /1 HTTP/1.1\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", []),
         (b"GET /1 HTTP/1.1\r\nConnection: close\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", ["/1"]),
         (b"GET /1 HTTP/1.0\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", ["/1"]),
         (b"GET /1 HTTP/1.1\r\nX\x00: a\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", []),
     ],
-)  # fmt: skip
+)
 def test_requests_are_seen_where_they_begin(sent: bytes, targets: list[str]) -> None:
     assert [head.target for head in see(sent).heads] == targets
 

@@ -338,12 +338,18 @@ def test_every_place_is_told_to_those_who_share_it(scene: Scene) -> None:
     space = place("space", scene.deep, **open_space)
     organization = place("organization", scene.home["organizationId"], role="edit")
     assert scene.world.get("admin", path)["places"] == [
-        space, place(*inner, decides=True, **told["inner"]), place(*outer, **told["outer"]), organization
-    ]  # fmt: skip
+        space,
+        place(*inner, decides=True, **told["inner"]),
+        place(*outer, **told["outer"]),
+        organization,
+    ]
     # People who can share only the space see which place decides, but not the grants around the space.
     assert scene.world.get("reviewer", path)["places"] == [
-        space, place(*inner, decides=True), place(*outer), organization
-    ]  # fmt: skip
+        space,
+        place(*inner, decides=True),
+        place(*outer),
+        organization,
+    ]
     answer = scene.world.call("editor", "GET", path)
     assert answer.status_code == 403
     closed = scene.home.path("/orgs/{organizationId}/members/{userId}/spaces?closed=true", userId=scene.eve)

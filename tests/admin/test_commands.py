@@ -63,8 +63,10 @@ def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
     assert code == 0
     assert heading.split() == ["ID", "KIND", "STATE", "ORGANIZATION", "ATTEMPTS", "RUN", "AT", "PROBLEM"]
     assert [row.split()[1:3] for row in rows[:3]] == [
-        ["runImport", "parked"], ["runImport", "parked"], ["makePrint", "waiting"],
-    ]  # fmt: skip
+        ["runImport", "parked"],
+        ["runImport", "parked"],
+        ["makePrint", "waiting"],
+    ]
     assert rows[0].endswith("ValueError: no such page")
     code, out, _ = octavo("jobs", "list", "--limit", "1")
     assert any(line.startswith("Showing 1 of 3 jobs") for line in out.splitlines())
@@ -97,9 +99,11 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
     file = str(tmp_path / "x.zip")
     port, other = (str(port) for port in free_ports(2))
     serving = [
-        ["serve", "--port", port, "--reader-port", other], ["api", "--port", port],
-        ["reader", "--reader-port", port], ["worker"],
-    ]  # fmt: skip
+        ["serve", "--port", port, "--reader-port", other],
+        ["api", "--port", port],
+        ["reader", "--reader-port", port],
+        ["worker"],
+    ]
     for command in serving:
         # What serves starts its command again for its workers: here that would be these tests.
         done = run_command(*command, "--data", str(octavo.data))
@@ -107,12 +111,18 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
         assert "newer version of Octavo (999901010000_future)" in done.stderr, command
         assert "Traceback" not in done.stderr, command
     commands = [
-        ["token", "create", "--email", "a@example.org"], ["token", "list", "--email", "a@example.org"],
+        ["token", "create", "--email", "a@example.org"],
+        ["token", "list", "--email", "a@example.org"],
         ["session", "list", "--email", "a@example.org"],
-        ["import", str(tmp_path), "--org", "o"], ["export", "s", str(tmp_path / "out")],
-        ["backup", file], ["reindex"], ["verify"],
-        ["jobs", "list"], ["jobs", "show", "x"], ["jobs", "retry", "--all"],
-    ]  # fmt: skip
+        ["import", str(tmp_path), "--org", "o"],
+        ["export", "s", str(tmp_path / "out")],
+        ["backup", file],
+        ["reindex"],
+        ["verify"],
+        ["jobs", "list"],
+        ["jobs", "show", "x"],
+        ["jobs", "retry", "--all"],
+    ]
     for command in commands:
         code, out, err = octavo(*command)
         assert (code, out) == (1, ""), command

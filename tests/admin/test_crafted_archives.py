@@ -229,11 +229,15 @@ def _add_rows(archive: Archive, world: World) -> None:
             "grants",
             [
                 {
-                    "object_type": "space", "object_id": ids["spaceId"], "subject_type": "user",
-                    "subject_id": world.users["reader"], "role": "edit", "created_at": 1,
+                    "object_type": "space",
+                    "object_id": ids["spaceId"],
+                    "subject_type": "user",
+                    "subject_id": world.users["reader"],
+                    "role": "edit",
+                    "created_at": 1,
                 }
             ],
-        )  # fmt: skip
+        )
     if not archive.rows("team_members"):
         member = {
             "team_id": ids["teamId"],
@@ -297,10 +301,21 @@ def test_every_column_that_names_something_is_looked_at(
 @pytest.mark.parametrize(
     "name",
     [
-        "spaceId", "collectionId", "siteId", "teamId", "samlProviderId", "revisionId", "changeRequestId", "commentId",
-        "reviewId", "fontId", "auditEventId", "userId", "serviceAccountId",
+        "spaceId",
+        "collectionId",
+        "siteId",
+        "teamId",
+        "samlProviderId",
+        "revisionId",
+        "changeRequestId",
+        "commentId",
+        "reviewId",
+        "fontId",
+        "auditEventId",
+        "userId",
+        "serviceAccountId",
     ],
-)  # fmt: skip
+)
 def test_an_id_that_is_taken_here_is_refused(
     sqlite_world: World, installation, archive: Archive, name: str
 ) -> None:
@@ -411,8 +426,12 @@ def test_keys_of_nodes_of_the_same_text_elsewhere_stay_as_they_are(
 ) -> None:
     page = next(row for row in archive.rows("page_versions") if row["body"])
     with installation.db.write() as tx:
-        tx.run("UPDATE page_versions SET page_id = :page, body = :body WHERE page_id = :old", page=page["page_id"],
-               body=page["body"], old=sqlite_world.away["pageId"])  # fmt: skip
+        tx.run(
+            "UPDATE page_versions SET page_id = :page, body = :body WHERE page_id = :old",
+            page=page["page_id"],
+            body=page["body"],
+            old=sqlite_world.away["pageId"],
+        )
     keys = {"owner_id": page["page_id"], "body": page["body"], "keys": '{"a":"b"}'}
     archive.write("node_keys", [*archive.rows("node_keys"), keys])
     with pytest.raises(BadRequest, match=r"node_keys\.keys: .*other keys"):
@@ -448,14 +467,25 @@ def test_circles_and_states_that_are_none_are_refused(archive: Archive, tmp_path
         archive.write("spaces", rows)
 
     refuse("main_branch: must be a branch of this space", main_of_another)
-    refuse("revision: must be the revision of this branch", lambda archive: archive.change(
-        "branches", set_to(sequence=99)))  # fmt: skip
+    refuse(
+        "revision: must be the revision of this branch",
+        lambda archive: archive.change("branches", set_to(sequence=99)),
+    )
     refuse("is duplicated", lambda archive: archive.write("spaces", archive.rows("spaces") * 2))
-    refuse("is duplicated", lambda archive: archive.write("users", [
-        *archive.rows("users"), {**archive.rows("users")[0], "id": "other"}]))  # fmt: skip
+    refuse(
+        "is duplicated",
+        lambda archive: archive.write(
+            "users", [*archive.rows("users"), {**archive.rows("users")[0], "id": "other"}]
+        ),
+    )
     refuse("must have one row", lambda archive: archive.write("organizations", []))
-    refuse("must have one row", lambda archive: archive.write("organizations", [
-        *archive.rows("organizations"), {**archive.rows("organizations")[0], "id": "second"}]))  # fmt: skip
+    refuse(
+        "must have one row",
+        lambda archive: archive.write(
+            "organizations",
+            [*archive.rows("organizations"), {**archive.rows("organizations")[0], "id": "second"}],
+        ),
+    )
     refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text("{"))
     refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text('{"id": {}}\n'))
     refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text('{"id": true}\n'))
@@ -466,8 +496,10 @@ def test_people_are_who_has_their_address_here_and_of_the_same_kind(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     with installation.db.write() as tx:
-        tx.run("INSERT INTO users (id, email, display_name, kind, created_at)"
-               " VALUES ('robot', 'reader@example.org', 'Robot', 'service', 1)")  # fmt: skip
+        tx.run(
+            "INSERT INTO users (id, email, display_name, kind, created_at)"
+            " VALUES ('robot', 'reader@example.org', 'Robot', 'service', 1)"
+        )
     with pytest.raises(BadRequest, match=r"users\.kind: 'reader@example.org' is a service here"):
         import_organization(installation, archive.folder)
     with installation.db.write() as tx:

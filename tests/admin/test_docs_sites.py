@@ -111,19 +111,41 @@ def test_a_repository_is_a_site_in_one_go(world: Any, tmp_path: Path) -> None:
     assert made.problems == []
     assert shape(world, made.site) == (
         [
-            ("Guides", "learn", "How to", "book", None, 0, 0, [
-                ("User guide", None, "user-guide", 1, None, "learn/"),
-                ("Handbuch", "de", "de", 0, None, "learn/de/"),
-            ]),
-            ("More", None, [
-                ("Calls", "calls", None, None, None, 1, 0, [("Calls", None, "calls", 1, None, "")]),
-                ("Inner", "inner", None, None, "visitor.claims.unsigned.beta", 0, 1, [
-                    ("Old", None, "old", 1, None, "inner/"),
-                ]),
-            ]),
+            (
+                "Guides",
+                "learn",
+                "How to",
+                "book",
+                None,
+                0,
+                0,
+                [
+                    ("User guide", None, "user-guide", 1, None, "learn/"),
+                    ("Handbuch", "de", "de", 0, None, "learn/de/"),
+                ],
+            ),
+            (
+                "More",
+                None,
+                [
+                    ("Calls", "calls", None, None, None, 1, 0, [("Calls", None, "calls", 1, None, "")]),
+                    (
+                        "Inner",
+                        "inner",
+                        None,
+                        None,
+                        "visitor.claims.unsigned.beta",
+                        0,
+                        1,
+                        [
+                            ("Old", None, "old", 1, None, "inner/"),
+                        ],
+                    ),
+                ],
+            ),
         ],
         [],
-    )  # fmt: skip
+    )
     site = world.get("admin", world.home.path("/orgs/{organizationId}/sites/") + made.site)
     assert (site["title"], site["published"], site["siteSpaces"]) == ("Product", True, 4)
     assert made.site_url == site["urls"]["published"]
@@ -153,8 +175,10 @@ def test_imported_again_it_is_the_same_site(world: Any, tmp_path: Path) -> None:
     third = brought(world, folder)
     assert third.site == first.site and world.get("admin", listed)["count"] == count
     assert sorted((p.code, p.line) for p in third.problems) == [
-        ("listed_twice", 12), ("removed", 0), ("removed", 0)
-    ]  # fmt: skip
+        ("listed_twice", 12),
+        ("removed", 0),
+        ("removed", 0),
+    ]
     with world.context.db.read() as tx:
         after = load_structure(tx, first.site)
         assert get_space(tx, first.spaces["old"].outcome.space).deleted_at is None
@@ -199,8 +223,11 @@ def test_paths_that_cannot_be_are_problems_and_made_free(world: Any, tmp_path: P
 """
     made = brought(world, write(tmp_path / "repo", {**FILES, "docs.yaml": docs}))
     assert sorted((p.code, p.line) for p in made.problems) == [
-        ("bad_path", 9), ("bad_value", 6), ("path_taken", 6), ("path_taken", 7)
-    ]  # fmt: skip
+        ("bad_path", 9),
+        ("bad_value", 6),
+        ("path_taken", 6),
+        ("path_taken", 7),
+    ]
     with world.context.db.read() as tx:
         structure = load_structure(tx, made.site)
     bases = [structure.base(shown) for shown in structure.ordered_site_spaces()]
@@ -250,9 +277,13 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
     for n in range(random.randint(1, 5)):
         with context.db.write() as tx:
             space = insert_space(
-                tx, organization_id=organization, collection_id=None, title=random.choice(WORDS)[:50],
-                created_by=None, language=random.choice([None, "de", "ar"]),
-            ).id  # fmt: skip
+                tx,
+                organization_id=organization,
+                collection_id=None,
+                title=random.choice(WORDS)[:50],
+                created_by=None,
+                language=random.choice([None, "de", "ar"]),
+            ).id
         spaces.append(space)
         link = f"[x](https://app.gitbook.com/s/{random.choice(spaces)}/more)"
         folder = write(
@@ -287,11 +318,22 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
             sections = [ids.new_id() for _ in range(random.randint(1, 5))]
             default = random.choice(sections)
             for id in sections:
-                put_row(tx, SectionRow(
-                    id or "", site, random.choice(groups), next(order), path(), random.choice(WORDS)[:40] + "ss",
-                    random.choice([None, "About: it"]), random.choice([None, "book"]),
-                    random.choice([None, None, "visitor.claims.unsigned.a == 'x'"]), int(id == default), random.randint(0, 1),
-                ))  # fmt: skip
+                put_row(
+                    tx,
+                    SectionRow(
+                        id or "",
+                        site,
+                        random.choice(groups),
+                        next(order),
+                        path(),
+                        random.choice(WORDS)[:40] + "ss",
+                        random.choice([None, "About: it"]),
+                        random.choice([None, "book"]),
+                        random.choice([None, None, "visitor.claims.unsigned.a == 'x'"]),
+                        int(id == default),
+                        random.randint(0, 1),
+                    ),
+                )
         for section in sections:
             # Each space is somewhere: ids of others mean nothing elsewhere.
             least = 0 if section is not sections[0] else len(spaces)
@@ -299,9 +341,19 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
             default = random.choice(shown) if shown else None
             for space in shown:
                 condition = random.choice([None, None, "visitor.claims.pro"])
-                put_row(tx, SiteSpaceRow(
-                    ids.new_id(), site, space, section, next(order), path(), int(space == default), condition
-                ))  # fmt: skip
+                put_row(
+                    tx,
+                    SiteSpaceRow(
+                        ids.new_id(),
+                        site,
+                        space,
+                        section,
+                        next(order),
+                        path(),
+                        int(space == default),
+                        condition,
+                    ),
+                )
     return site
 
 

@@ -85,15 +85,19 @@ def test_each_directory_is_a_space_and_links_between_them_lead_there(world, repo
     assert [problem.code for problem in made.problems] == ["missing_directory", "no_directory"]
     with world.context.db.read() as tx:
         assert [(get_space(tx, id).title, get_space(tx, id).language) for id in (user, api)] == [
-            ("User guide", "de"), ("API", None)
-        ]  # fmt: skip
+            ("User guide", "de"),
+            ("API", None),
+        ]
     assert made.known == {"OLDapi123": api}
     start = texts(world, user)["README.md"]
     for link in (
-        f"(https://app.gitbook.com/s/{api}/calls#one)", f"(https://app.gitbook.com/s/{api}/calls)",
-        f"(https://app.gitbook.com/o/ORG/s/{api}/more)", f"(https://app.gitbook.com/s/{world.home['spaceId']}/)",
-        "(https://app.gitbook.com/s/OTHER9/x)", "(https://example.com/s/OLDapi123/calls)",
-    ):  # fmt: skip
+        f"(https://app.gitbook.com/s/{api}/calls#one)",
+        f"(https://app.gitbook.com/s/{api}/calls)",
+        f"(https://app.gitbook.com/o/ORG/s/{api}/more)",
+        f"(https://app.gitbook.com/s/{world.home['spaceId']}/)",
+        "(https://app.gitbook.com/s/OTHER9/x)",
+        "(https://example.com/s/OLDapi123/calls)",
+    ):
         assert link in start
     assert texts(world, api)["README.md"] == FILES["reference/README.md"]
     problems = {(p.code, p.path) for p in made.spaces["user"].outcome.problems}

@@ -413,9 +413,15 @@ def allowing(world):
 
 def of_confluence(world, serving, **options):
     return move_spaces_in(
-        world.context, "confluence", f"{serving.address}/wiki", "mara@example.com", "t0ken",
-        organization_id=world.away["organizationId"], wait=lambda seconds: None, **options,
-    )  # fmt: skip
+        world.context,
+        "confluence",
+        f"{serving.address}/wiki",
+        "mara@example.com",
+        "t0ken",
+        organization_id=world.away["organizationId"],
+        wait=lambda seconds: None,
+        **options,
+    )
 
 
 @pytest.mark.sqlite_first
@@ -451,22 +457,33 @@ def test_the_versions_of_a_project_of_readme_become_a_site(world, allowing):
 
     def move_readme():
         return move_spaces_in(
-            world.context, "readme", serving.address, None, "rdme", organization_id=world.away["organizationId"],
+            world.context,
+            "readme",
+            serving.address,
+            None,
+            "rdme",
+            organization_id=world.away["organizationId"],
             wait=lambda seconds: None,
-        )  # fmt: skip
+        )
 
     made = move_readme()
     assert len(made.spaces) == 2
     again = move_readme()
     assert (again.site, {key: one.outcome.space for key, one in again.spaces.items()}) == (
-        made.site, {key: one.outcome.space for key, one in made.spaces.items()},
-    )  # fmt: skip
+        made.site,
+        {key: one.outcome.space for key, one in made.spaces.items()},
+    )
 
 
 @pytest.mark.sqlite_first
 def test_a_run_brings_a_space_of_confluence(world, allowing, elsewhere):
     serving = allowing(recorded_platforms.CLOUD)
-    given = {"service": "confluence", "url": f"{serving.address}/wiki", "user": "mara@example.com", "token": "t0ken"}  # fmt: skip
+    given = {
+        "service": "confluence",
+        "url": f"{serving.address}/wiki",
+        "user": "mara@example.com",
+        "token": "t0ken",
+    }
     checks = f"/org/{world.away['organizationId']}/imports/check"
     found = world.call("stranger", "POST", checks, json=given).json()
     assert [one["id"] for one in found["spaces"]] == ["DOC", "OPS", "~me"]

@@ -46,17 +46,28 @@ class Connecting:
 
     def authorize(self, **changed):
         asked = {
-            "response_type": "code", "client_id": self.client, "redirect_uri": BACK, "code_challenge": CHALLENGE,
-            "code_challenge_method": "S256", "state": "st&1", "resource": f"{URL}/mcp/{self.org}", **changed,
-        }  # fmt: skip
+            "response_type": "code",
+            "client_id": self.client,
+            "redirect_uri": BACK,
+            "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256",
+            "state": "st&1",
+            "resource": f"{URL}/mcp/{self.org}",
+            **changed,
+        }
         asked = {name: value for name, value in asked.items() if value is not None}
         return self.raw("GET", f"/oauth/authorize?{urlencode(asked)}")
 
     def agree(self, *scopes, **changed):
         body = {
-            "organization": self.org, "clientId": self.client, "redirectUri": BACK, "codeChallenge": CHALLENGE, "state": "st&1",
-            "scopes": list(scopes or ("docs:read", "docs:draft", "docs:comment")), **changed,
-        }  # fmt: skip
+            "organization": self.org,
+            "clientId": self.client,
+            "redirectUri": BACK,
+            "codeChallenge": CHALLENGE,
+            "state": "st&1",
+            "scopes": list(scopes or ("docs:read", "docs:draft", "docs:comment")),
+            **changed,
+        }
         session = self.world.session(self.who)
         return self.world.call(self.who, "POST", "/user/agents", json=body, headers=session)
 
@@ -69,9 +80,13 @@ class Connecting:
 
     def exchange(self, code, **changed):
         form = {
-            "grant_type": "authorization_code", "code": code, "client_id": self.client, "redirect_uri": BACK,
-            "code_verifier": VERIFIER, **changed,
-        }  # fmt: skip
+            "grant_type": "authorization_code",
+            "code": code,
+            "client_id": self.client,
+            "redirect_uri": BACK,
+            "code_verifier": VERIFIER,
+            **changed,
+        }
         return self.raw("POST", "/oauth/token", data=form)
 
     def token(self, *scopes, **changed):
@@ -185,9 +200,17 @@ def test_what_a_program_does_wrongly_it_is_told(connecting, changed, code):
 
 
 BAD_ADDRESSES = (
-    "javascript:alert(1)", "http://evil.test/", "data:text/html,x", "https://a.test/#x", "/x", "https://a@b.test/",
-    "https:///x", "file:///etc", "http://127.0.0.1.evil.test/", "https://a.test/\nx",
-)  # fmt: skip
+    "javascript:alert(1)",
+    "http://evil.test/",
+    "data:text/html,x",
+    "https://a.test/#x",
+    "/x",
+    "https://a@b.test/",
+    "https:///x",
+    "file:///etc",
+    "http://127.0.0.1.evil.test/",
+    "https://a.test/\nx",
+)
 
 
 def test_registering_is_bounded(connecting):
@@ -220,9 +243,12 @@ def test_registering_is_bounded(connecting):
 def test_a_code_is_good_once_and_replaying_it_ends_the_agent(world, connecting, clock):
     code = connecting.code()
     for changed in (
-        {"code_verifier": "w" * 43}, {"client_id": "other"}, {"redirect_uri": "http://127.0.0.1:1/x"},
-        {"code": "unknown"}, {"code_verifier": ""},
-    ):  # fmt: skip
+        {"code_verifier": "w" * 43},
+        {"client_id": "other"},
+        {"redirect_uri": "http://127.0.0.1:1/x"},
+        {"code": "unknown"},
+        {"code_verifier": ""},
+    ):
         answer = connecting.exchange(**{"code": code, **changed})
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant"), changed
     first = connecting.exchange(code)
@@ -420,9 +446,12 @@ def test_only_a_person_in_a_fresh_session_connects_agents(world, connecting):
     assert connecting.agree("docs:comment").status_code == 400
     for headers in ({}, world.session("editor", proved=False)):
         body = {
-            "organization": connecting.org, "clientId": connecting.client, "redirectUri": BACK,
-            "codeChallenge": CHALLENGE, "scopes": ["docs:read"],
-        }  # fmt: skip
+            "organization": connecting.org,
+            "clientId": connecting.client,
+            "redirectUri": BACK,
+            "codeChallenge": CHALLENGE,
+            "scopes": ["docs:read"],
+        }
         assert world.call("editor", "POST", "/user/agents", json=body, headers=headers).status_code == 403
 
 
@@ -505,9 +534,12 @@ def test_a_story_of_an_agent(world, connecting):
     (connected,) = world.get("editor", "/user/agents")["items"]
     acts = world.get("editor", f"/user/agents/{connected['id']}/acts")["items"]
     assert [one["operation"] for one in acts] == [
-        "createChangeRequest", "requestReviewersForChangeRequest", "postCommentInChangeRequest",
-        "updateChangeRequestContent", "createChangeRequest",
-    ]  # fmt: skip
+        "createChangeRequest",
+        "requestReviewersForChangeRequest",
+        "postCommentInChangeRequest",
+        "updateChangeRequestContent",
+        "createChangeRequest",
+    ]
     events = world.get("admin", f"/orgs/{connecting.org}/audit-events?action=agent.acted")["items"]
     assert {event["agent"] for event in events} == {"Pen"} and len(events) == 5
 
@@ -615,12 +647,18 @@ def test_arguments_are_bounded_and_named(world, connecting, monkeypatch):
     agent = Agent(world, connecting.token()["access_token"])
     space = world.home["spaceId"]
     for tool, arguments, said in (
-        ("find", {}, "query"), ("find", {"query": 1}, "query"), ("find", {"query": "x", "more": 1}, "more"),
+        ("find", {}, "query"),
+        ("find", {"query": 1}, "query"),
+        ("find", {"query": "x", "more": 1}, "more"),
         ("comment", {"space": space, "text": "x" * 20_001}, "text"),
-        ("edit_change_request", {"space": space, "change_request": "1", "changes": [], "base_revision": "x"}, "changes"),
+        (
+            "edit_change_request",
+            {"space": space, "change_request": "1", "changes": [], "base_revision": "x"},
+            "changes",
+        ),
         ("read_page", {"space": space, "page": "x", "start": -1}, "start"),
         ("list_change_requests", {"status": "any"}, "status"),
-    ):  # fmt: skip
+    ):
         wrong, text = agent.use(tool, **arguments)
         assert wrong and said in text, (tool, text)
     assert (
@@ -681,9 +719,17 @@ def test_a_hundred_agents_at_once(sqlite_world):
     world = sqlite_world
     connecting = Connecting(world)
     code = store.CodeRow(
-        world.users["editor"], connecting.org, connecting.client, "Pen", BACK, CHALLENGE,
-        json.dumps(["docs:read", "docs:draft"]), now() + store.DAY, now() + store.DAY, None,
-    )  # fmt: skip
+        world.users["editor"],
+        connecting.org,
+        connecting.client,
+        "Pen",
+        BACK,
+        CHALLENGE,
+        json.dumps(["docs:read", "docs:draft"]),
+        now() + store.DAY,
+        now() + store.DAY,
+        None,
+    )
     with world.context.db.write() as tx:
         for number in range(100):
             named = structs.replace(code, name=f"Pen {number}")

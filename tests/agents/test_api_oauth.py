@@ -147,9 +147,18 @@ def test_every_operation_that_scopes_name_is_there() -> None:
 
 
 SAY_SO = {
-    "organization:ask", "organization:search", "site:ask", "site:search", "site:publish", "site:auth:read", "space:read",
-    "space:write", "change-request:merge", "integration:publish", "integration:installations:write",
-}  # fmt: skip
+    "organization:ask",
+    "organization:search",
+    "site:ask",
+    "site:search",
+    "site:publish",
+    "site:auth:read",
+    "space:read",
+    "space:write",
+    "change-request:merge",
+    "integration:publish",
+    "integration:installations:write",
+}
 """Scopes whose text on the consent page says what they include beyond their area."""
 
 

@@ -128,9 +128,14 @@ class Site:
 
     def authorize(self, **changed: Any) -> httpx.Response:
         asked = {
-            "response_type": "code", "redirect_uri": BACK, "code_challenge": CHALLENGE, "code_challenge_method": "S256",
-            "state": "st&1", "resource": f"{self.url}~mcp", **changed,
-        }  # fmt: skip
+            "response_type": "code",
+            "redirect_uri": BACK,
+            "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256",
+            "state": "st&1",
+            "resource": f"{self.url}~mcp",
+            **changed,
+        }
         given = {name: value for name, value in asked.items() if value is not None}
         return self.ask("GET", f"{self.metadata()['authorization_endpoint']}?{urlencode(given)}")
 
@@ -182,10 +187,14 @@ def test_a_visitor_signs_in_and_their_agent_reads(site: Site, clock: SetClock) -
     client = site.register()
     query = urlencode(
         {
-            "response_type": "code", "client_id": client, "redirect_uri": BACK, "code_challenge": CHALLENGE,
-            "code_challenge_method": "S256", "state": "a/b?c&d=é",
+            "response_type": "code",
+            "client_id": client,
+            "redirect_uri": BACK,
+            "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256",
+            "state": "a/b?c&d=é",
         }
-    )  # fmt: skip
+    )
     start = f"{site.metadata()['authorization_endpoint']}?{query}"
     page = as_browser(start, site.url, site.token(7200), lambda url: site.ask("GET", url))
     assert "Connect Pen?" in page.text and BACK in page.text and "no-store" in page.headers["cache-control"]
@@ -238,9 +247,13 @@ def test_a_site_behind_a_proxy(site: Site) -> None:
     body = {"client_name": "Pen", "redirect_uris": [BACK]}
     client = site.ask("POST", server["registration_endpoint"], json=body).json()["client_id"]
     asked = {
-        "response_type": "code", "redirect_uri": BACK, "code_challenge": CHALLENGE, "client_id": client,
-        "code_challenge_method": "S256", "resource": f"{shown}~mcp",
-    }  # fmt: skip
+        "response_type": "code",
+        "redirect_uri": BACK,
+        "code_challenge": CHALLENGE,
+        "client_id": client,
+        "code_challenge_method": "S256",
+        "resource": f"{shown}~mcp",
+    }
     site.cookie = f"octavo-visitor-{site.id}={site.token()}"
     action, agreed = asked_in(site.ask("GET", f"{below}~oauth/authorize?{urlencode(asked)}"))
     assert action == "/docs/~oauth/authorize"
@@ -263,9 +276,11 @@ def test_the_agent_has_the_claims_of_its_visitor(site: Site) -> None:
     changes = f"/spaces/{space}/change-requests"
     change = world.post("admin", changes, {"subject": "Fill"})["id"]
     few = {
-        "operation": "insert_page", "title": "Few", "document": {"markdown": "# Few\n"},
+        "operation": "insert_page",
+        "title": "Few",
+        "document": {"markdown": "# Few\n"},
         "condition": "visitor.claims.paying",
-    }  # fmt: skip
+    }
     world.post("admin", f"{changes}/{change}/content", {"changes": [few]})
     world.post("admin", f"{changes}/{change}/merge")
     client = site.register()
@@ -610,9 +625,13 @@ def test_a_browser_takes_the_answer_to_the_app(browser: Any, sqlite_world: World
         client = api.post(f"{served.reader_url}/~oauth/register", json=registered).json()["client_id"]
         token = jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600}, OctKey.import_key(key))
         asked = {
-            "response_type": "code", "redirect_uri": back, "code_challenge": CHALLENGE, "client_id": client,
-            "code_challenge_method": "S256", "state": "s",
-        }  # fmt: skip
+            "response_type": "code",
+            "redirect_uri": back,
+            "code_challenge": CHALLENGE,
+            "client_id": client,
+            "code_challenge_method": "S256",
+            "state": "s",
+        }
         page = browser.new_page()
         page.goto(f"{start}?jwt_token={token}")
         page.goto(f"{start}~oauth/authorize?{urlencode(asked)}")

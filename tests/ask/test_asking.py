@@ -224,9 +224,13 @@ def test_what_a_model_says_leads_nowhere_but_to_the_passages() -> None:
             and '"unknown"' not in nodes
             and "expression" not in nodes
         )
-        assert {node["data"]["ref"]["url"] for node in _nodes(to_json(document)) if node.get("type") == "link"} <= {
-            "https://docs.test/a", "https://docs.test/b", "https://evil.test/auto",
-        }  # fmt: skip
+        assert {
+            node["data"]["ref"]["url"] for node in _nodes(to_json(document)) if node.get("type") == "link"
+        } <= {
+            "https://docs.test/a",
+            "https://docs.test/b",
+            "https://evil.test/auto",
+        }
         assert "onerror=alert" not in text or '"link"' in nodes
     links = [node["data"]["ref"]["url"] for node in _nodes(to_json(made)) if node.get("type") == "link"]
     assert set(links) == {"https://docs.test/a", "https://docs.test/b"} and len(links) == 3

@@ -24,7 +24,12 @@ def nodes(*given: dict[str, Any]) -> dict[str, Any]:
 
 def words(text: str, **more: Any) -> dict[str, Any]:
     leaves = [{"object": "leaf", "text": text, "marks": []}] if text else []
-    return {"object": "block", "type": "paragraph", "nodes": [{"object": "text", "leaves": leaves}] if text else [], **more}  # fmt: skip
+    return {
+        "object": "block",
+        "type": "paragraph",
+        "nodes": [{"object": "text", "leaves": leaves}] if text else [],
+        **more,
+    }
 
 
 @pytest.fixture
@@ -161,9 +166,24 @@ def test_blocks_move_between_pages_with_bytes_keys_and_what_they_link_to(page):
 
 def test_nested_blocks_are_named_like_others(page):
     items = [item["key"] for item in page.document[1]["nodes"]]
-    page.edit(set=[{"block": items[1], "document": nodes({"object": "block", "type": "list-item", "nodes": [words("bee")]})}])  # fmt: skip
+    page.edit(
+        set=[
+            {
+                "block": items[1],
+                "document": nodes({"object": "block", "type": "list-item", "nodes": [words("bee")]}),
+            }
+        ]
+    )
     assert [item["key"] for item in page.document[1]["nodes"]] == items
-    page.edit(insert=[{"into": page.keys[1], "at": 0, "document": nodes({"object": "block", "type": "list-item", "nodes": [words("first")]})}])  # fmt: skip
+    page.edit(
+        insert=[
+            {
+                "into": page.keys[1],
+                "at": 0,
+                "document": nodes({"object": "block", "type": "list-item", "nodes": [words("first")]}),
+            }
+        ]
+    )
     assert page.text == TEXT.replace("+ a\n+ b", "+ first\n+ a\n+ bee")
 
 
@@ -191,9 +211,15 @@ def test_links_by_id_and_by_name_become_paths(page):
     by_name = link({"kind": "url", "url": "./new.md"})
     space.edit(
         page.change,
-        blocks(page.id, set=[{"block": keys[0], "document": nodes(by_id)}, {"block": keys[3], "document": nodes(by_name)}]),
+        blocks(
+            page.id,
+            set=[
+                {"block": keys[0], "document": nodes(by_id)},
+                {"block": keys[3], "document": nodes(by_name)},
+            ],
+        ),
         insert("# Brand new\n", ref="new"),
-    )  # fmt: skip
+    )
     assert "[x](b/c.md)" in page.text and "[x](brand-new.md)" in page.text and "[b](b.md)" in page.text
     assert page.keys == keys
 
@@ -224,7 +250,10 @@ def test_changed_fields_leave_the_keys_of_blocks(page):
 @pytest.mark.sqlite_first
 def test_an_edit_of_an_older_revision_is_merged(page):
     space, keys, base = page.space, page.keys, page.revision
-    page.edit(set=[{"block": keys[3], "document": nodes(words("Finish"))}], insert=[{"at": 0, "document": nodes(words("Top"))}])  # fmt: skip
+    page.edit(
+        set=[{"block": keys[3], "document": nodes(words("Finish"))}],
+        insert=[{"at": 0, "document": nodes(words("Top"))}],
+    )
 
     def late(key: str, text: str) -> Any:
         edit = blocks(page.id, set=[{"block": key, "document": nodes(words(text))}])
@@ -278,9 +307,14 @@ def test_what_is_wrong_is_named(page):
         400, "insert[0].into", "paragraph", insert=[{"into": keys[0], "document": nodes(words("x"))}]
     )
     bad = {"object": "block", "type": "hint", "data": {"style": "loud"}, "nodes": []}
-    page.refused(400, "set[1].document.document[1].data.style", set=[
-        {"block": keys[1], "document": nodes(words("x"))}, {"block": keys[0], "document": nodes(words("x"), bad)},
-    ])  # fmt: skip
+    page.refused(
+        400,
+        "set[1].document.document[1].data.style",
+        set=[
+            {"block": keys[1], "document": nodes(words("x"))},
+            {"block": keys[0], "document": nodes(words("x"), bad)},
+        ],
+    )
     page.refused(
         400, "insert[0].document", "list-item", insert=[{"into": keys[1], "document": nodes(words("x"))}]
     )

@@ -68,7 +68,7 @@ def test_nothing_of_a_batch_is_kept_when_one_change_is_wrong(space):
         (400, {"operation": "insert_files", "files": []}),
         (400, {"operation": "insert_link", "title": "L", "target": {"kind": "no"}}),
         (400, {"operation": "no-such"}),
-    ]  # fmt: skip
+    ]
     for status, one in wrong:
         answer = space.try_edit(change, update(space.pages["A"], title="Changed"), one)
         refused(answer, status)
@@ -153,11 +153,15 @@ def test_links_by_ref_and_by_id_become_paths(space):
     picture = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\2\0\0\0\3" + bytes(40)).decode()
     answer = space.edit(
         change,
-        insert(f"# One\n\n[two](./two.md#part), [a](/pages/{space.pages['A']})\n\n![p](/files/pic)\n", ref="one"),
+        insert(
+            f"# One\n\n[two](./two.md#part), [a](/pages/{space.pages['A']})\n\n![p](/files/pic)\n", ref="one"
+        ),
         insert("# Two\n\n[one](./one.md)\n", into=space.pages["B"], ref="two"),
-        {"operation": "insert_files", "files": [
-            {"name": "p q.png", "base64": picture, "contentType": "image/png", "ref": "pic"}]},
-    )  # fmt: skip
+        {
+            "operation": "insert_files",
+            "files": [{"name": "p q.png", "base64": picture, "contentType": "image/png", "ref": "pic"}],
+        },
+    )
     (file,) = answer["insertedFiles"]
     assert file["name"] == "p q.png" and file["dimensions"] == {"width": 2, "height": 3}
     one, two = (answer["changes"][n]["page"]["id"] for n in (0, 1))

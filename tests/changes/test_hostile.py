@@ -34,27 +34,52 @@ def link(ref: Any) -> dict[str, Any]:
 
 
 WRONG: list[tuple[Any, str]] = [
-    (5, "[0]"), (None, "[0]"), ([], "[0]"), ("x", "[0]"), ({}, "[0].type"),
-    (block("no-such"), "[0].type"), (block(["x"]), "[0].type"), (block("link"), "[0].type"),
-    (block("code-line"), "[0].type"), (block("list-unordered", [block()]), "[0].nodes[0].type"),
-    (block(object="inline"), "[0].object"), (block(data=[]), "[0].data"), (block(data={"align": "x"}), "[0].data.align"),
-    (block(nodes=[block()]), "[0].nodes[0].object"), (block(nodes=["x"]), "[0].nodes[0].object"),
+    (5, "[0]"),
+    (None, "[0]"),
+    ([], "[0]"),
+    ("x", "[0]"),
+    ({}, "[0].type"),
+    (block("no-such"), "[0].type"),
+    (block(["x"]), "[0].type"),
+    (block("link"), "[0].type"),
+    (block("code-line"), "[0].type"),
+    (block("list-unordered", [block()]), "[0].nodes[0].type"),
+    (block(object="inline"), "[0].object"),
+    (block(data=[]), "[0].data"),
+    (block(data={"align": "x"}), "[0].data.align"),
+    (block(nodes=[block()]), "[0].nodes[0].object"),
+    (block(nodes=["x"]), "[0].nodes[0].object"),
     (block(nodes=[{"object": "text"}]), "[0].nodes[0].leaves"),
     (block(nodes=[{"object": "text", "leaves": [{"object": "leaf"}]}]), "[0].nodes[0].leaves[0].text"),
-    (block(nodes=[{"object": "text", "leaves": [{"text": "x", "marks": [{"type": "blink"}]}]}]), "leaves[0].marks[0].type"),
-    (block("hint", [block()]), "[0].data.style"), (block("hint", [block()], data={"style": "x"}), "[0].data.style"),
+    (
+        block(nodes=[{"object": "text", "leaves": [{"text": "x", "marks": [{"type": "blink"}]}]}]),
+        "leaves[0].marks[0].type",
+    ),
+    (block("hint", [block()]), "[0].data.style"),
+    (block("hint", [block()], data={"style": "x"}), "[0].data.style"),
     (block("blockquote", [block("hint", [block()])]), "[0].nodes[0].data.style"),
-    (block("math", data={"formula": 5}), "[0].data.formula"), (block("heading-1", data={"level": -1}), "[0].data.level"),
-    (block("columns", [block("column", [block()], data={"width": {"unit": "vh;", "value": 1}})]), "data.width.unit"),
-    (block(key="x" * 101), "[0].key"), (block(key={}), "[0].key"),
-    (inline("no-such"), "[0].nodes[0].type"), (inline("emoji"), "data.code"),
+    (block("math", data={"formula": 5}), "[0].data.formula"),
+    (block("heading-1", data={"level": -1}), "[0].data.level"),
+    (
+        block("columns", [block("column", [block()], data={"width": {"unit": "vh;", "value": 1}})]),
+        "data.width.unit",
+    ),
+    (block(key="x" * 101), "[0].key"),
+    (block(key={}), "[0].key"),
+    (inline("no-such"), "[0].nodes[0].type"),
+    (inline("emoji"), "data.code"),
     (inline("button", data={"label": "x", "kind": "huge"}), "data.kind"),
-    (link(None), "data.ref"), (link("x"), "data.ref"), (link({}), "data.ref.kind"), (link({"kind": "x"}), "data.ref.kind"),
-    (link({"kind": "page"}), "data.ref.page"), (link({"kind": "page", "page": 5}), "data.ref.page"),
-    (link({"kind": "url", "url": "javascript:alert(1)"}), "data.ref.url"), (link({"kind": "file", "file": []}), "data.ref.file"),
+    (link(None), "data.ref"),
+    (link("x"), "data.ref"),
+    (link({}), "data.ref.kind"),
+    (link({"kind": "x"}), "data.ref.kind"),
+    (link({"kind": "page"}), "data.ref.page"),
+    (link({"kind": "page", "page": 5}), "data.ref.page"),
+    (link({"kind": "url", "url": "javascript:alert(1)"}), "data.ref.url"),
+    (link({"kind": "file", "file": []}), "data.ref.file"),
     (block("table", data={"view": {}, "records": [], "definition": {}}), "[0].data.records"),
     (block("expandable", fragments=[block()]), "[0].fragments[0].object"),
-]  # fmt: skip
+]
 """Invalid node, and the end of the error's path."""
 
 
@@ -84,19 +109,35 @@ def test_what_is_wrong_is_named_by_its_place(space):
 
 @pytest.mark.parametrize(
     ("nodes", "status"),
-    [(nodes, 400) for nodes in (
-        '[{"object":"block","type":"blockquote","nodes":' * 10_000 + "[]" + "}]" * 10_000,
-        '[{"object":"block","type":"blockquote","nodes":' * 200 + "[]" + "}]" * 200,
-        '[{"object":"block","type":"paragraph","nodes":[{"object":"inline","type":"link","data":{"ref":{"kind":"url","url":"x"}},"nodes":'
-        + '[{"object":"inline","type":"link","data":{"ref":{"kind":"url","url":"x"}},"nodes":' * 400 + "[]" + "}]" * 400 + "}]}]",
-        '[{"object":"block","type":"table","data":{"view":' + '{"a":' * 5_000 + "1" + "}" * 5_000 + "}}]",
-    )]
+    [
+        (nodes, 400)
+        for nodes in (
+            '[{"object":"block","type":"blockquote","nodes":' * 10_000 + "[]" + "}]" * 10_000,
+            '[{"object":"block","type":"blockquote","nodes":' * 200 + "[]" + "}]" * 200,
+            '[{"object":"block","type":"paragraph","nodes":[{"object":"inline","type":"link","data":{"ref":{"kind":"url","url":"x"}},"nodes":'
+            + '[{"object":"inline","type":"link","data":{"ref":{"kind":"url","url":"x"}},"nodes":' * 400
+            + "[]"
+            + "}]" * 400
+            + "}]}]",
+            '[{"object":"block","type":"table","data":{"view":' + '{"a":' * 5_000 + "1" + "}" * 5_000 + "}}]",
+        )
+    ]
     + [
-        pytest.param("[" + ",".join(['{"object":"block","type":"divider"}'] * 1_000_000) + "]", 413, marks=pytest.mark.slow),
-        pytest.param('[{"object":"block","type":"paragraph","nodes":[' + ",".join(['{"object":"text","leaves":[]}'] * 1_000_000) + "]}]", 413, marks=pytest.mark.slow),
+        pytest.param(
+            "[" + ",".join(['{"object":"block","type":"divider"}'] * 1_000_000) + "]",
+            413,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            '[{"object":"block","type":"paragraph","nodes":['
+            + ",".join(['{"object":"text","leaves":[]}'] * 1_000_000)
+            + "]}]",
+            413,
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["ten-thousand-deep", "deep", "deep-links", "deep-data", "million-blocks", "million-texts"],
-)  # fmt: skip
+)
 def test_too_deep_and_too_many_are_refused_soon(space, nodes, status):
     change = space.create()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -125,8 +125,11 @@ def test_numbers_are_never_given_twice(space):
 def test_fields_and_what_they_may_not_be(space):
     change = space.create()
     path = f"{space.path}/change-requests/{change}"
-    paragraph = {"object": "block", "type": "paragraph", "nodes": [
-        {"object": "text", "leaves": [{"object": "leaf", "text": "Why", "marks": []}]}]}  # fmt: skip
+    paragraph = {
+        "object": "block",
+        "type": "paragraph",
+        "nodes": [{"object": "text", "leaves": [{"object": "leaf", "text": "Why", "marks": []}]}],
+    }
     document = {"object": "document", "data": {"schemaVersion": 1}, "nodes": [paragraph]}
     body = {"subject": "S", "description": document}
     shown = space.world.call("editor", "PATCH", path, json=body).json()
@@ -176,8 +179,12 @@ def test_reviews(space):
     refused(call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}), 403, "creator")
     refused(call("admin", "POST", f"{path}/reviews", json={"status": "fine"}), 400, "status")
     reviewers = f"{path}/requested-reviewers"
-    for who, status in (("nobody-known", 404), (world.users["stranger"], 404), (world.users["reviewer"], 400),
-                        (world.users["reader"], 400)):  # fmt: skip
+    for who, status in (
+        ("nobody-known", 404),
+        (world.users["stranger"], 404),
+        (world.users["reviewer"], 400),
+        (world.users["reader"], 400),
+    ):
         refused(call("editor", "POST", reviewers, json={"users": [who]}), status, "users")
     body = {"users": [world.users["admin"]], "subject": "Please"}
     asked = world.post("editor", reviewers, body)["users"]
@@ -293,8 +300,11 @@ def test_what_stops_a_merge_is_told_before_it(space):
     found = told("reviewer")
     assert not found["merges"] and not found["bypasses"]
     assert set(failing(found)) == {
-        "require_specific_reviewers", "require_all_reviews_approved", "custom", "unknown"
-    }  # fmt: skip
+        "require_specific_reviewers",
+        "require_all_reviews_approved",
+        "custom",
+        "unknown",
+    }
     rule = next(one for one in found["checks"] if one["check"] == "require_specific_reviewers")
     assert [one["id"] for one in rule["users"]] == [admin, reviewer]
     assert [one["id"] for one in rule["missing"]] == [admin]

@@ -327,7 +327,13 @@ def test_a_page_has_at_most_so_many_nodes(space, monkeypatch):
     change = space.create()
     space.edit(change, page(text="a\n\n" * 90))
     refused(space.try_edit(change, page(text="a\n\n" * 110)), 413, "changes[0].document", nodes.MAX_NODES)
-    many = [{"object": "block", "type": "paragraph", "nodes": [{"object": "text", "leaves": [{"object": "leaf", "text": "a"}]}]}]  # fmt: skip
+    many = [
+        {
+            "object": "block",
+            "type": "paragraph",
+            "nodes": [{"object": "text", "leaves": [{"object": "leaf", "text": "a"}]}],
+        }
+    ]
     given = {
         "operation": "insert_page",
         "document": {"document": {"object": "document", "nodes": many * 110}},

@@ -412,12 +412,23 @@ def test_what_a_change_request_and_a_revision_changed(space):
     found = space.world.get("reader", path)
     told = [(c["type"], c.get("page", {}).get("title")) for c in found["changes"]]
     assert told == [
-        ("page_created", "New"), ("page_edited", "A"), ("page_edited", "See"), ("page_moved", "See"),
+        ("page_created", "New"),
+        ("page_edited", "A"),
+        ("page_edited", "See"),
+        ("page_moved", "See"),
         ("variables_edited", None),
-    ] or sorted(map(str, told)) == sorted(map(str, [
-        ("page_created", "New"), ("page_edited", "A"), ("page_edited", "See"), ("page_moved", "See"),
-        ("variables_edited", None),
-    ]))  # fmt: skip
+    ] or sorted(map(str, told)) == sorted(
+        map(
+            str,
+            [
+                ("page_created", "New"),
+                ("page_edited", "A"),
+                ("page_edited", "See"),
+                ("page_moved", "See"),
+                ("variables_edited", None),
+            ],
+        )
+    )
     edited = next(c for c in found["changes"] if c["type"] == "page_edited" and c["page"]["title"] == "See")
     assert edited["attributes"]["title"] == {"before": "C", "after": "See"}
     moved = next(c for c in found["changes"] if c["type"] == "page_moved")

@@ -34,11 +34,14 @@ def source_space(world):
     org = world.home.path("/orgs/{organizationId}/spaces")
     space = world.post("admin", org, {"title": "House style"})["id"]
     changes = [
-        {"operation": "insert_files", "files": [{"name": "a.svg", "base64": SVG, "contentType": "image/svg+xml", "ref": "pic"}]},
+        {
+            "operation": "insert_files",
+            "files": [{"name": "a.svg", "base64": SVG, "contentType": "image/svg+xml", "ref": "pic"}],
+        },
         insert("# Two\n\nThe second.\n", ref="two"),
         {"operation": "insert_reusable_content", "title": "Note", "document": {"markdown": "Mind this.\n"}},
         {"operation": "set_variables", "variables": {"product": "Octavo"}},
-    ]  # fmt: skip
+    ]
     made = world.call(
         "editor", "POST", f"/spaces/{space}/content", params={"compat": "false"}, json={"changes": changes}
     ).json()
@@ -95,8 +98,11 @@ def test_slots_are_filled_with_what_the_space_has(space):
     assert apply(space, "handbook", refs=refs).status_code == 201
     page = space.world.get("reader", f"{space.path}/content/path/welcome", params={"format": "document"})
     assert {"kind": "file", "file": file} in [
-        node["data"]["ref"] for block in page["document"]["nodes"] for node in block.get("nodes", []) if "ref" in node.get("data", {})
-    ]  # fmt: skip
+        node["data"]["ref"]
+        for block in page["document"]["nodes"]
+        for node in block.get("nodes", [])
+        if "ref" in node.get("data", {})
+    ]
 
 
 @pytest.mark.sqlite_first

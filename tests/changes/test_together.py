@@ -145,9 +145,12 @@ class Session:
             org = http.get("/v1/orgs").json()["items"][0]["id"]
             self.space = http.post(f"/v1/orgs/{org}/spaces", json={"title": "Together"}).json()["id"]
             changes = [
-                {"operation": "insert_page", "document": {"markdown": text_of(n, [f"s{n}x{p}" for p in range(PARAGRAPHS)])}}
+                {
+                    "operation": "insert_page",
+                    "document": {"markdown": text_of(n, [f"s{n}x{p}" for p in range(PARAGRAPHS)])},
+                }
                 for n in range(PAGES)
-            ]  # fmt: skip
+            ]
             answer = http.post(f"/v1/spaces/{self.space}/content", json={"changes": changes})
             assert answer.is_success, answer.text
             self.pages = [change["page"]["id"] for change in answer.json()["changes"]]

@@ -67,19 +67,27 @@ def test_nobody_who_does_not_see_the_space(talk):
         gone = insert_user(tx, "gone@example.org", "Gone", verified=True).id
         teams = {}
         for name, place, member in (
-            ("seeing", "home", "reader"), ("blind", "home", "guest"), ("empty", "home", None), ("away", "away", "stranger"),
-        ):  # fmt: skip
+            ("seeing", "home", "reader"),
+            ("blind", "home", "guest"),
+            ("empty", "home", None),
+            ("away", "away", "stranger"),
+        ):
             teams[name] = new_id()
             organization = (world.home if place == "home" else world.away)["organizationId"]
             tx.run(
                 "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, :title, :at)",
-                id=teams[name], org=organization, title=name.title(), at=now(),
-            )  # fmt: skip
+                id=teams[name],
+                org=organization,
+                title=name.title(),
+                at=now(),
+            )
             if member:
                 tx.run(
                     "INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)",
-                    team=teams[name], user=world.users[member], at=now(),
-                )  # fmt: skip
+                    team=teams[name],
+                    user=world.users[member],
+                    at=now(),
+                )
     before = world.digest()
     # A guest of the organization, a member of another one, a person without one, and an unknown id: all the
     # same.

@@ -55,11 +55,17 @@ def test_who_may_do_what(talk):
     assert mine["permissions"] == {"view": True, "edit": True, "reply": True, "delete": True}
     theirs = talk.post(who="admin")
     assert talk.get(theirs["id"], "commenter")["permissions"] == {
-        "view": True, "edit": False, "reply": True, "delete": False,
-    }  # fmt: skip
+        "view": True,
+        "edit": False,
+        "reply": True,
+        "delete": False,
+    }
     assert talk.get(mine["id"], "editor")["permissions"] == {
-        "view": True, "edit": False, "reply": True, "delete": True,
-    }  # fmt: skip
+        "view": True,
+        "edit": False,
+        "reply": True,
+        "delete": True,
+    }
     before = talk.world.digest()
     refused(talk.try_update(mine["id"], "admin", body={"markdown": "No."}, resolved=True), 403, "body")
     refused(talk.try_update(theirs["id"], "commenter", body={"markdown": "No."}), 403)
@@ -171,10 +177,16 @@ def test_counts_are_exact_when_many_act_at_once(talk):
 
 def test_lists_are_filtered_ordered_and_cut(talk):
     page = talk.space.pages["A"]
-    ids = [talk.post(who=who, **target)["id"] for who, target in (
-        ("commenter", {}), ("editor", {"page": page}), ("admin", {}), ("commenter", {"page": page}),
-        ("editor", {}),
-    )]  # fmt: skip
+    ids = [
+        talk.post(who=who, **target)["id"]
+        for who, target in (
+            ("commenter", {}),
+            ("editor", {"page": page}),
+            ("admin", {}),
+            ("commenter", {"page": page}),
+            ("editor", {}),
+        )
+    ]
     users = talk.world.users
 
     def found(**query):
@@ -269,8 +281,23 @@ def test_reactions(talk):
 
 
 NO_EMOJI = [
-    "", "a", "ok", "1", "#", ":+1:", "👍👍", "👍 ", "<b>", "1f", "110000", "d800", "0041", "\u200d", "🇩", "🏽",
-]  # fmt: skip
+    "",
+    "a",
+    "ok",
+    "1",
+    "#",
+    ":+1:",
+    "👍👍",
+    "👍 ",
+    "<b>",
+    "1f",
+    "110000",
+    "d800",
+    "0041",
+    "\u200d",
+    "🇩",
+    "🏽",
+]
 
 
 @pytest.mark.sqlite_first
@@ -305,11 +332,17 @@ def test_bodies_that_are_none(talk):
     comment = talk.post()["id"]
     before = talk.world.digest()
     for body in (
-        {"no": "such"}, {"markdown": ""}, {"markdown": " \n"}, {"markdown": "x" * 50_001}, {"document": {"nodes": []}},
+        {"no": "such"},
+        {"markdown": ""},
+        {"markdown": " \n"},
+        {"markdown": "x" * 50_001},
+        {"document": {"nodes": []}},
         {"document": {"nodes": [{"object": "block", "type": "no-such"}]}},
         {"document": {"nodes": [{"type": "unknown", "data": {"source": ""}, "nodes": []}]}},
-        {"markdown": "x", "document": NODES}, {"document": "x"}, {"document": None},
-    ):  # fmt: skip
+        {"markdown": "x", "document": NODES},
+        {"document": "x"},
+        {"document": None},
+    ):
         refused(talk.try_post(body), 400, "body")
         refused(talk.try_update(comment, body=body), 400, "body")
         answer = talk.call("commenter", "POST", f"/{comment}/replies", json={"body": body})

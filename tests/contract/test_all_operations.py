@@ -43,8 +43,11 @@ def test_every_delete_is_a_deletion() -> None:
     """But for those of SCIM, where RFC 7644 has 404 for what is not there, one that ends a mode, and one's own account."""
     others = {o.id for o in TABLE.values() if o.method == "DELETE"} - {o.id for o in DELETIONS}
     assert others == {
-        "deleteScimUser", "deleteScimGroup", "disableIntegrationDevelopmentMode", "deleteOwnAccount",
-    }  # fmt: skip
+        "deleteScimUser",
+        "deleteScimGroup",
+        "disableIntegrationDevelopmentMode",
+        "deleteOwnAccount",
+    }
 
 
 @pytest.mark.sqlite_first

@@ -23,19 +23,34 @@ ACTING = {"agents", "ask", "gitsync", "imports", "integrations", "translations",
 """Areas whose operations have others act: jobs, scripts, receivers of events, programs."""
 NOTHING_BEYOND = {
     "configurations, which hold no content": {
-        "updateIntegrationSpaceInstallation", "updateIntegrationSiteInstallation",
+        "updateIntegrationSpaceInstallation",
+        "updateIntegrationSiteInstallation",
     },
     "they take away": {
-        "deleteLegacyGitInstallation", "disconnectGitSync", "disconnectCollectionGitSync", "disconnectSiteGitSync",
-        "disableIntegrationDevelopmentMode", "uninstallIntegration", "uninstallIntegrationFromSpace",
-        "uninstallIntegrationFromSite", "unpublishIntegration", "cancelImportRun", "deleteTranslation",
-        "cancelTranslation", "deleteWebhook", "disconnectAgent", "disconnectAgentInOrganization",
+        "deleteLegacyGitInstallation",
+        "disconnectGitSync",
+        "disconnectCollectionGitSync",
+        "disconnectSiteGitSync",
+        "disableIntegrationDevelopmentMode",
+        "uninstallIntegration",
+        "uninstallIntegrationFromSpace",
+        "uninstallIntegrationFromSite",
+        "unpublishIntegration",
+        "cancelImportRun",
+        "deleteTranslation",
+        "cancelTranslation",
+        "deleteWebhook",
+        "disconnectAgent",
+        "disconnectAgentInOrganization",
         "deleteOpenAPISpecBySlug",
     },
     "an event is sent once more to where it went": {"redeliverIntegrationEvent", "replayWebhookDelivery"},
     "for scripts, whose own scopes count": {"queueIntegrationTask"},
     "events name things by their ids": {
-        "createWebhook", "updateWebhook", "rotateWebhookSecret", "testWebhook",
+        "createWebhook",
+        "updateWebhook",
+        "rotateWebhookSecret",
+        "testWebhook",
     },
     "bytes and sources that the caller gives": {"generateStorageUploadURL", "checkImportSource"},
     "words for later runs": {"updateGlossaryEntries", "updateOrganizationAgentInstructions"},
@@ -43,14 +58,18 @@ NOTHING_BEYOND = {
     "agents have scopes of their own, which their person grants in a session": {"connectAgent"},
     "each act is undone by its own operation, which asks for its scope": {"undoAgentActs"},
     "whether a page is there, and which": {
-        "sayPresenceInSpace", "sayPresenceInChangeRequest", "setPageWatch",
+        "sayPresenceInSpace",
+        "sayPresenceInChangeRequest",
+        "setPageWatch",
     },
     "files of specifications are kept where texts are": {
-        "createOpenAPISpec", "getLatestOpenAPISpecVersionContent", "getOpenAPISpecVersionContentById",
+        "createOpenAPISpec",
+        "getLatestOpenAPISpecVersionContent",
+        "getOpenAPISpecVersionContentById",
         "getPublishedOpenAPISpec",
     },
     "whether a space is empty, as sites show it": {"getIntegrationSiteInstallation", "getSiteGitSync"},
-}  # fmt: skip
+}
 """Operations of those areas that write, and operations that look into content, by why their area is enough."""
 ENOUGH = {id for ids in NOTHING_BEYOND.values() for id in ids}
 _TABLES = re.compile(r"\b(?:bodies|page_versions|item_versions)\b")

@@ -30,9 +30,13 @@ SITE = "/orgs/{organizationId}/sites/{siteId}"
 WORD = "zqclosed"
 """Begins every word that is the space's own."""
 OF_THE_SPACE = {
-    "spaces": "id", "grants": "object_id", "change_requests": "space_id",
-    "git_syncs": "space_id", "site_spaces": "space_id", "integration_places": "space_id",
-}  # fmt: skip
+    "spaces": "id",
+    "grants": "object_id",
+    "change_requests": "space_id",
+    "git_syncs": "space_id",
+    "site_spaces": "space_id",
+    "integration_places": "space_id",
+}
 """What is kept of a space, and by which column."""
 
 

@@ -250,8 +250,14 @@ def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]
         return frozenset().union(*(_kinds(option, components) for option in schema["anyOf"]))
     if "enum" in schema:
         return frozenset({"boolean" if isinstance(value, bool) else "text" for value in schema["enum"]})
-    names = {"boolean": "boolean", "integer": "number", "number": "number", "string": "text", "array": "list",
-             "object": "object"}  # fmt: skip
+    names = {
+        "boolean": "boolean",
+        "integer": "number",
+        "number": "number",
+        "string": "text",
+        "array": "list",
+        "object": "object",
+    }
     return frozenset({names[schema["type"]]} if schema.get("type") in names else ())
 
 

@@ -63,9 +63,16 @@ def test_a_validator_finds_nothing_wrong(description: dict[str, Any]) -> None:
 
 def test_a_python_client_is_generated_and_compiles(file: Path, tmp_path: Path) -> None:
     said = _run(
-        BIN / "openapi-python-client", "generate", "--path", file, "--output-path", "made", "--meta", "none",
+        BIN / "openapi-python-client",
+        "generate",
+        "--path",
+        file,
+        "--output-path",
+        "made",
+        "--meta",
+        "none",
         folder=tmp_path,
-    )  # fmt: skip
+    )
     assert sorted(re.findall(r"WARNING parsing (\w+ \S+)", said)) == NOT_JSON, said
     assert "Unable to process" not in said, said
     assert compileall.compile_dir(tmp_path / "made", quiet=1)

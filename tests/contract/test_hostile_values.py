@@ -36,10 +36,33 @@ TIMES = [
     "10000-01-01T00:00:00Z",
 ]
 TEXTS = [
-    "../../etc/passwd", "%2e%2e%2f", "a/b", "a\\b", "\u202e\u2066\ufeff", "\uffff", "\r\nset-cookie: a=b", "{{7*7}}",
-    "'\"--", "%", "_", "*", "\U0010ffff" * 3, "__class__", "ﷺ" * 9, "İ", "ß" * 70, "null", "1e999", "-1", "²",
-    "http://[", "http://a:99999999/", "https://[::1", "a@b@c", "a" * 5000,
-]  # fmt: skip
+    "../../etc/passwd",
+    "%2e%2e%2f",
+    "a/b",
+    "a\\b",
+    "\u202e\u2066\ufeff",
+    "\uffff",
+    "\r\nset-cookie: a=b",
+    "{{7*7}}",
+    "'\"--",
+    "%",
+    "_",
+    "*",
+    "\U0010ffff" * 3,
+    "__class__",
+    "ﷺ" * 9,
+    "İ",
+    "ß" * 70,
+    "null",
+    "1e999",
+    "-1",
+    "²",
+    "http://[",
+    "http://a:99999999/",
+    "https://[::1",
+    "a@b@c",
+    "a" * 5000,
+]
 OTHERS: list[Any] = [{}, [], [[]], {"": ""}, {"a": {"b": [None]}}, True, [None], "", "x"]
 
 
@@ -49,9 +72,22 @@ def token(*key: Any) -> str:
 
 _KEYS = [2**31, 2**63 - 1, 2**63, 2**64 - 1, -1, -(2**63), "", "\0", "a\0b", "\U0010ffff", "x" * 4000]
 CURSORS = [
-    *(token(*key) for one in _KEYS for key in ([one], [one, "x"], ["x", one], [1, one], [one, 1], ["x", "x", one])),
-    token(), token({}), token(True), token(1.5), token(None), "A" * 4001, "=", "e30", "\u00e9", "W10",
-]  # fmt: skip
+    *(
+        token(*key)
+        for one in _KEYS
+        for key in ([one], [one, "x"], ["x", one], [1, one], [one, 1], ["x", "x", one])
+    ),
+    token(),
+    token({}),
+    token(True),
+    token(1.5),
+    token(None),
+    "A" * 4001,
+    "=",
+    "e30",
+    "\u00e9",
+    "W10",
+]
 
 
 def _leaves(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[Where]:

@@ -27,20 +27,33 @@ REFUSED = {
     **{
         f"{id} {ITSELF}": "an integration is in many organizations and a member of none: its installation asks"
         for id in (
-            "listSpaceIntegrationsBlocks", "renderIntegrationUIWithGet", "renderIntegrationUIWithPost",
-            "listOrganizationIntegrations", "listOrganizationInstallations", "listOrganizationIntegrationsStatus",
-            "listSSOProviderLoginsInOrganization", "listSiteAdaptiveTemplateConditions", "listSiteVisitorSegments",
+            "listSpaceIntegrationsBlocks",
+            "renderIntegrationUIWithGet",
+            "renderIntegrationUIWithPost",
+            "listOrganizationIntegrations",
+            "listOrganizationInstallations",
+            "listOrganizationIntegrationsStatus",
+            "listSSOProviderLoginsInOrganization",
+            "listSiteAdaptiveTemplateConditions",
+            "listSiteVisitorSegments",
             "getOrganizationById",
         )
     },
-}  # fmt: skip
+}
 """What the description has integrations call that we refuse (an operation, or an operation with one of the tokens), and
 why."""
 ASKING = [
-    "askInOrganization", "streamAskInOrganization", "getRecommendedQuestionsInOrganization",
-    "streamRecommendedQuestionsInOrganization", "streamAskInSite", "streamRecommendedQuestionsInSite",
-    "streamAIResponseInSite", "searchSiteContent", "searchOrganizationContent", "getCurrentRevision",
-]  # fmt: skip
+    "askInOrganization",
+    "streamAskInOrganization",
+    "getRecommendedQuestionsInOrganization",
+    "streamRecommendedQuestionsInOrganization",
+    "streamAskInSite",
+    "streamRecommendedQuestionsInSite",
+    "streamAIResponseInSite",
+    "searchSiteContent",
+    "searchOrganizationContent",
+    "getCurrentRevision",
+]
 
 
 SCRIPT = """export default { async fetch() {

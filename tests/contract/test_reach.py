@@ -211,9 +211,17 @@ def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Calla
 _ABSENT = "Absent0Absent0Absent"
 NAMED = ("organizationId", "spaceId", "userId", "siteId")
 NAMED_TOO = (
-    "collectionId", "teamId", "changeRequestId", "pageId", "fileId", "reusableContentId", "revisionId", "commentId",
-    "importRunId", "fontKey",
-)  # fmt: skip
+    "collectionId",
+    "teamId",
+    "changeRequestId",
+    "pageId",
+    "fileId",
+    "reusableContentId",
+    "revisionId",
+    "commentId",
+    "importRunId",
+    "fontKey",
+)
 
 
 @pytest.mark.parametrize(

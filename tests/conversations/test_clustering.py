@@ -71,20 +71,44 @@ def test_any_conversation_is_analysed(subject: str | None, bodies: list[str]) ->
 
 # --- clusters -----------------------------------------------------------------------------------------
 
-ASK = ["How do I {}?", "How can I {}?", "I want to {} but I don't know how.", "Is there a way to {}?", "Can't {}.",
-       "Please tell me how to {}", "We are trying to {} without success", "What is the best way to {}?"]  # fmt: skip
+ASK = [
+    "How do I {}?",
+    "How can I {}?",
+    "I want to {} but I don't know how.",
+    "Is there a way to {}?",
+    "Can't {}.",
+    "Please tell me how to {}",
+    "We are trying to {} without success",
+    "What is the best way to {}?",
+]
 INTENTS = {
     "pdf": ["export a page as PDF", "download the whole space as a PDF file", "print a PDF of my pages"],
-    "password": ["reset my password", "change the password of my account", "get a new password after I forgot mine"],
-    "domain": ["use a custom domain for my site", "connect my own domain name", "set up the DNS of our custom domain"],
+    "password": [
+        "reset my password",
+        "change the password of my account",
+        "get a new password after I forgot mine",
+    ],
+    "domain": [
+        "use a custom domain for my site",
+        "connect my own domain name",
+        "set up the DNS of our custom domain",
+    ],
     "git": ["sync with a GitHub repository", "enable Git sync for a GitHub branch", "connect GitHub sync"],
     "invite": ["invite a team member", "add new members to my team", "invite colleagues as members"],
-    "billing": ["get an invoice for billing", "download the invoices of last year", "change the billing address on invoices"],
-    "search": ["improve the search results", "exclude pages from the search results", "make search results find typos"],
+    "billing": [
+        "get an invoice for billing",
+        "download the invoices of last year",
+        "change the billing address on invoices",
+    ],
+    "search": [
+        "improve the search results",
+        "exclude pages from the search results",
+        "make search results find typos",
+    ],
     "api": ["create an API token", "authenticate API requests with a token", "revoke an old API token"],
     "theme": ["change the colours of the theme", "use a dark theme", "set the theme colours and logo"],
     "delete": ["delete a space", "restore a deleted space", "delete a space for good"],
-}  # fmt: skip
+}
 
 
 def labelled(count: int, seed: int) -> list[tuple[str, str]]:

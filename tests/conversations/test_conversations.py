@@ -380,7 +380,7 @@ BAD = {
         conversation("1", "x", metadata={"attributes": value})
         for value in ({"a": 1}, [], {"a": None}, {str(n): "" for n in range(101)})
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,10 @@ def texts_of(request: dict[str, Any]) -> dict[str, str]:
 
 
 def name(request: dict[str, Any]) -> str:
-    names = {number: {"title": f"Named: {text.splitlines()[0][:30]}", "summary": "A model's words."}
-             for number, text in texts_of(request).items()}  # fmt: skip
+    names = {
+        number: {"title": f"Named: {text.splitlines()[0][:30]}", "summary": "A model's words."}
+        for number, text in texts_of(request).items()
+    }
     return json.dumps(names)
 
 
@@ -91,9 +93,18 @@ def test_what_people_wrote_does_not_end_the_material(world: World, server: Model
 
 @pytest.mark.parametrize(
     "said",
-    ["", "garbage", "[]", "{}", '{"1": 5, "2": {"title": 1}}', '{"1": {"title": "", "summary": "x"}}',
-     '{"99": {"title": "a", "summary": "b"}}', "{" * 100_000, json.dumps({"1": {"title": "a\0b", "summary": "c"}})],
-)  # fmt: skip
+    [
+        "",
+        "garbage",
+        "[]",
+        "{}",
+        '{"1": 5, "2": {"title": 1}}',
+        '{"1": {"title": "", "summary": "x"}}',
+        '{"99": {"title": "a", "summary": "b"}}',
+        "{" * 100_000,
+        json.dumps({"1": {"title": "a\0b", "summary": "c"}}),
+    ],
+)
 def test_bad_answers_leave_the_words_of_analysis(sqlite_world: World, server: ModelServer, said: str) -> None:
     server.answer = lambda request: said
     ask(sqlite_world, server, *ASKED)

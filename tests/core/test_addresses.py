@@ -13,9 +13,18 @@ from octavo.core.links import in_app
 from octavo.core.url_parts import host_of, join_address, own_address, path_of, read_address, write_authority
 
 HOSTILE = (
-    "http://[x", "http://x]/", "http://[x]/", "http://[::1/", "//[", "http://a:99999/", "http://a:-1/",
-    "http://a:port/", "http://a:\u0661/", "http://\u2100.example/", "https://user:p[w@host/",
-)  # fmt: skip
+    "http://[x",
+    "http://x]/",
+    "http://[x]/",
+    "http://[::1/",
+    "//[",
+    "http://a:99999/",
+    "http://a:-1/",
+    "http://a:port/",
+    "http://a:\u0661/",
+    "http://\u2100.example/",
+    "https://user:p[w@host/",
+)
 
 _PIECES = st.sampled_from(
     [
@@ -64,8 +73,11 @@ def test_the_parts_of_an_address() -> None:
     address = own_address("HTTPS://me:p%40w@Docs.Example:8080/a/b?c=d#e")
     assert address.origin == "https://me:p%40w@Docs.Example:8080"
     assert (address.host, address.port, address.username, address.password) == (
-        "docs.example", 8080, "me", "p%40w",
-    )  # fmt: skip
+        "docs.example",
+        8080,
+        "me",
+        "p%40w",
+    )
     assert address.rest == "/a/b?c=d#e" and address.is_web
 
 

@@ -27,15 +27,22 @@ def outline(entries: list[DocsEntry]) -> Any:
 
 def test_odd_structures_are_problems() -> None:
     config = of(
-        "1", "{key: a, content: {directory: x}}", "{key: a, content: {directory: y}}",
-        "{key: b, content: {directory: ./x/}}", "{key: c, content: {directory: 7}}",
-    )  # fmt: skip
+        "1",
+        "{key: a, content: {directory: x}}",
+        "{key: a, content: {directory: y}}",
+        "{key: b, content: {directory: ./x/}}",
+        "{key: c, content: {directory: 7}}",
+    )
     assert [(told.key, told.directory, told.title) for told in config.spaces] == [
-        ("a", "x/", "x"), ("c", None, "Docs")
-    ]  # fmt: skip
+        ("a", "x/", "x"),
+        ("c", None, "Docs"),
+    ]
     assert [(p.code, p.line) for p in config.problems] == [
-        ("bad_value", 3), ("listed_twice", 5), ("bad_path", 7), ("listed_twice", 6)
-    ]  # fmt: skip
+        ("bad_value", 3),
+        ("listed_twice", 5),
+        ("bad_path", 7),
+        ("listed_twice", 6),
+    ]
 
 
 def test_what_an_entry_is_follows_from_what_is_in_it() -> None:
@@ -79,12 +86,23 @@ def test_every_value_that_means_nothing_is_reported() -> None:
     )
     assert config.title is None
     assert [(p.code, p.line) for p in config.problems] == [
-        ("unknown_key", 3), ("bad_value", 2),
-        ("bad_value", 5), ("bad_value", 5), ("unknown_key", 5), ("unknown_key", 5), ("bad_value", 5), ("bad_value", 5),
-        ("bad_value", 6), ("unknown_key", 6), ("bad_path", 6), ("bad_value", 6),
-        ("unknown_key", 7), ("unknown_key", 7), ("bad_value", 7),
+        ("unknown_key", 3),
+        ("bad_value", 2),
+        ("bad_value", 5),
+        ("bad_value", 5),
+        ("unknown_key", 5),
+        ("unknown_key", 5),
+        ("bad_value", 5),
+        ("bad_value", 5),
+        ("bad_value", 6),
+        ("unknown_key", 6),
+        ("bad_path", 6),
+        ("bad_value", 6),
+        ("unknown_key", 7),
+        ("unknown_key", 7),
+        ("bad_value", 7),
         ("bad_value", 8),
-    ]  # fmt: skip
+    ]
     group = next(entry for entry in config.structure if entry.type == "section-group")
     assert (group.path, group.default) == (None, False)
 
@@ -122,17 +140,28 @@ def configs(draw: st.DrawFn) -> DocsConfig:
     def space() -> DocsEntry:
         directory = draw(st.none() | st.just(f"d{count}/") | st.just(f"d{count}/é x/"))
         return DocsEntry(
-            type="space", key=key(), title=draw(titles), path=draw(some), default=draw(st.booleans()),
-            condition=draw(st.sampled_from([None, "visitor.claims.a"])), directory=directory,
+            type="space",
+            key=key(),
+            title=draw(titles),
+            path=draw(some),
+            default=draw(st.booleans()),
+            condition=draw(st.sampled_from([None, "visitor.claims.a"])),
+            directory=directory,
             language=draw(st.sampled_from([None, *LANGUAGES])),
-        )  # fmt: skip
+        )
 
     def section() -> DocsEntry:
         return DocsEntry(
-            type="section", key=key(), title=draw(titles), path=draw(some), icon=draw(some), description=draw(some),
-            default=draw(st.booleans()), draft=draw(st.booleans()),
+            type="section",
+            key=key(),
+            title=draw(titles),
+            path=draw(some),
+            icon=draw(some),
+            description=draw(some),
+            default=draw(st.booleans()),
+            draft=draw(st.booleans()),
             children=[space() for _ in range(draw(st.integers(0, 2)))],
-        )  # fmt: skip
+        )
 
     def nodes(depth: int) -> list[DocsEntry]:
         found = []

@@ -174,9 +174,15 @@ def test_a_space_that_is_a_section_stays_one_until_it_is_more() -> None:
         "site: {structure: [{key: a, title: A, content: {directory: a}}, {key: b, content: {directory: b}}]}\n",
         "site:\n  structure:\n  -\n    key: a\n    content: {directory: a}\n  - key: b\n    content: {directory: b}",
         '{"site": {"structure": [{"key": "a"}, {"key": "b", "title": "x"}]}}',
-        "site: {structure: []}", "site: {structure: }\n", "site: []", "a: [", "", "- a\n", "\x00",
+        "site: {structure: []}",
+        "site: {structure: }\n",
+        "site: []",
+        "a: [",
+        "",
+        "- a\n",
+        "\x00",
     ],
-)  # fmt: skip
+)
 def test_any_text_becomes_what_the_structure_is(text: str) -> None:
     config = DocsConfig(
         title="Docs",

@@ -31,8 +31,16 @@ _DOCUMENT = jsonschema_rs.Draft202012Validator(
 
 
 def test_every_type_is_described_and_can_be_reached() -> None:
-    blocks = {value["properties"]["type"]["const"] for name, value in _SCHEMAS.items() if name.startswith("DocumentBlock") and "properties" in value}  # fmt: skip
-    inlines = {value["properties"]["type"]["const"] for name, value in _SCHEMAS.items() if name.startswith("DocumentInline") and "properties" in value}  # fmt: skip
+    blocks = {
+        value["properties"]["type"]["const"]
+        for name, value in _SCHEMAS.items()
+        if name.startswith("DocumentBlock") and "properties" in value
+    }
+    inlines = {
+        value["properties"]["type"]["const"]
+        for name, value in _SCHEMAS.items()
+        if name.startswith("DocumentInline") and "properties" in value
+    }
     assert (blocks, inlines) == (set(BLOCKS), set(INLINES))
     told = json.dumps(_SCHEMAS)
     assert not [name for name in _SCHEMAS if name != "Document" and f'schemas/{name}"' not in told]
@@ -57,10 +65,16 @@ def test_documents_are_as_described(document: Document) -> None:
         ({"type": "images", "nodes": [{"type": "image", "data": {"ref": {"kind": "file"}}}]}, False),
         ({"type": "expandable"}, False),
         ({"type": "nothing", "nodes": []}, False),
-        ({"type": "paragraph", "nodes": [{"object": "text", "leaves": [{"text": "a", "marks": [{"type": "loud"}]}]}]}, False),
+        (
+            {
+                "type": "paragraph",
+                "nodes": [{"object": "text", "leaves": [{"text": "a", "marks": [{"type": "loud"}]}]}],
+            },
+            False,
+        ),
         ({"type": "paragraph", "nodes": [{"object": "inline", "type": "emoji", "data": {}}]}, False),
     ],
-)  # fmt: skip
+)
 def test_what_is_described_is_what_is_taken(node: dict[str, Any], right: bool) -> None:
     document = {"nodes": [node]}
     assert _DOCUMENT.is_valid(document) is right

@@ -88,11 +88,29 @@ def test_nothing_but_own_data_is_reached(root, name):
 @pytest.mark.parametrize(
     ("expression", "position"),
     [
-        ("", 0), ("1 +", 3), ("(1", 2), ("a = 1", 2), ("1 2", 2), ("a ?? b || c", 7), ("a && b ?? c", 7), ("'x", 0),
-        ("x => x", 2), ("a.some(x => x, 1)", 1), ("a.", 2), ("new Date", 0), ("`x", 0), ("`${1`", 4), ("{}", 0), ("1a", 0),
-        ("a ? b", 5), ("this", 0), ("a[1", 3), ("@", 0), ("a.includes(x => x)", 11),
+        ("", 0),
+        ("1 +", 3),
+        ("(1", 2),
+        ("a = 1", 2),
+        ("1 2", 2),
+        ("a ?? b || c", 7),
+        ("a && b ?? c", 7),
+        ("'x", 0),
+        ("x => x", 2),
+        ("a.some(x => x, 1)", 1),
+        ("a.", 2),
+        ("new Date", 0),
+        ("`x", 0),
+        ("`${1`", 4),
+        ("{}", 0),
+        ("1a", 0),
+        ("a ? b", 5),
+        ("this", 0),
+        ("a[1", 3),
+        ("@", 0),
+        ("a.includes(x => x)", 11),
     ],
-)  # fmt: skip
+)
 def test_errors_say_where(expression, position):
     with pytest.raises(ExpressionError) as caught:
         parse(expression)

@@ -77,30 +77,48 @@ Stage = tuple[Callable[[str], Any], Callable[[Any], Any]]
 """What is made of the text first, and the work that is counted."""
 
 STAGES: dict[str, Stage] = {
-    "head": (str, lambda text: (read_head(text), with_head(text, {"title": "a", "description": "b", "icon": None}))),
+    "head": (
+        str,
+        lambda text: (read_head(text), with_head(text, {"title": "a", "description": "b", "icon": None})),
+    ),
     "read": (_body, read),
     "write": (_unsourced, write),
     "keys": (lambda text: read(_body(text)), assign_keys),
-    "keys carried": (lambda text: _versions(text, lambda it: _changed(it, 2, "new")), lambda two: carry_keys(*two)),
+    "keys carried": (
+        lambda text: _versions(text, lambda it: _changed(it, 2, "new")),
+        lambda two: carry_keys(*two),
+    ),
     "keys carried far": (lambda text: _versions(text, _everywhere), lambda two: carry_keys(*two)),
-    "sources carried": (lambda text: _versions(text, lambda it: _changed(it, 2, "new")), lambda two: carry_sources(*two)),
+    "sources carried": (
+        lambda text: _versions(text, lambda it: _changed(it, 2, "new")),
+        lambda two: carry_sources(*two),
+    ),
     "to nodes": (lambda text: read(_body(text)), to_json),
     "from nodes": (_nodes, from_json),
     "html": (lambda text: read(_body(text)), render),
     "typst": (lambda text: read(_body(text)), to_typst),
-    "text": (lambda text: read(_body(text)), lambda it: (to_text(it), sections(it), outline(it), word_count(it))),
+    "text": (
+        lambda text: read(_body(text)),
+        lambda it: (to_text(it), sections(it), outline(it), word_count(it)),
+    ),
     "references": (lambda text: read(_body(text)), references),
-    "evaluated": (lambda text: read(_body(text)), lambda it: evaluate_document(it, Shown({}, {}), deterministic=False)),
+    "evaluated": (
+        lambda text: read(_body(text)),
+        lambda it: evaluate_document(it, Shown({}, {}), deterministic=False),
+    ),
     "words": (str, words),
     "pieces": (str, lambda text: [inner(piece) for piece in split(text).pieces]),
     "matched": (lambda text: (split(text), split(_everywhere(text))), lambda two: match(*two)),
-    "merged": (str, lambda text: merge_page_text(text, _changed(text, 2, "ours"), _changed(text, 3, "theirs"))),
+    "merged": (
+        str,
+        lambda text: merge_page_text(text, _changed(text, 2, "ours"), _changed(text, 3, "theirs")),
+    ),
     "merged far": (str, lambda text: merge_page_text(text, _everywhere(text), _changed(text, 3, "theirs"))),
     "compared": (str, lambda text: diff_text(text, _changed(text, 2, "new"))),
     "compared far": (str, lambda text: diff_text(text, _everywhere(text))),
     "plain": (str, lambda text: (plain_typst(text), slugify(text), plain_title(text))),
     "summary": (str, lambda text: write_summary(read_summary(text))),
-}  # fmt: skip
+}
 
 
 def count_lines(work: Callable[[], Any]) -> int:
@@ -132,11 +150,26 @@ def grown(stage: Stage, pattern: Pattern, size: int, times: int) -> float:
 
 
 ONCE_SLOW = {
-    "fences of growing length", "divs open", "divs open in lists", "quotes of growing depth", "details nested",
-    "hints nested", "conditions nested", "long footnote named often", "table with empty cells",
-    "table with short rows", "equal headings", "pipes escaped in a cell", "lists nested", "stars nested",
-    "brackets nested", "tags nested", "equal tabs", "headings with anchors", "different words",
-}  # fmt: skip
+    "fences of growing length",
+    "divs open",
+    "divs open in lists",
+    "quotes of growing depth",
+    "details nested",
+    "hints nested",
+    "conditions nested",
+    "long footnote named often",
+    "table with empty cells",
+    "table with short rows",
+    "equal headings",
+    "pipes escaped in a cell",
+    "lists nested",
+    "stars nested",
+    "brackets nested",
+    "tags nested",
+    "equal tabs",
+    "headings with anchors",
+    "different words",
+}
 QUICK = ONCE_SLOW | set([*PAGES][::32])
 """Those that every run tries; the others take minutes together."""
 
@@ -188,7 +221,16 @@ def test_time_grows_like_the_text(name: str) -> None:
     assert slow == {}
 
 
-MEMORY = {"paragraphs": 205, "headings": 55, "table with rows": 210, "lists": 240, "tags nested": 135, "stars open": 180, "links": 235, "equal tabs": 75}  # fmt: skip
+MEMORY = {
+    "paragraphs": 205,
+    "headings": 55,
+    "table with rows": 210,
+    "lists": 240,
+    "tags nested": 135,
+    "stars open": 180,
+    "links": 235,
+    "equal tabs": 75,
+}
 """How many times its text a page may take. Where every third character makes a block with its dict, its lists, its
 text and its source, the document alone, which is kept, takes 110 to 145 times; the rest are the tokens of one long
 paragraph or list, and the pieces of HTML before they are joined."""

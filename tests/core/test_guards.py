@@ -74,11 +74,26 @@ def test_what_follows_the_end_is_shown() -> None:
 
 _PIECES = st.lists(
     st.sampled_from(
-        ["{% if x %}", "{% endif %}", "{% else %}", "text", "\n\n", "\n", "* ", "> ", "## ", "| a |\n| - |\n",
-         "`{% if x %}`", "{% hint %}", "{% endhint %}", "{% unless y %}", "{% If z %}"]
+        [
+            "{% if x %}",
+            "{% endif %}",
+            "{% else %}",
+            "text",
+            "\n\n",
+            "\n",
+            "* ",
+            "> ",
+            "## ",
+            "| a |\n| - |\n",
+            "`{% if x %}`",
+            "{% hint %}",
+            "{% endhint %}",
+            "{% unless y %}",
+            "{% If z %}",
+        ]
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @given(_PIECES)

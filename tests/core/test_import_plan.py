@@ -57,7 +57,7 @@ def test_a_plan():
             ".gitbook/tags.yaml": "- tag: t\n",
             ".gitbook/assets/x.png": b"\x89",
         }
-    )  # fmt: skip
+    )
     plan = plan_import(tree)
     assert not set(tree.reads) & {"README.md", "a.md", "guides/one.md"}
     pages = list(read_pages(plan, tree))
@@ -88,8 +88,12 @@ def test_a_plan():
     ids = [f"p{n}" for n in range(len(pages))]
     made = [page_of(page, ids, {"data.json": "f1"}) for page in pages]
     assert [(page.id, page.parent) for page in made[:5]] == [
-        ("p0", None), ("p1", None), ("p2", None), ("p3", "p2"), ("p4", "p3"),
-    ]  # fmt: skip
+        ("p0", None),
+        ("p1", None),
+        ("p2", None),
+        ("p3", "p2"),
+        ("p4", "p3"),
+    ]
     assert [page.target for page in made if page.kind == "link"] == [
         {"kind": "anchor", "anchor": "x", "page": "p3"},
         {"kind": "url", "url": "https://e.org"},
@@ -155,9 +159,11 @@ def test_what_cannot_be_a_page_is_a_file_with_a_link_in_its_place():
     ]
     assert plan.files == [".gitbook/includes/d.md", "README.md", "b.md"] and plan.includes == []
     assert sorted(codes(plan.problems)) == [
-        (".gitbook/includes/d.md", 0, "invalid_utf8"), ("README.md", 0, "invalid_utf8"),
-        ("SUMMARY.md", 2, "link_with_children"), ("b.md", 0, "page_too_large"),
-    ]  # fmt: skip
+        (".gitbook/includes/d.md", 0, "invalid_utf8"),
+        ("README.md", 0, "invalid_utf8"),
+        ("SUMMARY.md", 2, "link_with_children"),
+        ("b.md", 0, "page_too_large"),
+    ]
 
 
 def test_a_link_with_children_becomes_the_first_of_them():
@@ -166,20 +172,35 @@ def test_a_link_with_children_becomes_the_first_of_them():
     )
     plan = plan_import(tree)
     assert [(p.kind, p.parent, p.url, p.path) for p in plan.pages[1:]] == [
-        ("document", None, None, "b"), ("link", 1, "https://b", "b"), ("document", 1, None, "b/c"),
-    ]  # fmt: skip
+        ("document", None, None, "b"),
+        ("link", 1, "https://b", "b"),
+        ("document", 1, None, "b/c"),
+    ]
     assert codes(plan.problems) == [("SUMMARY.md", 2, "link_with_children")]
 
 
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("# T", "T"), ("\n\n# T #\nx", "T"), ("---\na: b\n---\n# T", "T"), ("---\n---\n# T", "T"), ("T\n===\n", "T"),
-        ('# T <a href="#x" id="x"></a>\n', "T"), ("# C#", "C#"), ("## T", None), ("Text\n# T", None), ("#T", None),
-        ("", None), ("#", None), ("    # T", None), ("---\na: b\n# T", None), ("---\r\na: b\r\n---\r\n\r\n# T\r\n", "T"),
-        ("\ufeff# `code` &amp; x", "code & x"), ("* a\n===", None),
+        ("# T", "T"),
+        ("\n\n# T #\nx", "T"),
+        ("---\na: b\n---\n# T", "T"),
+        ("---\n---\n# T", "T"),
+        ("T\n===\n", "T"),
+        ('# T <a href="#x" id="x"></a>\n', "T"),
+        ("# C#", "C#"),
+        ("## T", None),
+        ("Text\n# T", None),
+        ("#T", None),
+        ("", None),
+        ("#", None),
+        ("    # T", None),
+        ("---\na: b\n# T", None),
+        ("---\r\na: b\r\n---\r\n\r\n# T\r\n", "T"),
+        ("\ufeff# `code` &amp; x", "code & x"),
+        ("* a\n===", None),
     ],
-)  # fmt: skip
+)
 def test_leading_titles(text, title):
     assert leading_title(text) == title
 
@@ -194,8 +215,14 @@ def test_every_space_of_the_corpora(corpora: Path):
         placed = [page.file_path for page in plan.pages if page.file_path] + plan.files + plan.includes
         assert len(placed) == len(set(placed))
         assert {problem.code for problem in plan.problems} <= {
-            "listed_twice", "heading_level", "not_listed", "missing_file", "link_with_children", "no_readme", "case_differs",
-        }, plan.problems  # fmt: skip
+            "listed_twice",
+            "heading_level",
+            "not_listed",
+            "missing_file",
+            "link_with_children",
+            "no_readme",
+            "case_differs",
+        }, plan.problems
         assert all(page.title for page in pages)
         documents = [page.planned.path for page in pages if page.planned.kind != "link"]
         assert len(documents) == len(set(documents))

@@ -77,12 +77,21 @@ def broken(href):
         ("mailto:a@example.org", Target("url", url="mailto:a@example.org")),
         ("https://[bad", broken("https://[bad")),
         ("https://app.gitbook.com/s/abc123/", Target("space", space="abc123")),
-        ("https://app.gitbook.com/o/org/s/abc123/a/b#c", Target("page", space="abc123", path="a/b", anchor="c")),
-        ("https://app.gitbook.com/s/abc123/~/changes/3", Target("in-app", url="https://app.gitbook.com/s/abc123/~/changes/3")),
+        (
+            "https://app.gitbook.com/o/org/s/abc123/a/b#c",
+            Target("page", space="abc123", path="a/b", anchor="c"),
+        ),
+        (
+            "https://app.gitbook.com/s/abc123/~/changes/3",
+            Target("in-app", url="https://app.gitbook.com/s/abc123/~/changes/3"),
+        ),
         ("https://app.gitbook.com/account", Target("in-app", url="https://app.gitbook.com/account")),
-        ("https://app.gitbook.com.evil.org/s/abc", Target("url", url="https://app.gitbook.com.evil.org/s/abc")),
+        (
+            "https://app.gitbook.com.evil.org/s/abc",
+            Target("url", url="https://app.gitbook.com.evil.org/s/abc"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_reference_means(href, target):
     assert resolve(href, SPACE, "guides/start.md") == target
 
@@ -102,9 +111,9 @@ def test_status():
     assert resolve("https://octavo.test/x", SPACE, app_hosts=("octavo.test",)).status == "in-app"
 
 
-NAME = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/\\"), min_size=1, max_size=6).filter(
-    lambda name: name.strip() == name and name not in (".", "..")
-)  # fmt: skip
+NAME = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/\\"), min_size=1, max_size=6
+).filter(lambda name: name.strip() == name and name not in (".", ".."))
 PATH = st.lists(NAME, min_size=1, max_size=4).map(lambda parts: "/".join(parts) + ".md")
 
 

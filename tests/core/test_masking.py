@@ -28,7 +28,7 @@ from octavo.core.masking import mask, mask_secrets
         ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4", "[secret]"),
         ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[secret]"),
     ],
-)  # fmt: skip
+)
 def test_what_is_somebodys_own_is_masked(text: str, masked: str) -> None:
     assert mask(text) == masked
 
@@ -85,7 +85,9 @@ _hosts = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=2, max_size=12
 PRIVATE = {
     "e-mail": st.builds("{}@{}.example.org".format, _names, _hosts),
     "phone": st.one_of(
-        st.builds("+{} {} {}".format, st.sampled_from(["49", "1", "44", "380"]), _digits(2, 4), _digits(6, 7)),
+        st.builds(
+            "+{} {} {}".format, st.sampled_from(["49", "1", "44", "380"]), _digits(2, 4), _digits(6, 7)
+        ),
         st.builds("+49{}".format, _digits(8, 11)),
         st.builds("(555) {}-{}".format, _digits(3, 3), _digits(4, 4)),
         st.builds("030 {}".format, _digits(7, 8)),
@@ -96,13 +98,16 @@ PRIVATE = {
         st.sampled_from(["", " ", "-"]),
     ),
     "secret": st.one_of(
-        st.builds("{}{}".format, st.sampled_from(["sk-", "ghp_", "glpat-", "xoxb-", "npm_", "oct_"]),
-                  st.text(_alnum, min_size=20, max_size=40)),
+        st.builds(
+            "{}{}".format,
+            st.sampled_from(["sk-", "ghp_", "glpat-", "xoxb-", "npm_", "oct_"]),
+            st.text(_alnum, min_size=20, max_size=40),
+        ),
         st.builds("AKIA{}".format, st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=16, max_size=16)),
         st.builds("Bearer {}".format, st.text(_alnum, min_size=16, max_size=60)),
         st.builds("password: x{}9!".format, st.text(_alnum, min_size=6, max_size=30)),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", PRIVATE)

@@ -43,11 +43,16 @@ def test_paths_stay_below_their_top():
 @pytest.mark.parametrize(
     ("path", "wrong"),
     [
-        ("n" * MAX_NAME, None), ("n" * (MAX_NAME + 1), "255 bytes"), ("文" * 85, None), ("文" * 86, "255 bytes"),
-        ("/".join(["d" * 199] * 5), None), ("/".join(["d" * 199] * 5) + "/e", f"{MAX_PATH} bytes"),
-        ("/".join(["d"] * MAX_FOLDERS), None), ("/".join(["d"] * (MAX_FOLDERS + 1)), "64 folders"),
+        ("n" * MAX_NAME, None),
+        ("n" * (MAX_NAME + 1), "255 bytes"),
+        ("文" * 85, None),
+        ("文" * 86, "255 bytes"),
+        ("/".join(["d" * 199] * 5), None),
+        ("/".join(["d" * 199] * 5) + "/e", f"{MAX_PATH} bytes"),
+        ("/".join(["d"] * MAX_FOLDERS), None),
+        ("/".join(["d"] * (MAX_FOLDERS + 1)), "64 folders"),
     ],
-)  # fmt: skip
+)
 def test_the_bounds_of_paths(path, wrong):
     assert unsafe_path(path) is None if wrong is None else wrong in unsafe_path(path)
 

@@ -108,9 +108,20 @@ def test_cells_of_a_row():
 
 @pytest.mark.parametrize(
     "source",
-    ["{% embed %}\n{% endhint %}\n" * 5_000, "<div>\n" * 10_000, "```\n" * 10_001, "$$ x\n" * 10_000, "<!--\n" * 10_000,
-     "* " * 10_000, "| " * 20_000, "    a\n\n" * 10_000, "*" * 30_000 + "x", "- " * 10_000 + "x", "|\\" * 20_000],
-)  # fmt: skip
+    [
+        "{% embed %}\n{% endhint %}\n" * 5_000,
+        "<div>\n" * 10_000,
+        "```\n" * 10_001,
+        "$$ x\n" * 10_000,
+        "<!--\n" * 10_000,
+        "* " * 10_000,
+        "| " * 20_000,
+        "    a\n\n" * 10_000,
+        "*" * 30_000 + "x",
+        "- " * 10_000 + "x",
+        "|\\" * 20_000,
+    ],
+)
 def test_hostile_texts_are_cut_in_time(source):
     begin = time.process_time()
     for piece in split(source).pieces[:50]:

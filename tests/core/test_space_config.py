@@ -60,8 +60,13 @@ def test_variables():
         + "x" * 257
     )
     assert variables == {
-        "api": "https://x.test", "limit": 500, "rate": 2.0, "live": True, "time": "06:00", "yes": "no",
-    }  # fmt: skip
+        "api": "https://x.test",
+        "limit": 500,
+        "rate": 2.0,
+        "live": True,
+        "time": "06:00",
+        "yes": "no",
+    }
     assert codes(problems) == [
         (7, "bad_variable"),
         (8, "bad_variable"),
@@ -82,8 +87,10 @@ def test_tags():
 def test_yaml_is_plain_data():
     text = "a: [1, 0x1f, 007, 1.5, ~, 2024-01-01, 1_000, '5', !!str 5, 1:30]\nb: |\n  x\nc: {d: !!python/name:os.system e}\n"
     assert read_yaml(text).value == {
-        "a": [1, 31, "007", 1.5, None, "2024-01-01", "1_000", "5", "5", "1:30"], "b": "x\n", "c": {"d": "e"},
-    }  # fmt: skip
+        "a": [1, 31, "007", 1.5, None, "2024-01-01", "1_000", "5", "5", "1:30"],
+        "b": "x\n",
+        "c": {"d": "e"},
+    }
     assert read_yaml(text).line("c", "d") == 4
     assert read_yaml(write_yaml(read_yaml(text).value)).value == read_yaml(text).value
 

@@ -61,8 +61,15 @@ def test_six_levels_at_any_indentation(step, marker, end):
 def test_mixed_indentation_and_slips_of_one_space():
     summary = read_summary("* A\n  * B\n\t* C\n * D\n    * E\n  * F\n   * G\n* H")
     assert [line.replace("page ", "").rstrip("|") for line in outline(summary.entries)] == [
-        "A", "  B", "    C", "D", "  E", "  F", "  G", "H",
-    ]  # fmt: skip
+        "A",
+        "  B",
+        "    C",
+        "D",
+        "  E",
+        "  F",
+        "  G",
+        "H",
+    ]
 
 
 def test_targets():
@@ -91,8 +98,12 @@ def test_titles_are_plain_words():
         "* [**Bold** and _soft_ `code_x`](a.md)\n* [snake_case\\_ &amp; more](b.md)\n* \u200bText  only\ufeff \n## C#\n## D ##\n"
     )
     assert [entry.title for entry in summary.entries] == [
-        "Bold and soft code_x", "snake_case_ & more", "Text only", "C#", "D",
-    ]  # fmt: skip
+        "Bold and soft code_x",
+        "snake_case_ & more",
+        "Text only",
+        "C#",
+        "D",
+    ]
 
 
 def test_a_file_listed_twice_is_a_link_the_second_time():
@@ -100,8 +111,12 @@ def test_a_file_listed_twice_is_a_link_the_second_time():
         "* [A](a.md)\n  * [B](b.md)\n* [Again](./a.md)\n  * [C](c.md)\n* [Part](b.md#part)"
     )
     assert outline(summary.entries) == [
-        "page A|a.md", "  page B|b.md", "link Again|a.md", "  page C|c.md", "link Part|b.md#part",
-    ]  # fmt: skip
+        "page A|a.md",
+        "  page B|b.md",
+        "link Again|a.md",
+        "  page C|c.md",
+        "link Part|b.md#part",
+    ]
     assert codes(summary) == [(3, "listed_twice"), (5, "listed_twice")]
 
 
@@ -349,12 +364,22 @@ def test_any_text_is_read_and_its_canonical_form_is_a_fixpoint(text):
     assert all(0 <= problem.line <= text.count("\n") + text.count("\r") + 1 for problem in summary.problems)
 
 
-WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\u200b\u2060\ufeff"), min_size=1).map(
-    lambda text: " ".join(text.split())
-).filter(bool)  # fmt: skip
-NAMES = st.text(
-    st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"], exclude_characters="/\\"), min_size=1, max_size=8
-).map(str.strip).filter(lambda name: name not in ("", ".", ".."))  # fmt: skip
+WORDS = (
+    st.text(
+        st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\u200b\u2060\ufeff"), min_size=1
+    )
+    .map(lambda text: " ".join(text.split()))
+    .filter(bool)
+)
+NAMES = (
+    st.text(
+        st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"], exclude_characters="/\\"),
+        min_size=1,
+        max_size=8,
+    )
+    .map(str.strip)
+    .filter(lambda name: name not in ("", ".", ".."))
+)
 
 
 @settings(deadline=None, max_examples=200)
@@ -377,9 +402,16 @@ def test_any_tree_is_written_and_read_back(rows):
 
 @pytest.mark.parametrize(
     "text",
-    ["<!--\n" * 50_000, "```a\n" * 50_000, "* ```a\n" * 50_000, "* [" * 30_000, "* [a](b \"" * 150 + "\n", "* " + "*a" * 900]
+    [
+        "<!--\n" * 50_000,
+        "```a\n" * 50_000,
+        "* ```a\n" * 50_000,
+        "* [" * 30_000,
+        '* [a](b "' * 150 + "\n",
+        "* " + "*a" * 900,
+    ]
     + ["".join(f"{'  ' * n}* x\n" for n in range(2000)), "# " + " " * 1900 + "x\n", "\n" * 300_000],
-)  # fmt: skip
+)
 def test_hostile_text_takes_no_time(text):
     start = time.process_time()
     write_summary(read_summary(text))

@@ -245,8 +245,11 @@ def test_who_was_added_at_once_is_told_of_by_address_alone(directory):
     assert found["displayName"] == found["userName"] == "stranger@example.org"
     # Removing them ends none of their sessions, even if they belong to no other organization.
     with world.context.db.write() as tx:
-        tx.run("DELETE FROM members WHERE user_id = :id AND organization_id = :org",
-               id=world.users["stranger"], org=world.away["organizationId"])  # fmt: skip
+        tx.run(
+            "DELETE FROM members WHERE user_id = :id AND organization_id = :org",
+            id=world.users["stranger"],
+            org=world.away["organizationId"],
+        )
     directory.call("DELETE", f"/Users/{world.users['stranger']}", status=204)
     assert world.call("stranger", "GET", "/user").status_code == 200
 
@@ -384,9 +387,11 @@ def test_attributes_are_left_out_and_filters_are_joined(directory):
     urn = "urn:ietf:params:scim:schemas:core:2.0:User"
     only = directory.call("GET", f"/Users/{ada['id']}?attributes={urn}:userName,emails.value")
     assert only == {
-        "id": ada["id"], "schemas": ada["schemas"], "userName": "ada@example.org",
+        "id": ada["id"],
+        "schemas": ada["schemas"],
+        "userName": "ada@example.org",
         "emails": [{"value": "ada@example.org"}],
-    }  # fmt: skip
+    }
     assert (
         "type" not in directory.call("GET", f"/Users/{ada['id']}?excludedAttributes=emails.type")["emails"][0]
     )

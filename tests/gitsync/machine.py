@@ -103,10 +103,17 @@ class Machine:
             self._patch.setattr(owner, name, wrapped)
 
         for owner, name in (
-            (Connection, "fetch"), (Connection, "push"), (Sync, "_arrived"), (Sync, "_merge"), (Sync, "entries"),
-            (store, "put_branch"), (store, "put_ahead"), (store, "set_fields"), (store, "end_run"),
+            (Connection, "fetch"),
+            (Connection, "push"),
+            (Sync, "_arrived"),
+            (Sync, "_merge"),
+            (Sync, "entries"),
+            (store, "put_branch"),
+            (store, "put_ahead"),
+            (store, "set_fields"),
+            (store, "end_run"),
             (project_running, "share_settings"),
-        ):  # fmt: skip
+        ):
             around(owner, name)
 
     def _point(self, name: str, is_outside: bool) -> None:
@@ -185,10 +192,13 @@ class Machine:
 
     def space_pages(self) -> list[dict[str, Any]]:
         return [
-            page for page in self.synced.pages().values()
-            if page["type"] == "document" and not str(page.get("git", {}).get("path", "")).startswith("odd/")
-            and page["title"] not in _TITLES and "odd/" not in page["title"]
-        ]  # fmt: skip
+            page
+            for page in self.synced.pages().values()
+            if page["type"] == "document"
+            and not str(page.get("git", {}).get("path", "")).startswith("odd/")
+            and page["title"] not in _TITLES
+            and "odd/" not in page["title"]
+        ]
 
     def space_edit(self) -> None:
         if pages := self.space_pages():
@@ -253,9 +263,10 @@ class Machine:
 
     def _pages(self) -> dict[str, str]:
         return {
-            path: text for path, text in self.files().items()
+            path: text
+            for path, text in self.files().items()
             if path.endswith(".md") and path not in ODD and path != "SUMMARY.md" and MARK.search(text)
-        }  # fmt: skip
+        }
 
     def repository_edit(self) -> None:
         if pages := self._pages():

@@ -31,23 +31,59 @@ TOKEN = Credential("token", "t0k")
 SAID = {"target_url": STATUS.url, "description": STATUS.description}
 
 FORMS: list[tuple[str, str, str, dict[str, str], dict[str, str]]] = [
-    ("github", "https://github.com/acme/docs.git", f"https://api.github.com/repos/acme/docs/statuses/{COMMIT}",
-     {"authorization": "Bearer t0k", "accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"},
-     {**SAID, "state": "success", "context": "octavo/docs"}),
-    ("github", "https://git.acme.com/acme/docs", f"https://git.acme.com/api/v3/repos/acme/docs/statuses/{COMMIT}",
-     {"authorization": "Bearer t0k"}, {**SAID, "state": "success", "context": "octavo/docs"}),
-    ("gitlab", "https://gitlab.com/acme/team/docs.git",
-     f"https://gitlab.com/api/v4/projects/acme%2Fteam%2Fdocs/statuses/{COMMIT}",
-     {"private-token": "t0k"}, {**SAID, "state": "success", "name": "octavo/docs"}),
-    ("gitea", "https://codeberg.org/acme/docs.git", f"https://codeberg.org/api/v1/repos/acme/docs/statuses/{COMMIT}",
-     {"authorization": "token t0k"}, {**SAID, "state": "success", "context": "octavo/docs"}),
-    ("gitea", "https://acme.com:8443/git/acme/docs", f"https://acme.com:8443/git/api/v1/repos/acme/docs/statuses/{COMMIT}",
-     {"authorization": "token t0k"}, {**SAID, "state": "success", "context": "octavo/docs"}),
-    ("bitbucket", "https://bitbucket.org/acme/docs.git",
-     f"https://api.bitbucket.org/2.0/repositories/acme/docs/commit/{COMMIT}/statuses/build",
-     {"authorization": "Bearer t0k"},
-     {"state": "SUCCESSFUL", "key": "octavo-s1", "name": "octavo/docs", "url": STATUS.url, "description": "Octavo has it"}),
-]  # fmt: skip
+    (
+        "github",
+        "https://github.com/acme/docs.git",
+        f"https://api.github.com/repos/acme/docs/statuses/{COMMIT}",
+        {
+            "authorization": "Bearer t0k",
+            "accept": "application/vnd.github+json",
+            "x-github-api-version": "2022-11-28",
+        },
+        {**SAID, "state": "success", "context": "octavo/docs"},
+    ),
+    (
+        "github",
+        "https://git.acme.com/acme/docs",
+        f"https://git.acme.com/api/v3/repos/acme/docs/statuses/{COMMIT}",
+        {"authorization": "Bearer t0k"},
+        {**SAID, "state": "success", "context": "octavo/docs"},
+    ),
+    (
+        "gitlab",
+        "https://gitlab.com/acme/team/docs.git",
+        f"https://gitlab.com/api/v4/projects/acme%2Fteam%2Fdocs/statuses/{COMMIT}",
+        {"private-token": "t0k"},
+        {**SAID, "state": "success", "name": "octavo/docs"},
+    ),
+    (
+        "gitea",
+        "https://codeberg.org/acme/docs.git",
+        f"https://codeberg.org/api/v1/repos/acme/docs/statuses/{COMMIT}",
+        {"authorization": "token t0k"},
+        {**SAID, "state": "success", "context": "octavo/docs"},
+    ),
+    (
+        "gitea",
+        "https://acme.com:8443/git/acme/docs",
+        f"https://acme.com:8443/git/api/v1/repos/acme/docs/statuses/{COMMIT}",
+        {"authorization": "token t0k"},
+        {**SAID, "state": "success", "context": "octavo/docs"},
+    ),
+    (
+        "bitbucket",
+        "https://bitbucket.org/acme/docs.git",
+        f"https://api.bitbucket.org/2.0/repositories/acme/docs/commit/{COMMIT}/statuses/build",
+        {"authorization": "Bearer t0k"},
+        {
+            "state": "SUCCESSFUL",
+            "key": "octavo-s1",
+            "name": "octavo/docs",
+            "url": STATUS.url,
+            "description": "Octavo has it",
+        },
+    ),
+]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form[1])
@@ -120,9 +156,13 @@ def test_the_hoster_is_told_of_each_commit_once(
 
         monkeypatch.setattr("octavo.interchange.gitsync.providers.status_request", moved)
         synced = connect(
-            world, developer, f"{server.url}/acme/docs.git", provider="gitea", commitStatuses=True,
+            world,
+            developer,
+            f"{server.url}/acme/docs.git",
+            provider="gitea",
+            commitStatuses=True,
             credential={"type": "token", "secret": SECRET},
-        )  # fmt: skip
+        )
         assert synced.connected["commitStatuses"] is True
         assert synced.sync() == "synced", synced.state()
         [(path, headers, body)] = hoster.told

@@ -217,9 +217,13 @@ def test_two_spaces_share_no_folder(remotes: World, developer: Developer) -> Non
 
 @pytest.mark.parametrize(
     "other",
-    ["https://GitHub.com/acme/docs", "https://github.com:443/Acme/docs.git/", "git@github.com:acme/docs.git",
-     "ssh://git@github.com/acme/docs"],
-)  # fmt: skip
+    [
+        "https://GitHub.com/acme/docs",
+        "https://github.com:443/Acme/docs.git/",
+        "git@github.com:acme/docs.git",
+        "ssh://git@github.com/acme/docs",
+    ],
+)
 def test_one_folder_is_one_however_its_repository_is_written(sqlite_world: World, other: str) -> None:
     world = sqlite_world
     made = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})
@@ -234,13 +238,25 @@ def test_one_folder_is_one_however_its_repository_is_written(sqlite_world: World
 
 
 BAD = [
-    {"remote": "ftp://x/y"}, {"remote": "https://user:secret@example.com/x.git"}, {"remote": "https://example.com"},
-    {"remote": "-oProxyCommand=evil"}, {"remote": "ssh://-oProxyCommand=evil/x"}, {"remote": "ext::sh -c id"},
-    {"remote": "https://example.com/x.git?y=1"}, {"branch": "../main"}, {"branch": "a b"}, {"branch": "-x"},
-    {"branch": "x.lock"}, {"branch": "@{u}"}, {"folder": "../up"}, {"folder": "a/.git/b"}, {"folder": "a\\b"},
-    {"credential": {"type": "token"}}, {"credential": {"type": "ssh-key"}},
+    {"remote": "ftp://x/y"},
+    {"remote": "https://user:secret@example.com/x.git"},
+    {"remote": "https://example.com"},
+    {"remote": "-oProxyCommand=evil"},
+    {"remote": "ssh://-oProxyCommand=evil/x"},
+    {"remote": "ext::sh -c id"},
+    {"remote": "https://example.com/x.git?y=1"},
+    {"branch": "../main"},
+    {"branch": "a b"},
+    {"branch": "-x"},
+    {"branch": "x.lock"},
+    {"branch": "@{u}"},
+    {"folder": "../up"},
+    {"folder": "a/.git/b"},
+    {"folder": "a\\b"},
+    {"credential": {"type": "token"}},
+    {"credential": {"type": "ssh-key"}},
     {"credential": {"type": "token", "secret": "a\nb"}},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("wrong", BAD, ids=lambda wrong: str(wrong)[:50])

@@ -215,8 +215,15 @@ def test_which_files_are_in_lfs(tmp_path: Path) -> None:
     )
     whole = Tracked(Repository(developer.repo, developer.where, ""), head)
     tracked = [
-        "a.png", "docs/b/c.png", "docs/raw/x.txt", "docs/raw/y/z.psd", "top.bin", "docs/m.mov", "a/z.zip", "a/b/c/z.zip",
-    ]  # fmt: skip
+        "a.png",
+        "docs/b/c.png",
+        "docs/raw/x.txt",
+        "docs/raw/y/z.psd",
+        "top.bin",
+        "docs/m.mov",
+        "a/z.zip",
+        "a/b/c/z.zip",
+    ]
     plain = [
         "a.txt",
         "docs/small.png",

@@ -126,9 +126,10 @@ class SpaceMachine(Machine):
         if world.get("admin", path)["status"] not in ("open", "draft"):
             return
         pages = [
-            page for page in world.get("admin", f"{path}/content")["pages"]
+            page
+            for page in world.get("admin", f"{path}/content")["pages"]
             if page["type"] == "document" and page["title"] not in ("Windows", "Tabs", "No newline")
-        ]  # fmt: skip
+        ]
         page = self.random.choice(pages)
         text = world.get("admin", f"{path}/content/page/{page['id']}?format=markdown")["markdown"]
         if MARK.search(text):
@@ -174,13 +175,36 @@ class SpaceMachine(Machine):
 
     def step(self) -> None:
         steps = [
-            self.space_edit, self.space_edit, self.space_edit, self.space_new, self.space_move, self.space_rename,
-            self.space_delete, self.repository_edit, self.repository_edit, self.repository_edit, self.repository_new,
-            self.repository_move, self.repository_delete, self.repository_reorder, self.repository_merge,
-            self.sync, self.sync, self.sync, self.sync_and_die, self.sync_and_die, self.sync_and_cut,
-            self.repository_large, self.space_large,
-            self.topic_begin, self.topic_edit, self.topic_edit, self.topic_end, self.change_edit, self.change_edit,
-        ]  # fmt: skip
+            self.space_edit,
+            self.space_edit,
+            self.space_edit,
+            self.space_new,
+            self.space_move,
+            self.space_rename,
+            self.space_delete,
+            self.repository_edit,
+            self.repository_edit,
+            self.repository_edit,
+            self.repository_new,
+            self.repository_move,
+            self.repository_delete,
+            self.repository_reorder,
+            self.repository_merge,
+            self.sync,
+            self.sync,
+            self.sync,
+            self.sync_and_die,
+            self.sync_and_die,
+            self.sync_and_cut,
+            self.repository_large,
+            self.space_large,
+            self.topic_begin,
+            self.topic_edit,
+            self.topic_edit,
+            self.topic_end,
+            self.change_edit,
+            self.change_edit,
+        ]
         if self.random.random() < 0.02:
             self.force()
         else:

@@ -238,13 +238,37 @@ class ProjectMachine(Machine):
             self.sync()
             return
         steps = [
-            self.space_edit, self.space_edit, self.space_edit, self.space_new, self.space_move, self.space_rename,
-            self.space_delete, self.repository_edit, self.repository_edit, self.repository_edit, self.repository_new,
-            self.repository_move, self.repository_delete, self.repository_reorder, self.repository_merge,
-            self.repository_large, self.space_large, self.new_folder, self.new_space, self.rename_folder,
-            self.move_between, self.move_between, self.structure_there, self.structure_here,
-            self.sync, self.sync, self.sync, self.sync_and_die, self.sync_and_die, self.sync_and_cut,
-        ]  # fmt: skip
+            self.space_edit,
+            self.space_edit,
+            self.space_edit,
+            self.space_new,
+            self.space_move,
+            self.space_rename,
+            self.space_delete,
+            self.repository_edit,
+            self.repository_edit,
+            self.repository_edit,
+            self.repository_new,
+            self.repository_move,
+            self.repository_delete,
+            self.repository_reorder,
+            self.repository_merge,
+            self.repository_large,
+            self.space_large,
+            self.new_folder,
+            self.new_space,
+            self.rename_folder,
+            self.move_between,
+            self.move_between,
+            self.structure_there,
+            self.structure_here,
+            self.sync,
+            self.sync,
+            self.sync,
+            self.sync_and_die,
+            self.sync_and_die,
+            self.sync_and_cut,
+        ]
         if self.random.random() < 0.02:
             self.force()
         else:

@@ -145,8 +145,10 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
         {"remote": developer.url, "branch": "main", "folder": "docs", "first": "import"},
     )
     assert [(one["folder"], one.get("space"), one["first"]) for one in preview["spaces"]] == [
-        ("api/", None, "import"), ("notes/", notes, "export"), ("user-guide/", guide, "import"),
-    ]  # fmt: skip
+        ("api/", None, "import"),
+        ("notes/", notes, "export"),
+        ("user-guide/", guide, "import"),
+    ]
     project = Project(world, collection, developer, folder="docs")
     assert project.sync() == "synced", project.state()
     assert project.statuses() == {"synced"} and titles(world, collection) == {"User guide", "Notes", "Api"}
@@ -248,10 +250,12 @@ def test_what_a_space_has_from_its_project_is_changed_there(
         assert found["project"] == {"type": "collection", "id": project.id}
         assert found["signingKey"] == project.connected["signingKey"] and found["pollSeconds"] == 0
         for method, where, body in (
-            ("PATCH", at, {"direction": "import"}), ("DELETE", at, None), ("POST", f"{at}/hook-secret", None),
+            ("PATCH", at, {"direction": "import"}),
+            ("DELETE", at, None),
+            ("POST", f"{at}/hook-secret", None),
             ("DELETE", f"/spaces/{space}/git/legacy-installation", None),
             ("POST", f"/spaces/{space}/git/import", {"url": "https://example.com/a/b", "ref": "main"}),
-        ):  # fmt: skip
+        ):
             assert world.call("admin", method, where, json=body).status_code == 409, (method, where)
         world.call(
             "admin", "PATCH", f"{collection}/git/sync", json={"direction": "export", "signCommits": False}
@@ -315,8 +319,9 @@ def test_who_connected_is_told_that_it_failed(
     shown = make_space(world, "Shown")
     world.post("admin", f"{site}/site-spaces", {"spaceId": shown})
     for at, address in (
-        (collection, f"/c/{collection.rpartition('/')[2]}/~/git"), (site, f"{site.replace('orgs', 'o')}/~/git"),
-    ):  # fmt: skip
+        (collection, f"/c/{collection.rpartition('/')[2]}/~/git"),
+        (site, f"{site.replace('orgs', 'o')}/~/git"),
+    ):
         project = Project(world, at, developer, branch="gone" if at == site else "main")
         if at == collection:
             assert project.sync() == "synced", project.state()
@@ -463,10 +468,12 @@ def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer
 @pytest.mark.parametrize(
     ("docs", "reason"),
     [
-        (None, "emptied"), ("a: [", "content"), ("site: {structure: []}\n", "content"),
+        (None, "emptied"),
+        ("a: [", "content"),
+        ("site: {structure: []}\n", "content"),
         ("site: {structure: [{type: space, key: a, content: {directory: gone}}]}\n", "content"),
     ],
-)  # fmt: skip
+)
 def test_a_docs_yaml_that_says_nothing_is_named(
     sqlite_world: World, developer: Developer, docs: str | None, reason: str
 ) -> None:

@@ -28,21 +28,40 @@ SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 def github(number: int, *, fork: bool = False, **more: Any) -> dict[str, Any]:
     """As GitHub, Gitea and Forgejo describe one."""
     return {
-        "number": number, "state": "open", "title": "Amazing new feature", "draft": False,
-        "html_url": f"https://github.com/acme/docs/pull/{number}", "merge_commit_sha": SHA, "merged_at": None,
+        "number": number,
+        "state": "open",
+        "title": "Amazing new feature",
+        "draft": False,
+        "html_url": f"https://github.com/acme/docs/pull/{number}",
+        "merge_commit_sha": SHA,
+        "merged_at": None,
         "head": {"label": "dev:topic", "ref": "topic", "sha": SHA, "repo": {"id": 7 if fork else 1}},
-        "base": {"label": "acme:main", "ref": "main", "sha": SHA, "repo": {"id": 1, "full_name": "acme/docs"}},
+        "base": {
+            "label": "acme:main",
+            "ref": "main",
+            "sha": SHA,
+            "repo": {"id": 1, "full_name": "acme/docs"},
+        },
         **more,
-    }  # fmt: skip
+    }
 
 
 def gitlab(number: int, *, fork: bool = False, **more: Any) -> dict[str, Any]:
     return {
-        "id": 1000 + number, "iid": number, "state": "opened", "title": "Amazing new feature",
-        "web_url": f"https://gitlab.com/acme/docs/-/merge_requests/{number}", "source_branch": "topic",
-        "target_branch": "main", "source_project_id": 7 if fork else 1, "target_project_id": 1, "sha": SHA,
-        "merge_commit_sha": None, "squash_commit_sha": None, **more,
-    }  # fmt: skip
+        "id": 1000 + number,
+        "iid": number,
+        "state": "opened",
+        "title": "Amazing new feature",
+        "web_url": f"https://gitlab.com/acme/docs/-/merge_requests/{number}",
+        "source_branch": "topic",
+        "target_branch": "main",
+        "source_project_id": 7 if fork else 1,
+        "target_project_id": 1,
+        "sha": SHA,
+        "merge_commit_sha": None,
+        "squash_commit_sha": None,
+        **more,
+    }
 
 
 def bitbucket(number: int, *, fork: bool = False, **more: Any) -> dict[str, Any]:
@@ -54,10 +73,15 @@ def bitbucket(number: int, *, fork: bool = False, **more: Any) -> dict[str, Any]
         }
 
     return {
-        "id": number, "state": "OPEN", "title": "Amazing new feature", "type": "pullrequest",
+        "id": number,
+        "state": "OPEN",
+        "title": "Amazing new feature",
+        "type": "pullrequest",
         "links": {"html": {"href": f"https://bitbucket.org/acme/docs/pull-requests/{number}"}},
-        "source": side("topic", "dev/docs" if fork else "acme/docs"), "destination": side("main", "acme/docs"), **more,
-    }  # fmt: skip
+        "source": side("topic", "dev/docs" if fork else "acme/docs"),
+        "destination": side("main", "acme/docs"),
+        **more,
+    }
 
 
 SAID = {"github": github, "gitea": github, "gitlab": gitlab, "bitbucket": bitbucket}
@@ -66,20 +90,32 @@ SAID = {"github": github, "gitea": github, "gitlab": gitlab, "bitbucket": bitbuc
 @pytest.mark.parametrize(
     ("provider", "remote", "listed", "one"),
     [
-        ("github", "https://github.com/acme/docs.git",
-         "https://api.github.com/repos/acme/docs/pulls?state=open&base=main&per_page=100&page=2",
-         "https://api.github.com/repos/acme/docs/pulls/3"),
-        ("gitlab", "https://gitlab.com/acme/team/docs.git",
-         "https://gitlab.com/api/v4/projects/acme%2Fteam%2Fdocs/merge_requests?state=opened&target_branch=main&per_page=100&page=2",
-         "https://gitlab.com/api/v4/projects/acme%2Fteam%2Fdocs/merge_requests/3"),
-        ("gitea", "https://codeberg.org/acme/docs.git",
-         "https://codeberg.org/api/v1/repos/acme/docs/pulls?state=open&limit=50&page=2",
-         "https://codeberg.org/api/v1/repos/acme/docs/pulls/3"),
-        ("bitbucket", "https://bitbucket.org/acme/docs.git",
-         "https://api.bitbucket.org/2.0/repositories/acme/docs/pullrequests?state=OPEN&pagelen=50&page=2",
-         "https://api.bitbucket.org/2.0/repositories/acme/docs/pullrequests/3"),
+        (
+            "github",
+            "https://github.com/acme/docs.git",
+            "https://api.github.com/repos/acme/docs/pulls?state=open&base=main&per_page=100&page=2",
+            "https://api.github.com/repos/acme/docs/pulls/3",
+        ),
+        (
+            "gitlab",
+            "https://gitlab.com/acme/team/docs.git",
+            "https://gitlab.com/api/v4/projects/acme%2Fteam%2Fdocs/merge_requests?state=opened&target_branch=main&per_page=100&page=2",
+            "https://gitlab.com/api/v4/projects/acme%2Fteam%2Fdocs/merge_requests/3",
+        ),
+        (
+            "gitea",
+            "https://codeberg.org/acme/docs.git",
+            "https://codeberg.org/api/v1/repos/acme/docs/pulls?state=open&limit=50&page=2",
+            "https://codeberg.org/api/v1/repos/acme/docs/pulls/3",
+        ),
+        (
+            "bitbucket",
+            "https://bitbucket.org/acme/docs.git",
+            "https://api.bitbucket.org/2.0/repositories/acme/docs/pullrequests?state=OPEN&pagelen=50&page=2",
+            "https://api.bitbucket.org/2.0/repositories/acme/docs/pullrequests/3",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_hoster_is_asked_in_its_form(provider: str, remote: str, listed: str, one: str) -> None:
     at = read_remote(remote, local=False)
     assert list_request(at, provider, TOKEN, "main", 2).url == listed
@@ -93,8 +129,11 @@ def test_each_hosters_answer_is_understood() -> None:
     for provider, said in SAID.items():
         found = read_pull(provider, said(3), "main")
         assert found is not None and (found.number, found.branch, found.ref, found.state) == (
-            "3", "topic", "refs/heads/topic", "open",
-        ), provider  # fmt: skip
+            "3",
+            "topic",
+            "refs/heads/topic",
+            "open",
+        ), provider
         assert found.url.endswith("/3") and found.merged is None
         fork = read_pull(provider, said(3, fork=True), "main")
         assert fork is not None and fork.branch is None
@@ -193,9 +232,14 @@ def test_open_pull_requests_are_followed(
         for module in ("pulls", "providers"):
             monkeypatch.setattr(f"octavo.interchange.gitsync.{module}.repository_api", moved)
         synced = connect(
-            world, developer, f"{server.url}/acme/docs.git", provider="gitea", commitStatuses=True,
-            pullRequests=True, credential={"type": "token", "secret": SECRET},
-        )  # fmt: skip
+            world,
+            developer,
+            f"{server.url}/acme/docs.git",
+            provider="gitea",
+            commitStatuses=True,
+            pullRequests=True,
+            credential={"type": "token", "secret": SECRET},
+        )
         assert synced.connected["pullRequests"] is True
         assert synced.sync() == "synced", synced.state()
         assert "branchesMessage" not in synced.state()

@@ -31,15 +31,34 @@ def prepared(world, operation):
 
 def test_what_changes_how_one_signs_in_asks_for_a_proof():
     assert {op.id for op in CHANGING} == {
-        "setPassword", "startMfa", "confirmMfa", "renewMfaRecoveryCodes", "endMfa", "endSession",
-        "endOtherSessions", "createPersonalToken", "revokePersonalToken", "connectSamlAccount", "startPasskey",
-        "registerPasskey", "updatePasskey", "removePasskey", "connectAgent", "deleteOwnAccount", "deleteAccount",
-    }  # fmt: skip
+        "setPassword",
+        "startMfa",
+        "confirmMfa",
+        "renewMfaRecoveryCodes",
+        "endMfa",
+        "endSession",
+        "endOtherSessions",
+        "createPersonalToken",
+        "revokePersonalToken",
+        "connectSamlAccount",
+        "startPasskey",
+        "registerPasskey",
+        "updatePasskey",
+        "removePasskey",
+        "connectAgent",
+        "deleteOwnAccount",
+        "deleteAccount",
+    }
     own = [op for op in TABLE.values() if op.path.startswith("/user/") and op.method != "GET"]
     assert [op.id for op in own if op not in CHANGING] == [
-        "proveIdentity", "declineInvitation", "updateOwnNotification", "updateOwnNotifications",
-        "updateOwnNotificationSettings", "disconnectAgent", "undoAgentActs",
-    ]  # fmt: skip
+        "proveIdentity",
+        "declineInvitation",
+        "updateOwnNotification",
+        "updateOwnNotifications",
+        "updateOwnNotificationSettings",
+        "disconnectAgent",
+        "undoAgentActs",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -144,9 +144,15 @@ KEYS = {"keys": [KEY.as_dict(private=False)]}
 def claims(**changes):
     moment = now() // 1000
     found = {
-        "iss": "https://idp.test", "aud": "octavo", "sub": "ada", "nonce": "n", "iat": moment, "exp": moment + 300,
-        "email": "ada@example.org", "email_verified": True,
-    }  # fmt: skip
+        "iss": "https://idp.test",
+        "aud": "octavo",
+        "sub": "ada",
+        "nonce": "n",
+        "iat": moment,
+        "exp": moment + 300,
+        "email": "ada@example.org",
+        "email_verified": True,
+    }
     return {name: value for name, value in (found | changes).items() if value is not None}
 
 

@@ -359,8 +359,11 @@ def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
     assert waiting(world.call(NOBODY, "GET", finish)) == secret
     shown = use(world, "/sign-in/saml/answer", secret).json()
     assert shown == {
-        "step": "confirm", "organization": "Home", "provider": "Company", "email": "ada@example.org"
-    }  # fmt: skip
+        "step": "confirm",
+        "organization": "Home",
+        "provider": "Company",
+        "email": "ada@example.org",
+    }
     # Neither another site nor another browser can confirm it.
     for headers in ({}, {"origin": "https://evil.test"}, {"sec-fetch-site": "same-site"}):
         assert use(world, "/sign-in/saml", secret, headers).status_code == 403

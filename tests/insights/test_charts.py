@@ -26,8 +26,13 @@ class Site:
         self, type: str, times: int = 1, url: str = "https://docs.test/a", hours: int = 0, **more: Any
     ) -> None:
         session = {
-            "visitorId": "v", "sessionId": "s", "cookies": {}, "userAgent": FIREFOX, "language": "en", "referrer": None
-        }  # fmt: skip
+            "visitorId": "v",
+            "sessionId": "s",
+            "cookies": {},
+            "userAgent": FIREFOX,
+            "language": "en",
+            "referrer": None,
+        }
         location: dict[str, Any] = dict.fromkeys(("siteSection", "siteShareKey", "space", "revision"))
         location |= {"url": url, "siteSpace": "s", "page": "p"}
         at = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
@@ -83,9 +88,15 @@ def test_it_says_what_visitors_did(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("period", "bars"), [("last24Hours", {25}), ("last7Days", {8}), ("last30Days", {31}), ("last3Months", {14}),
-    ("lastYear", {13})],
-)  # fmt: skip
+    ("period", "bars"),
+    [
+        ("last24Hours", {25}),
+        ("last7Days", {8}),
+        ("last30Days", {31}),
+        ("last3Months", {14}),
+        ("lastYear", {13}),
+    ],
+)
 def test_each_interval_of_a_period_has_its_bar(site: Site, period: str, bars: set[int]) -> None:
     site.track("page_view", 2)
     site.track("page_view", 1, hours=23)

@@ -113,9 +113,10 @@ def test_events_of_closed_spaces_are_left_out(site):
         inside(site.event("search_type_query", query="anywhere"), None),
         inside(site.event("page_post_feedback_comment", feedback={"rating": "bad", "comment": "of it"})),
     )
-    asked = [{"column": name} for name in (
-        "url", "page", "eventSearchQuery", "eventPageFeedbackComment", "referrer", "eventsCount"
-    )]  # fmt: skip
+    asked = [
+        {"column": name}
+        for name in ("url", "page", "eventSearchQuery", "eventPageFeedbackComment", "referrer", "eventsCount")
+    ]
     whole = site.ask(select=asked)
     assert len(whole) == 5 and f"{home}plan" in str(whole)
     assert world.call(
@@ -131,8 +132,17 @@ def test_events_of_closed_spaces_are_left_out(site):
         assert site.ask(**held) == [(0,)]
         page = world.call("reader", "GET", f"{site.path}/insights/page", headers={"accept": "text/html"}).text
         assert "anywhere" not in page and "in it" not in page and "plan" not in page
-        assert len(world.call("admin", "POST", f"{site.path}/insights/events/aggregate", json={
-            "range": "last7Days", "select": asked}).json()["columns"][0]["values"]) == 5  # fmt: skip
+        assert (
+            len(
+                world.call(
+                    "admin",
+                    "POST",
+                    f"{site.path}/insights/events/aggregate",
+                    json={"range": "last7Days", "select": asked},
+                ).json()["columns"][0]["values"]
+            )
+            == 5
+        )
     finally:
         world.call("admin", "PATCH", f"/spaces/{closed['space']['id']}", json={"defaultLevel": "inherit"})
 
@@ -167,8 +177,12 @@ def test_programs_are_counted_apart_by_kind(site):
     by = {"column": "visitorBot"}
     count = [{"column": "eventsCount"}]
     assert sorted(site.ask(select=count, groupBy=[by]), key=str) == [
-        ("assistant", 2), ("coding-agent", 2), ("crawler", 2), ("unknown", 2), (None, 1),
-    ]  # fmt: skip
+        ("assistant", 2),
+        ("coding-agent", 2),
+        ("crawler", 2),
+        ("unknown", 2),
+        (None, 1),
+    ]
     assert site.ask(where=[{"column": "visitorBot", "values": ["crawler"]}]) == [(2,)]
     assert site.ask(where=[{"column": "visitorBot", "values": [None]}]) == [(1,)]
     with site.world.context.db.read() as tx:

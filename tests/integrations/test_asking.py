@@ -60,11 +60,17 @@ def test_a_request_reaches_the_script_and_its_response_the_caller(world):
     policy = {"default-src": "'self'\n  https://cdn.example.com", "sandbox": "allow-same-origin"}
     publish(world, script=script, contentSecurityPolicy=policy)
     made = install(world)
-    site = world.post("admin", f"/integrations/chat/installations/{made['id']}/sites",
-                      {"siteId": world.home["siteId"]})  # fmt: skip
+    site = world.post(
+        "admin", f"/integrations/chat/installations/{made['id']}/sites", {"siteId": world.home["siteId"]}
+    )
     url = site["urls"]["publicEndpoint"]
-    answer = visit(world, "POST", f"{endpoint(url)}/oauth/a%20b?code=1&state=x", content="hello",
-                   headers={"cookie": "visitor=1", "x-signature": "abc"})  # fmt: skip
+    answer = visit(
+        world,
+        "POST",
+        f"{endpoint(url)}/oauth/a%20b?code=1&state=x",
+        content="hello",
+        headers={"cookie": "visitor=1", "x-signature": "abc"},
+    )
     assert answer.status_code == 201, answer.text
     told = answer.json()
     assert (told["body"], told["site"]) == ("hello", world.home["siteId"])
@@ -82,19 +88,62 @@ def test_a_request_reaches_the_script_and_its_response_the_caller(world):
 
 
 IDENTITY = (
-    "authorization", "cookie", "proxy-authorization", "forwarded", "x-forwarded-for", "x-forwarded-user", "x-real-ip",
-    "x-forwarded-email", "x-forwarded-access-token", "x-forwarded-client-cert", "remote-user", "x-remote-user",
-    "x-auth-request-email", "x-auth-request-access-token", "x-webauth-user", "x-authentik-username", "x-user-id",
-    "x-ms-client-principal", "x-goog-iap-jwt-assertion", "x-goog-authenticated-user-email", "cf-access-jwt-assertion",
-    "cf-connecting-ip", "x-amzn-oidc-data", "x-amzn-oidc-accesstoken", "tailscale-user-login", "ssl-client-cert",
-    "x-ssl-client-s-dn", "x-pomerium-jwt-assertion", "x-api-key", "x-csrf-token",
-)  # fmt: skip
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "forwarded",
+    "x-forwarded-for",
+    "x-forwarded-user",
+    "x-real-ip",
+    "x-forwarded-email",
+    "x-forwarded-access-token",
+    "x-forwarded-client-cert",
+    "remote-user",
+    "x-remote-user",
+    "x-auth-request-email",
+    "x-auth-request-access-token",
+    "x-webauth-user",
+    "x-authentik-username",
+    "x-user-id",
+    "x-ms-client-principal",
+    "x-goog-iap-jwt-assertion",
+    "x-goog-authenticated-user-email",
+    "cf-access-jwt-assertion",
+    "cf-connecting-ip",
+    "x-amzn-oidc-data",
+    "x-amzn-oidc-accesstoken",
+    "tailscale-user-login",
+    "ssl-client-cert",
+    "x-ssl-client-s-dn",
+    "x-pomerium-jwt-assertion",
+    "x-api-key",
+    "x-csrf-token",
+)
 TOLD = (
-    "accept", "accept-language", "content-type", "origin", "referer", "user-agent", "if-none-match",
-    "x-hub-signature-256", "x-github-event", "x-github-delivery", "x-gitlab-token", "x-slack-signature",
-    "x-slack-request-timestamp", "stripe-signature", "webhook-id", "webhook-timestamp", "webhook-signature", "svix-id",
-    "linear-delivery", "x-signature-ed25519", "x-shopify-hmac-sha256", "x-goog-channel-id", "x-telegram-bot-api-secret-token",
-)  # fmt: skip
+    "accept",
+    "accept-language",
+    "content-type",
+    "origin",
+    "referer",
+    "user-agent",
+    "if-none-match",
+    "x-hub-signature-256",
+    "x-github-event",
+    "x-github-delivery",
+    "x-gitlab-token",
+    "x-slack-signature",
+    "x-slack-request-timestamp",
+    "stripe-signature",
+    "webhook-id",
+    "webhook-timestamp",
+    "webhook-signature",
+    "svix-id",
+    "linear-delivery",
+    "x-signature-ed25519",
+    "x-shopify-hmac-sha256",
+    "x-goog-channel-id",
+    "x-telegram-bot-api-secret-token",
+)
 
 
 def test_a_script_is_told_no_header_that_says_who_somebody_is(world):
@@ -117,16 +166,35 @@ def test_headers_go_out_as_they_are_but_those_that_are_ours(sqlite_world):
     """Scripts are on the origin of everybody's sites: nothing that is for all of it is theirs to say."""
     world = sqlite_world
     given = {
-        "www-authenticate": "Basic", "accept-ranges": "bytes", "x-frame-options": "DENY", "allow": "GET", "x-own": "1",
-        "content-encoding": "gzip", "digest": "sha-256=abc", "permissions-policy": "camera=()",
-    }  # fmt: skip
+        "www-authenticate": "Basic",
+        "accept-ranges": "bytes",
+        "x-frame-options": "DENY",
+        "allow": "GET",
+        "x-own": "1",
+        "content-encoding": "gzip",
+        "digest": "sha-256=abc",
+        "permissions-policy": "camera=()",
+    }
     ours = {
-        "strict-transport-security": "max-age=1", "alt-svc": "h3=evil", "service-worker-allowed": "/", "nel": "{}",
-        "report-to": "{}", "x-accel-redirect": "/etc/passwd", "x-sendfile": "/etc/passwd", "accept-ch": "dpr",
-        "content-security-policy": "default-src *", "x-content-type-options": "off", "set-login": "logged-in",
-        "transfer-encoding": "chunked", "connection": "upgrade", "x-request-id": "forged", "content-length": "3",
-        "set-cookie": "a=b", "use-as-dictionary": "match=/*", "sec-session-registration": "x",
-    }  # fmt: skip
+        "strict-transport-security": "max-age=1",
+        "alt-svc": "h3=evil",
+        "service-worker-allowed": "/",
+        "nel": "{}",
+        "report-to": "{}",
+        "x-accel-redirect": "/etc/passwd",
+        "x-sendfile": "/etc/passwd",
+        "accept-ch": "dpr",
+        "content-security-policy": "default-src *",
+        "x-content-type-options": "off",
+        "set-login": "logged-in",
+        "transfer-encoding": "chunked",
+        "connection": "upgrade",
+        "x-request-id": "forged",
+        "content-length": "3",
+        "set-cookie": "a=b",
+        "use-as-dictionary": "match=/*",
+        "sec-session-registration": "x",
+    }
     headers = json.dumps(
         [*given.items(), *ours.items(), ["link", "<a>; rel=next"], ["link", "<b>; rel=prev"]]
     )
@@ -151,10 +219,13 @@ def test_headers_go_out_as_they_are_but_those_that_are_ours(sqlite_world):
         ("fetch", "return new Response('no', { status: 404 });", "success"),
         ("ui_render", "return Response.json({ error: 'none' }, { status: 404 });", "success"),
         ("ui_render", "return Response.json({ error: 'wrong' }, { status: 400 });", "failed"),
-        ("ui_render", "context.waitUntil(new Promise(d => setTimeout(d, 200))); return new Response('', { status: 500 });",
-         "failed"),
+        (
+            "ui_render",
+            "context.waitUntil(new Promise(d => setTimeout(d, 200))); return new Response('', { status: 500 });",
+            "failed",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_script_answered_says_whether_an_event_failed(sqlite_world, type, body, status):
     """Script libraries catch what a script throws, and answer 500."""
     world = sqlite_world
@@ -235,8 +306,9 @@ def test_nobody_outside_is_told_where_a_tunnel_leads(sqlite_world):
     scopes = ["site:script:inject", "site:visitor:auth"]
     publish(world, script=HANDLER % "return new Response('OK');", scopes=scopes)
     made = install(world)
-    site = world.post("admin", f"/integrations/chat/installations/{made['id']}/sites",
-                      {"siteId": world.home["siteId"]})  # fmt: skip
+    site = world.post(
+        "admin", f"/integrations/chat/installations/{made['id']}/sites", {"siteId": world.home["siteId"]}
+    )
     with world.context.db.write() as tx:
         store.set_tunnel(tx, integration_id(world, "chat"), "http://tunnel.internal.invalid:1/", True)
     public = endpoint(site["urls"]["publicEndpoint"])
@@ -314,15 +386,21 @@ def test_a_component_is_rendered_for_whoever_sees_the_space(world):
         output(element={"type": "block"}),
         output(element={"type": "block", "children": [{"type": "iframe"}]}),
         output(element={"type": "block", "children": [7]}),
-        output(element={"type": "block", "children": [{"type": "webframe", "source": {"url": "javascript:1"}}]}),
-        output(element={"type": "block", "children": [
-            {"type": "link", "target": {"url": "data:text/html,x"}, "children": "x"}]}),
+        output(
+            element={"type": "block", "children": [{"type": "webframe", "source": {"url": "javascript:1"}}]}
+        ),
+        output(
+            element={
+                "type": "block",
+                "children": [{"type": "link", "target": {"url": "data:text/html,x"}, "children": "x"}],
+            }
+        ),
         output(element={"type": "block", "children": [{"type": "card", "buttons": [{"type": "button"}]}]}),
         output(element={"type": {"a": 1}, "children": []}),
         {"type": "element", "element": BLOCK, "state": {}},
         {"type": "complete", "returnValue": 3},
     ],
-)  # fmt: skip
+)
 def test_outputs_that_are_not_drawn(wrong):
     with pytest.raises(BadOutput):
         read_output(json.dumps(wrong).encode())

@@ -47,9 +47,14 @@ def source(**props):
 
 def put_on_page(world, given):
     """A page that is computed; its id."""
-    made = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {
-        "title": "Menus", "computedSource": given,
-    })  # fmt: skip
+    made = world.post(
+        "admin",
+        world.home.path("/orgs/{organizationId}/spaces"),
+        {
+            "title": "Menus",
+            "computedSource": given,
+        },
+    )
     return made["id"]
 
 
@@ -63,8 +68,11 @@ def titles(world, space, who="reader"):
 
 
 PAGES = [
-    ("group", "Dishes"), ("document", "Leek soup"), ("link", "About"), ("document", "Salad of kale"),
-]  # fmt: skip
+    ("group", "Dishes"),
+    ("document", "Leek soup"),
+    ("link", "About"),
+    ("document", "Salad of kale"),
+]
 
 
 @pytest.fixture
@@ -87,9 +95,14 @@ def test_a_space_has_the_pages_that_an_integration_gives(world, menu):
     assert titles(world, space) == PAGES
     (event,) = asked(world)
     assert event == {
-        "eventId": event["eventId"], "type": "content_compute_revision", "installationId": menu["id"],
-        "spaceId": space, "sourceId": "menu", "props": {"name": "Leek"}, "dependencies": {},
-    }  # fmt: skip
+        "eventId": event["eventId"],
+        "type": "content_compute_revision",
+        "installationId": menu["id"],
+        "spaceId": space,
+        "sourceId": "menu",
+        "props": {"name": "Leek"},
+        "dependencies": {},
+    }
     assert [one["props"] for one in asked(world, "document")] == [{"dish": "soup"}, {"dish": "salad"}]
     soup, salad = world.get("reader", f"/spaces/{space}/content")["pages"][0]["pages"]
     path = f"/spaces/{space}/content/page/{salad['id']}?format=markdown"
@@ -173,21 +186,53 @@ ANSWERS = [
     ("revision", "'no JSON'", "returned an invalid answer"),
     ("revision", "JSON.stringify({ pages: [{ type: 'document', title: '' }] })", "$.pages[0].title"),
     ("revision", "JSON.stringify({ pages: [{ type: 'song', title: 'x' }] })", "song"),
-    ("revision", "JSON.stringify({ pages: [{ type: 'document', title: 'x', id: '../x' }] })", "$.pages[0].id"),
-    ("revision", "JSON.stringify({ pages: [{ type: 'document', title: 'x', emoji: 'x' }] })", "pages[0].emoji"),
+    (
+        "revision",
+        "JSON.stringify({ pages: [{ type: 'document', title: 'x', id: '../x' }] })",
+        "$.pages[0].id",
+    ),
+    (
+        "revision",
+        "JSON.stringify({ pages: [{ type: 'document', title: 'x', emoji: 'x' }] })",
+        "pages[0].emoji",
+    ),
     ("revision", "JSON.stringify({ pages: [{ type: 'group', title: 'x', pages: [] }] })", "$.pages[0].pages"),
-    ("revision", "JSON.stringify({ pages: [{ type: 'link', title: 'x', target: { kind: 'page', page: {} } }] })", "pages[0].target"),
-    ("revision", """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(40) + '[]' + '}]'.repeat(40) + '}'""", "32 deep"),
+    (
+        "revision",
+        "JSON.stringify({ pages: [{ type: 'link', title: 'x', target: { kind: 'page', page: {} } }] })",
+        "pages[0].target",
+    ),
+    (
+        "revision",
+        """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(40) + '[]' + '}]'.repeat(40) + '}'""",
+        "32 deep",
+    ),
     ("revision", "JSON.stringify({ files: [{ name: 'x' }] })", "$.files"),
-    ("revision", "JSON.stringify({ pages: [1, 1].map(() => ({ type: 'document', title: 'x', id: 'x' })) })", "unique place"),
-    ("revision", "JSON.stringify({ pages: Array(5001).fill({ type: 'document', title: 'x' }) })", "more than 5000"),
+    (
+        "revision",
+        "JSON.stringify({ pages: [1, 1].map(() => ({ type: 'document', title: 'x', id: 'x' })) })",
+        "unique place",
+    ),
+    (
+        "revision",
+        "JSON.stringify({ pages: Array(5001).fill({ type: 'document', title: 'x' }) })",
+        "more than 5000",
+    ),
     ("revision", "'['.repeat(100000)", "returned an invalid answer"),
-    ("revision", """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(3000) + '[]' + '}]'.repeat(3000) + '}'""", "returned an invalid answer"),
+    (
+        "revision",
+        """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(3000) + '[]' + '}]'.repeat(3000) + '}'""",
+        "returned an invalid answer",
+    ),
     ("revision", "'x'.repeat(8400000)", "bytes"),
     ("document", "JSON.stringify({ pages: [] })", "document"),
-    ("document", "JSON.stringify({ document: { nodes: [{ object: 'block', type: 'volcano' }] } })", "volcano"),
+    (
+        "document",
+        "JSON.stringify({ document: { nodes: [{ object: 'block', type: 'volcano' }] } })",
+        "volcano",
+    ),
     ("document", "JSON.stringify([])", "document"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.sqlite_first

@@ -52,19 +52,24 @@ def test_a_script_is_told_of_its_installation_and_who_it_is(world):
       console.warn(shown);"""
     publish(world, script=ECHO % body, secrets={"KEY": "a-very-secret-value"})
     made = install(world)
-    world.post("admin", f"/integrations/chat/installations/{made['id']}/spaces",
-               {"space": world.home["spaceId"]})  # fmt: skip
+    world.post(
+        "admin", f"/integrations/chat/installations/{made['id']}/spaces", {"space": world.home["spaceId"]}
+    )
     work(world)
     (setup, logs), (space, more) = told(world)
     assert setup["payload"] == {
-        "eventId": setup["id"], "type": "installation_setup", "installationId": made["id"], "status": "active",
-    }  # fmt: skip
+        "eventId": setup["id"],
+        "type": "installation_setup",
+        "installationId": made["id"],
+        "status": "active",
+    }
     assert (setup["status"], setup["installationId"]) == ("success", made["id"])
     assert logs[1] == "[secret] [secret] [secret]"
     assert '"name":"chat","status":"active","same":true,"secrets":["integration","installation"]' in logs[2]
     assert (space["payload"]["type"], space["payload"]["spaceId"]) == (
-        "space_installation_setup", world.home["spaceId"],
-    )  # fmt: skip
+        "space_installation_setup",
+        world.home["spaceId"],
+    )
     assert world.home["spaceId"] in more[2] and "spaceInstallation" in more[2]
 
 
@@ -107,8 +112,11 @@ def test_what_fails_is_tried_again_before_what_comes_behind_it(world, clock):
 
 def test_after_three_days_an_event_is_parked_and_the_next_goes_on(world, clock):
     failing = ECHO % "if (event.revisionId && event.revisionId === 'R') throw new Error('never');"
-    publish(world, script=failing.replace("'R'", "(globalThis.first ??= event.revisionId ?? undefined)"),
-            scopes=["space:content:read"])  # fmt: skip
+    publish(
+        world,
+        script=failing.replace("'R'", "(globalThis.first ??= event.revisionId ?? undefined)"),
+        scopes=["space:content:read"],
+    )
     made = install(world)
     first = write(world, "One")["revision"]
     work(world)
@@ -182,8 +190,10 @@ def test_one_that_hangs_delays_nobody_else(world, clock, monkeypatch):
         events = [event["payload"] for event, _ in told(world, f"works{n}")][1:]
         assert [event["revisionId"] for event in events] == revisions
     with world.context.db.read() as tx:
-        attempts = tx.all("SELECT attempts FROM deliveries e JOIN integrations i ON i.id = e.integration_id"
-                          " WHERE i.name = 'hangs'")  # fmt: skip
+        attempts = tx.all(
+            "SELECT attempts FROM deliveries e JOIN integrations i ON i.id = e.integration_id"
+            " WHERE i.name = 'hangs'"
+        )
     assert sum(row[0] for row in attempts) == 1, "then it is left alone for a while"
 
 
@@ -221,8 +231,14 @@ def test_tasks_come_back_when_they_are_due(world, clock):
 
 @pytest.mark.sqlite_first
 def test_a_tunnel_does_not_lead_inside(world):
-    for url in ("http://127.0.0.1:1/", "http://169.254.169.254/", "http://[::1]/", "file:///etc/passwd",
-                "http://0x7f.1/", "http://u:p@93.184.216.34/"):  # fmt: skip
+    for url in (
+        "http://127.0.0.1:1/",
+        "http://169.254.169.254/",
+        "http://[::1]/",
+        "file:///etc/passwd",
+        "http://0x7f.1/",
+        "http://u:p@93.184.216.34/",
+    ):
         path = world.home.path("/integrations/{integrationName}/dev")
         answer = world.call("admin", "PUT", path, json={"tunnelUrl": url})
         assert answer.status_code == 400 and "tunnelUrl" in answer.json()["error"]["message"], url

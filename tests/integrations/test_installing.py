@@ -187,8 +187,15 @@ def test_who_sees_what_is_not_public(world):
     assert world.call("reader", "GET", "/integrations/hidden").status_code == 200
     shown = world.get("stranger", "/integrations/unlisted")
     assert shown["owner"]["emailDomains"] == [] and shown["permissions"] == {"admin": False}
-    assert world.call("stranger", "POST", "/integrations/hidden/installations",
-                      json={"organization": world.away["organizationId"]}).status_code == 404  # fmt: skip
+    assert (
+        world.call(
+            "stranger",
+            "POST",
+            "/integrations/hidden/installations",
+            json={"organization": world.away["organizationId"]},
+        ).status_code
+        == 404
+    )
     assert install(world, "unlisted", "stranger", world.away)["target"] == {
         "organization": world.away["organizationId"]
     }
@@ -231,8 +238,10 @@ def test_configuration_follows_the_schema(world, place):
     assert world.get("reader", path)["configuration"] == {"channel": "a"}
     assert patch({"x": "y" * 70_000}).status_code == 400
     with world.context.db.read() as tx:
-        rows = [tx.all(f"SELECT configuration FROM {table}")
-                for table in ("integration_installations", "integration_places")]  # fmt: skip
+        rows = [
+            tx.all(f"SELECT configuration FROM {table}")
+            for table in ("integration_installations", "integration_places")
+        ]
     assert "kept by" not in str(rows)
 
 

@@ -46,9 +46,14 @@ async def set_up(context, token, org, address):
         made = [await call("POST", f"/orgs/{org}/spaces", {"title": f"Space {n}"}) for n in range(SPACES)]
         for n in range(INTEGRATIONS):
             manifest = {
-                "title": "Tells", "description": "Tells", "organization": org, "runtime": "v2", "script": TELLS,
-                "scopes": ["space:content:read"], "secrets": {"TO": f"http://{address}/{n}"},
-            }  # fmt: skip
+                "title": "Tells",
+                "description": "Tells",
+                "organization": org,
+                "runtime": "v2",
+                "script": TELLS,
+                "scopes": ["space:content:read"],
+                "secrets": {"TO": f"http://{address}/{n}"},
+            }
             await call("POST", f"/integrations/tells-{n}", manifest)
             await call("POST", f"/integrations/tells-{n}/installations", {"organization": org})
         return [space["id"] for space in made]

@@ -30,8 +30,12 @@ def test_an_address_becomes_a_block_with_the_props_that_its_script_finds(world):
     install(world, "figures")
     found = world.get("reader", f"{space}/embed?url={ADDRESS}")
     assert found == {
-        "type": "integration", "title": "Figure", "site": "Figures", "integration": "figures", "block": BLOCKS[0],
-    }  # fmt: skip
+        "type": "integration",
+        "title": "Figure",
+        "site": "Figures",
+        "integration": "figures",
+        "block": BLOCKS[0],
+    }
     asked = {
         "componentId": found["block"]["id"],
         "props": {},

@@ -43,10 +43,24 @@ def test_their_token_is_good_for_pages_renderers_and_insights(world):
         return world.call("nobody", "POST", "/urls/published", json=body).status_code
 
     def track():
-        session = {"visitorId": "v", "sessionId": "s", "userAgent": AGENT, "language": None,
-                   "referrer": None, "cookies": {}, "visitorAuthToken": token}  # fmt: skip
-        location = {"url": base, "siteSection": None, "siteSpace": None, "siteShareKey": None,
-                    "space": None, "revision": None, "page": None}  # fmt: skip
+        session = {
+            "visitorId": "v",
+            "sessionId": "s",
+            "userAgent": AGENT,
+            "language": None,
+            "referrer": None,
+            "cookies": {},
+            "visitorAuthToken": token,
+        }
+        location = {
+            "url": base,
+            "siteSection": None,
+            "siteSpace": None,
+            "siteShareKey": None,
+            "space": None,
+            "revision": None,
+            "page": None,
+        }
         event = {"type": "page_view", "session": session, "location": location, "timestamp": iso(now())}
         world.call("nobody", "POST", f"{site}/insights/events", json={"events": [event]})
         segments = world.get("admin", f"{site}/insights/visitor-segments")["items"]

@@ -14,26 +14,37 @@ AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 
 def event(type, **more):
     session = {
-        "visitorId": "v", "sessionId": "v-1", "ip": "203.0.113.9",
+        "visitorId": "v",
+        "sessionId": "v-1",
+        "ip": "203.0.113.9",
         "cookies": {"secret": "cookie", "__gitbook_cookie_granted": "yes"},
-        "userAgent": AGENT, "language": "en", "referrer": "https://search.test/?q=x",
-    }  # fmt: skip
+        "userAgent": AGENT,
+        "language": "en",
+        "referrer": "https://search.test/?q=x",
+    }
     location = {
-        "url": "https://docs.test/a?token=1", "siteSection": None, "siteSpace": None, "siteShareKey": None,
-        "space": None, "revision": None, "page": None,
-    }  # fmt: skip
+        "url": "https://docs.test/a?token=1",
+        "siteSection": None,
+        "siteSpace": None,
+        "siteShareKey": None,
+        "space": None,
+        "revision": None,
+        "page": None,
+    }
     return {"type": type, "session": session, "location": location, **more}
 
 
 def test_views_and_ratings_are_told_to_who_asked_and_may(world):
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     world.post("admin", f"{path}/publish")
-    body = {"events": [
-        event("page_view"),
-        event("page_post_feedback", feedback={"rating": "good"}),
-        event("page_post_feedback_comment", feedback={"rating": "bad", "comment": "Why?"}),
-        event("search_open"),
-    ]}  # fmt: skip
+    body = {
+        "events": [
+            event("page_view"),
+            event("page_post_feedback", feedback={"rating": "good"}),
+            event("page_post_feedback_comment", feedback={"rating": "bad", "comment": "Why?"}),
+            event("search_open"),
+        ]
+    }
 
     def track():
         assert world.call("nobody", "POST", f"{path}/insights/events", json=body).status_code == 204

@@ -47,11 +47,12 @@ def test_a_whole_life(tmp_path, built, provider, browser):  # noqa: F811
     with serving_new(data) as served:
         admin = Administrator(served)
         manifest = {
-            "title": "Greetings", "description": "Greets",
+            "title": "Greetings",
+            "description": "Greets",
             "script": built.replace("https://idp.example.com", provider),
             "scopes": ["space:metadata:read", "site:metadata:read", "site:visitor:auth"],
             "blocks": [{"id": "greeting", "title": "Greeting"}],
-        }  # fmt: skip
+        }
         installation = admin.install("greetings", manifest)
         space = admin.create_space("Book")
         placed = admin.call("POST", f"{installation}/spaces", {"space": space})

@@ -43,9 +43,14 @@ GONE = {"type": "http.disconnect"}
 
 def scope(*headers: tuple[bytes, bytes], path: bytes = b"/a", version: str = "1.1") -> dict[str, Any]:
     return {
-        "type": "http", "method": "POST", "raw_path": path, "query_string": b"", "headers": list(headers),
-        "http_version": version, "client": ("203.0.113.9", 1),
-    }  # fmt: skip
+        "type": "http",
+        "method": "POST",
+        "raw_path": path,
+        "query_string": b"",
+        "headers": list(headers),
+        "http_version": version,
+        "client": ("203.0.113.9", 1),
+    }
 
 
 def exchange_of(wire: Wire, least_rate: int = 1000) -> Exchange:
@@ -72,9 +77,24 @@ def test_hosts(host: bytes) -> None:
 
 @pytest.mark.parametrize(
     "hosts",
-    [[], [b""], [b"a", b"b"], [b"a", b"a"], [b"a b"], [b"a/b"], [b"a@b"], [b"a,b"], [b"\xff"], [b"a:b"], [b"[::1"], [b"a?"],
-     [b"a#"], [b"a\\b"], [b"a:123456"]],
-)  # fmt: skip
+    [
+        [],
+        [b""],
+        [b"a", b"b"],
+        [b"a", b"a"],
+        [b"a b"],
+        [b"a/b"],
+        [b"a@b"],
+        [b"a,b"],
+        [b"\xff"],
+        [b"a:b"],
+        [b"[::1"],
+        [b"a?"],
+        [b"a#"],
+        [b"a\\b"],
+        [b"a:123456"],
+    ],
+)
 def test_hosts_that_are_none(hosts: list[bytes]) -> None:
     with pytest.raises(BadRequest, match="^Host: "):
         checked(*((b"host", host) for host in hosts))
@@ -90,10 +110,15 @@ def test_http_1_0_needs_no_host() -> None:
 
 @pytest.mark.parametrize(
     "framing",
-    [[(b"transfer-encoding", b"gzip, chunked")], [(b"transfer-encoding", b"chunked"), (b"transfer-encoding", b"chunked")],
-     [(b"transfer-encoding", b"chunked"), (b"content-length", b"1")], [(b"content-length", b"1"), (b"content-length", b"1")],
-     [(b"transfer-encoding", b"identity")], [(b"transfer-encoding", b"")]],
-)  # fmt: skip
+    [
+        [(b"transfer-encoding", b"gzip, chunked")],
+        [(b"transfer-encoding", b"chunked"), (b"transfer-encoding", b"chunked")],
+        [(b"transfer-encoding", b"chunked"), (b"content-length", b"1")],
+        [(b"content-length", b"1"), (b"content-length", b"1")],
+        [(b"transfer-encoding", b"identity")],
+        [(b"transfer-encoding", b"")],
+    ],
+)
 def test_bodies_have_one_framing(framing: list[tuple[bytes, bytes]]) -> None:
     with pytest.raises(BadRequest, match="Content-Length"):
         checked(HOST, *framing)
@@ -258,8 +283,9 @@ def test_lifespan_starts_and_stops_once() -> None:
         return [message["type"] for message in wire.sent]
 
     assert live(Application(never, start=start, stop=stop)) == [
-        "lifespan.startup.complete", "lifespan.shutdown.complete",
-    ]  # fmt: skip
+        "lifespan.startup.complete",
+        "lifespan.shutdown.complete",
+    ]
     assert happened == ["start", "stop"]
 
     async def fail() -> None:

@@ -30,7 +30,10 @@ def classes(above: type[OctavoError] = OctavoError) -> list[type[OctavoError]]:
     ("message", "field"),
     [
         ("title: this field is required", "title"),
-        ("changes[0].set[2].document.document.nodes[3].data.style: no", "changes[0].set[2].document.document.nodes[3].data.style"),
+        (
+            "changes[0].set[2].document.document.nodes[3].data.style: no",
+            "changes[0].set[2].document.document.nodes[3].data.style",
+        ),
         ("variables[...].value: expected `str`", "variables[...].value"),
         ("variables.release-date: expected text", "variables.release-date"),
         ("There is no page here.", None),
@@ -38,7 +41,7 @@ def classes(above: type[OctavoError] = OctavoError) -> list[type[OctavoError]]:
         ("answered https://example.com", None),
         ("", None),
     ],
-)  # fmt: skip
+)
 def test_the_field_is_what_the_message_begins_with(message, field):
     assert answered(BadRequest(message)) == {
         "code": 400,

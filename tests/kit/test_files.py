@@ -252,21 +252,38 @@ def test_active_uploads_are_attachments(content_type, kind):
         *[
             (runs, "text/plain; charset=utf-8")
             for runs in (
-                "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript",
-                "text/html", "text/html; charset=utf-8", "application/xhtml+xml", "text/css", "application/wasm",
-                "text/xml", "application/xml", "application/rss+xml", "text/xsl+xml", "TEXT/JavaScript",
+                "text/javascript",
+                "application/javascript",
+                "application/x-javascript",
+                "text/ecmascript",
+                "text/html",
+                "text/html; charset=utf-8",
+                "application/xhtml+xml",
+                "text/css",
+                "application/wasm",
+                "text/xml",
+                "application/xml",
+                "application/rss+xml",
+                "text/xsl+xml",
+                "TEXT/JavaScript",
             )
         ],
         *[
             (same, same)
             for same in (
-                "image/png", "image/svg+xml", "application/pdf", "font/woff2", "text/plain", "application/zip",
-                "application/json", "video/mp4",
+                "image/png",
+                "image/svg+xml",
+                "application/pdf",
+                "font/woff2",
+                "text/plain",
+                "application/zip",
+                "application/json",
+                "video/mp4",
                 "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
             )
         ],
     ],
-)  # fmt: skip
+)
 def test_what_could_run_is_sent_as_text(given, sent):
     assert file_headers(FileGrant("a" * 64, "file", given))["Content-Type"] == sent
 

@@ -376,8 +376,15 @@ def test_organizations_and_kinds_take_turns(database):
         enqueue(tx, "index", who="us")
     assert Worker(database, None).run_pending() == 24
     assert [word[:-1] for word in seen[:8]] == [
-        "import a", "index u", "import b", "import c", "import a", "import b", "import a", "import a",
-    ]  # fmt: skip
+        "import a",
+        "index u",
+        "import b",
+        "import c",
+        "import a",
+        "import b",
+        "import a",
+        "import a",
+    ]
 
 
 def test_a_claim_costs_the_same_however_many_jobs_wait(database):

@@ -197,12 +197,23 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
 # --- every pool ---------------------------------------------------------------------------------------
 
 POOLS = {
-    "questions are being answered", "requests are waiting for integrations", "requests are waiting for other servers", "requests are being sent",
-    "images are being made", "scripts of integrations are running", "short jobs are running", "long jobs are running",
-    "jobs are waiting for other servers", "event streams are open", "requests are being processed", "changes are being processed",
-    "uploads are being processed", "pages are being made", "changes are being written",
+    "questions are being answered",
+    "requests are waiting for integrations",
+    "requests are waiting for other servers",
+    "requests are being sent",
+    "images are being made",
+    "scripts of integrations are running",
+    "short jobs are running",
+    "long jobs are running",
+    "jobs are waiting for other servers",
+    "event streams are open",
+    "requests are being processed",
+    "changes are being processed",
+    "uploads are being processed",
+    "pages are being made",
+    "changes are being written",
     "documents of apps are being fetched",
-}  # fmt: skip
+}
 
 
 @pytest.fixture

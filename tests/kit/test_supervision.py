@@ -147,5 +147,8 @@ def test_a_program_is_started_again_by_its_path(tmp_path: Path) -> None:
     script.chmod(0o755)
     assert command_of("/old/python", asked) == [str(script), "serve"]
     assert command_of("/old/python", ["python", "-m", "octavo", "serve"]) == [
-        "/old/python", "-m", "octavo", "serve",
-    ]  # fmt: skip
+        "/old/python",
+        "-m",
+        "octavo",
+        "serve",
+    ]

@@ -180,14 +180,28 @@ PIECE = _event({"choices": [{"delta": {"content": "half"}}]})
 @pytest.mark.parametrize(
     "garbage",
     [
-        b"", b"no JSON", b"[]", b"{}", b'{"error": {"message": "broke"}}', b'{"choices": []}', b'{"choices": {}}',
-        b'{"choices": [7]}', b'{"choices": [{"message": {"content": 7}}]}', b'{"choices": [{"message": null}]}',
-        b'{"choices": [{"message": {"content": "cut"}, "finish_reason": "length"}]}', b"\xff\xfe", b"[" * 100_000,
-        PIECE, PIECE + b"data: [DONE]\n\n", PIECE + _event(b"garbage"), PIECE + _event({"error": "overloaded"}),
-        b"data: [DONE]\n\n", PIECE + _event({"choices": [{"delta": {}, "finish_reason": "content_filter"}]}),
+        b"",
+        b"no JSON",
+        b"[]",
+        b"{}",
+        b'{"error": {"message": "broke"}}',
+        b'{"choices": []}',
+        b'{"choices": {}}',
+        b'{"choices": [7]}',
+        b'{"choices": [{"message": {"content": 7}}]}',
+        b'{"choices": [{"message": null}]}',
+        b'{"choices": [{"message": {"content": "cut"}, "finish_reason": "length"}]}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        PIECE,
+        PIECE + b"data: [DONE]\n\n",
+        PIECE + _event(b"garbage"),
+        PIECE + _event({"error": "overloaded"}),
+        b"data: [DONE]\n\n",
+        PIECE + _event({"choices": [{"delta": {}, "finish_reason": "content_filter"}]}),
         b"data:" + b"x" * 2_000_000,
     ],
-)  # fmt: skip
+)
 def test_garbage_is_a_failure(sqlite_world: World, server: ModelServer, garbage: bytes) -> None:
     server.answer = lambda request: garbage
     with world_with_model(sqlite_world, server), pytest.raises(ModelFailed):

@@ -24,9 +24,12 @@ SCHEMES: dict[str, dict[str, Any]] = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "token": {"type": "http", "scheme": "token"},
     "digest": {"type": "http", "scheme": "digest"},
-    "openid": {"type": "openIdConnect", "openIdConnectUrl": "https://id.example.com/.well-known/openid-configuration"},
+    "openid": {
+        "type": "openIdConnect",
+        "openIdConnectUrl": "https://id.example.com/.well-known/openid-configuration",
+    },
     "certificate": {"type": "mutualTLS"},
-}  # fmt: skip
+}
 WAYS = [*({name: []} for name in SCHEMES), {"inHeader": [], "bearer": []}]
 CORS = {
     "Access-Control-Allow-Origin": "*",

@@ -192,9 +192,16 @@ def test_what_the_operation_does_not_take_is_refused(make: Any, api: Any) -> Non
 
 def test_a_hostile_specification_leads_nowhere(world: World, make: Any, api: Any) -> None:
     servers = [
-        "http://localhost:1/", "http://127.0.0.1:1/", "http://[::1]:1/", "http://[::ffff:127.0.0.1]/", "http://2130706433/",
-        "http://0177.0.1/", "http://169.254.169.254/", "http://user:word@127.0.0.1/", "http://10.0.0.1/",
-    ]  # fmt: skip
+        "http://localhost:1/",
+        "http://127.0.0.1:1/",
+        "http://[::1]:1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://2130706433/",
+        "http://0177.0.1/",
+        "http://169.254.169.254/",
+        "http://user:word@127.0.0.1/",
+        "http://10.0.0.1/",
+    ]
     shop = make(
         servers=[{"url": url} for url in (*servers, "file:///etc/passwd", "/v1", f"http://{api.host}")]
     )
@@ -306,7 +313,12 @@ LIST, OBJECT = {"type": "array"}, {"type": "object"}
         ("query", {"schema": LIST, "explode": False}, ["a", "b"], "p?of=a%2Cb"),
         ("query", {"schema": LIST, "style": "pipeDelimited"}, ["a", "b"], "p?of=a%7Cb"),
         ("query", {"schema": LIST, "style": "spaceDelimited"}, ["a", "b"], "p?of=a+b"),
-        ("query", {"schema": OBJECT, "style": "deepObject"}, {"a": 1, "b": True}, "p?of%5Ba%5D=1&of%5Bb%5D=true"),
+        (
+            "query",
+            {"schema": OBJECT, "style": "deepObject"},
+            {"a": 1, "b": True},
+            "p?of%5Ba%5D=1&of%5Bb%5D=true",
+        ),
         ("query", {"schema": OBJECT}, {"a": 1, "b": None}, "p?a=1&b=null"),
         ("query", {"schema": OBJECT, "explode": False}, {"a": 1}, "p?of=a%2C1"),
         ("query", {"content": {"application/json": {}}}, {"a": [1]}, "p?of=%7B%22a%22%3A%5B1%5D%7D"),
@@ -322,7 +334,7 @@ LIST, OBJECT = {"type": "array"}, {"type": "object"}
         ("path", {"schema": {"type": "string"}}, ["a", "b"], "a%2Cb"),
         ("path", {"schema": {"type": "string"}}, "ä b", "%C3%A4%20b"),
     ],
-)  # fmt: skip
+)
 def test_values_are_written_as_their_style_says(
     place: str, more: dict[str, Any], value: Any, written: str
 ) -> None:
@@ -341,15 +353,24 @@ def test_values_are_written_as_their_style_says(
         (["text/csv", "application/json"], {"body": [1, None]}, "application/json", b"[1,null]"),
         (["application/json"], {"body": None}, "application/json", b"null"),
         (["application/json"], {"body": "{} "}, "application/json", b"{} "),
-        (["application/x-www-form-urlencoded"], {"body": {"a": ["x y", 1]}}, "application/x-www-form-urlencoded", b"a=x+y&a=1"),
-        (["multipart/form-data"], {"body": "--b--", "content_type": "multipart/form-data; boundary=b"},
-         "multipart/form-data; boundary=b", b"--b--"),
+        (
+            ["application/x-www-form-urlencoded"],
+            {"body": {"a": ["x y", 1]}},
+            "application/x-www-form-urlencoded",
+            b"a=x+y&a=1",
+        ),
+        (
+            ["multipart/form-data"],
+            {"body": "--b--", "content_type": "multipart/form-data; boundary=b"},
+            "multipart/form-data; boundary=b",
+            b"--b--",
+        ),
         (["multipart/form-data"], {"body": {"a": 1}}, None, None),
         (["text/plain"], {"body": 1}, None, None),
         (["text/plain"], {"body": "a", "content_type": "text/html"}, None, None),
         ([], {"body": "a"}, None, None),
     ],
-)  # fmt: skip
+)
 def test_bodies(kinds: list[str], given: dict[str, Any], kind: str | None, sent: bytes | None) -> None:
     asked = asked_of([], kinds=kinds)
     values = CallValues(path={"petId": "p"}, **given)
@@ -375,11 +396,15 @@ def test_a_server_is_named_by_its_address() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=6)
     | st.sampled_from(["..", "/", "@evil.test", "#", "?", "%2e%2e", "\r\n"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @given(

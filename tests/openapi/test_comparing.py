@@ -73,8 +73,13 @@ CASES: list[tuple[str, Edit, bool, bool | None]] = [
         True,
         False,
     ),
-    ("property of an answer gone", lambda s: s["components"]["schemas"]["Problem"]["properties"].pop("message"), True, False),
-]  # fmt: skip
+    (
+        "property of an answer gone",
+        lambda s: s["components"]["schemas"]["Problem"]["properties"].pop("message"),
+        True,
+        False,
+    ),
+]
 
 
 @pytest.mark.parametrize(("name", "edit", "breaks", "back"), CASES, ids=[case[0] for case in CASES])

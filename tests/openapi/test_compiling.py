@@ -64,7 +64,7 @@ def _bomb() -> str:
         (b"#" * (reading.MAX_BYTES + 1), "TOO_LARGE"),
         (b"PK\x03\x04" + b"\0" * 100, "INVALID_ARCHIVE"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_description_says_so(data: bytes, code: str) -> None:
     assert _codes(data) == {code}
 
@@ -72,14 +72,30 @@ def test_what_is_no_description_says_so(data: bytes, code: str) -> None:
 @pytest.mark.parametrize(
     "reference",
     [
-        "file:///etc/passwd", "/etc/passwd", "../../etc/passwd", "https://169.254.169.254/", "//other/x", "ftp://x/y",
-        "other.yaml", "other.yaml#/a", "#/nothing", "#nothing", "#/components/schemas/A/$ref", "data:text/yaml,a",
-        "#/components/schemas/A", "#/info/title/0", "C:\\x.yaml",
+        "file:///etc/passwd",
+        "/etc/passwd",
+        "../../etc/passwd",
+        "https://169.254.169.254/",
+        "//other/x",
+        "ftp://x/y",
+        "other.yaml",
+        "other.yaml#/a",
+        "#/nothing",
+        "#nothing",
+        "#/components/schemas/A/$ref",
+        "data:text/yaml,a",
+        "#/components/schemas/A",
+        "#/info/title/0",
+        "C:\\x.yaml",
     ],
-)  # fmt: skip
+)
 def test_references_that_lead_out_or_nowhere(reference: str) -> None:
-    spec = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {},
-            "components": {"schemas": {"A": {"$ref": reference}}}}  # fmt: skip
+    spec = {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": {},
+        "components": {"schemas": {"A": {"$ref": reference}}},
+    }
     found = compile_description(json.dumps(spec, indent=1).encode()).errors
     assert [(error.code, error.pointer) for error in found] == [
         ("INVALID_REFERENCE", "#/components/schemas/A/$ref")
@@ -172,8 +188,11 @@ def test_a_million_paths() -> None:
 
 def test_too_many_operations() -> None:
     operation = {"responses": {"200": {"description": "ok"}}}
-    spec = {"openapi": "3.0.0", "info": {"title": "T", "version": "1"},
-            "paths": {f"/{n}": {"get": operation} for n in range(5_001)}}  # fmt: skip
+    spec = {
+        "openapi": "3.0.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": {f"/{n}": {"get": operation} for n in range(5_001)},
+    }
     assert _codes(json.dumps(spec)) == {"TOO_LARGE"}
 
 
@@ -220,25 +239,51 @@ def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
 
 def test_swagger_becomes_openapi() -> None:
     old = {
-        "swagger": "2.0", "info": {"title": "T", "version": "1"}, "host": "api.test", "basePath": "/v2",
-        "consumes": ["application/json"], "produces": ["application/json"],
-        "securityDefinitions": {"basic": {"type": "basic"}, "flow": {
-            "type": "oauth2", "flow": "accessCode", "authorizationUrl": "https://a.test", "tokenUrl": "https://t.test",
-            "scopes": {"read": "Reads"}}},
-        "parameters": {"Body": {"in": "body", "name": "b", "required": True, "schema": {"$ref": "#/definitions/Pet"}},
-                       "Page": {"in": "query", "name": "page", "type": "integer"}},
+        "swagger": "2.0",
+        "info": {"title": "T", "version": "1"},
+        "host": "api.test",
+        "basePath": "/v2",
+        "consumes": ["application/json"],
+        "produces": ["application/json"],
+        "securityDefinitions": {
+            "basic": {"type": "basic"},
+            "flow": {
+                "type": "oauth2",
+                "flow": "accessCode",
+                "authorizationUrl": "https://a.test",
+                "tokenUrl": "https://t.test",
+                "scopes": {"read": "Reads"},
+            },
+        },
+        "parameters": {
+            "Body": {"in": "body", "name": "b", "required": True, "schema": {"$ref": "#/definitions/Pet"}},
+            "Page": {"in": "query", "name": "page", "type": "integer"},
+        },
         "responses": {"Bad": {"description": "bad", "schema": {"$ref": "#/definitions/Pet"}}},
         "definitions": {"Pet": {"type": "object", "properties": {"name": {"type": "string"}}}},
         "paths": {
-            "/pets": {"parameters": [{"$ref": "#/parameters/Page"}],
-                      "post": {"parameters": [{"$ref": "#/parameters/Body"}],
-                               "responses": {"200": {"description": "ok", "schema": {"$ref": "#/definitions/Pet"},
-                                                     "examples": {"application/json": {"name": "Rex"}}},
-                                             "400": {"$ref": "#/responses/Bad"}}}},
-            "/form": {"post": {"parameters": [{"in": "formData", "name": "file", "type": "file", "required": True}],
-                               "responses": {"200": {"description": "ok"}}}},
+            "/pets": {
+                "parameters": [{"$ref": "#/parameters/Page"}],
+                "post": {
+                    "parameters": [{"$ref": "#/parameters/Body"}],
+                    "responses": {
+                        "200": {
+                            "description": "ok",
+                            "schema": {"$ref": "#/definitions/Pet"},
+                            "examples": {"application/json": {"name": "Rex"}},
+                        },
+                        "400": {"$ref": "#/responses/Bad"},
+                    },
+                },
+            },
+            "/form": {
+                "post": {
+                    "parameters": [{"in": "formData", "name": "file", "type": "file", "required": True}],
+                    "responses": {"200": {"description": "ok"}},
+                }
+            },
         },
-    }  # fmt: skip
+    }
     compiled = compile_description(json.dumps(old).encode())
     assert compiled.errors == []
     assert compile_description(compiled.document.encode()).errors == []
@@ -294,22 +339,50 @@ def _poisoned(value: Any) -> Any:
 
 
 def test_nothing_that_a_description_says_acts() -> None:
-    schema = {"type": "object", "description": "EVIL", "title": "EVIL", "properties": {EVIL: {
-        "type": "string", "description": "EVIL", "enum": ["EVIL"], "default": "EVIL", "pattern": "EVIL", "example": "EVIL",
-        "x-enumDescriptions": {EVIL: "EVIL"}}}}  # fmt: skip
+    schema = {
+        "type": "object",
+        "description": "EVIL",
+        "title": "EVIL",
+        "properties": {
+            EVIL: {
+                "type": "string",
+                "description": "EVIL",
+                "enum": ["EVIL"],
+                "default": "EVIL",
+                "pattern": "EVIL",
+                "example": "EVIL",
+                "x-enumDescriptions": {EVIL: "EVIL"},
+            }
+        },
+    }
     media = {"schema": schema}
     operation = {
-        "summary": "EVIL", "description": "EVIL", "operationId": "EVIL", "x-stability": "EVIL", "deprecated": True,
-        "x-deprecated-sunset": "EVIL", "security": [{EVIL: ["EVIL"]}],
+        "summary": "EVIL",
+        "description": "EVIL",
+        "operationId": "EVIL",
+        "x-stability": "EVIL",
+        "deprecated": True,
+        "x-deprecated-sunset": "EVIL",
+        "security": [{EVIL: ["EVIL"]}],
         "x-codeSamples": [{"lang": "EVIL", "label": "EVIL", "source": "EVIL"}],
         "servers": [{"url": "EVIL", "description": "EVIL", "variables": {EVIL: {"default": "EVIL"}}}],
-        "parameters": [{"name": "EVIL", "in": "query", "required": True, "description": "EVIL", "schema": schema}],
+        "parameters": [
+            {"name": "EVIL", "in": "query", "required": True, "description": "EVIL", "schema": schema}
+        ],
         "requestBody": {"description": "EVIL", "content": {EVIL: media}},
-        "responses": {EVIL: {"description": "EVIL", "headers": {EVIL: {"schema": schema}}, "content": {EVIL: media}}},
-    }  # fmt: skip
+        "responses": {
+            EVIL: {"description": "EVIL", "headers": {EVIL: {"schema": schema}}, "content": {EVIL: media}}
+        },
+    }
     other = {key: value for key, value in operation.items() if key != "x-codeSamples"}
-    data = {"info": {"title": "EVIL", "description": "EVIL", "version": "EVIL"}, "paths": {EVIL: {"get": operation, "post": other}},
-            "components": {"schemas": {EVIL: schema}, "securitySchemes": {EVIL: {"type": "apiKey", "name": "EVIL", "in": "query"}}}}  # fmt: skip
+    data = {
+        "info": {"title": "EVIL", "description": "EVIL", "version": "EVIL"},
+        "paths": {EVIL: {"get": operation, "post": other}},
+        "components": {
+            "schemas": {EVIL: schema},
+            "securitySchemes": {EVIL: {"type": "apiKey", "name": "EVIL", "in": "query"}},
+        },
+    }
     description = ApiDescription(_poisoned(data))
     for folded in (True, False):
         drawer = Drawer(description, folded=folded)
@@ -339,21 +412,43 @@ def _chain(make: Any) -> dict[str, Any]:
         _chain(lambda below: {"allOf": [below] * 40}),
         _chain(lambda below: {"oneOf": [below] * 40, "anyOf": [below] * 40}),
         _chain(lambda below: {"properties": {f"p{n}": below for n in range(40)}}),
-        _chain(lambda below: {"additionalProperties": below, "items": below, "allOf": [{"items": below}, below]}),
-        {"A": {"type": ["object", "string", "array"], "required": ["gone", "a"], "items": False, "not": {},
-               "properties": {"a": {"type": "string", "enum": [1, {}], "const": False, "minimum": 5, "maximum": 1,
-                                    "default": []}},
-               "oneOf": [False, True, {}], "additionalProperties": False,
-               "allOf": [{"type": "integer"}, {"type": "string"}, False]}},
+        _chain(
+            lambda below: {"additionalProperties": below, "items": below, "allOf": [{"items": below}, below]}
+        ),
+        {
+            "A": {
+                "type": ["object", "string", "array"],
+                "required": ["gone", "a"],
+                "items": False,
+                "not": {},
+                "properties": {
+                    "a": {
+                        "type": "string",
+                        "enum": [1, {}],
+                        "const": False,
+                        "minimum": 5,
+                        "maximum": 1,
+                        "default": [],
+                    }
+                },
+                "oneOf": [False, True, {}],
+                "additionalProperties": False,
+                "allOf": [{"type": "integer"}, {"type": "string"}, False],
+            }
+        },
     ],
-)  # fmt: skip
+)
 def test_schemas_that_contradict_or_hold_themselves_cost_little(
     schemas: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     media = {"content": {"application/json": {"schema": _ref("A")}}}
     operation = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
-    spec = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/a": {"post": operation}},
-            "components": {"schemas": schemas}}  # fmt: skip
+    spec = {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "paths": {"/a": {"post": operation}},
+        "components": {"schemas": schemas},
+    }
     compiled = compile_description(json.dumps(spec).encode())
     assert compiled.errors == []
     followed = 0
@@ -378,17 +473,61 @@ def test_schemas_that_contradict_or_hold_themselves_cost_little(
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["type", "properties", "items", "allOf", "oneOf", "enum", "$ref", "content", "schema", "required",
-                         "additionalProperties", "examples", "example", "headers", "in", "name", "format", "description"])
-        | st.text(max_size=3), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "type",
+                    "properties",
+                    "items",
+                    "allOf",
+                    "oneOf",
+                    "enum",
+                    "$ref",
+                    "content",
+                    "schema",
+                    "required",
+                    "additionalProperties",
+                    "examples",
+                    "example",
+                    "headers",
+                    "in",
+                    "name",
+                    "format",
+                    "description",
+                ]
+            )
+            | st.text(max_size=3),
+            inner,
+            max_size=4,
+        )
+    ),
     max_leaves=25,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.dictionaries(st.sampled_from(["parameters", "requestBody", "responses", "security", "tags", "servers", "summary",
-                                         "x-codeSamples", "deprecated"]), json_values), json_values, st.sampled_from(METHODS))  # fmt: skip
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "parameters",
+                "requestBody",
+                "responses",
+                "security",
+                "tags",
+                "servers",
+                "summary",
+                "x-codeSamples",
+                "deprecated",
+            ]
+        ),
+        json_values,
+    ),
+    json_values,
+    st.sampled_from(METHODS),
+)
 def test_whatever_stands_where_nothing_checks_is_drawn(operation: Any, schema: Any, method: str) -> None:
     data = {"paths": {"/a": {method: operation}}, "components": {"schemas": {"A": schema}}, "tags": [schema]}
     description = ApiDescription(data)

@@ -224,8 +224,13 @@ def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> No
     shop = site()
     answer = {"responses": {"200": {"description": "It"}}}
     paths = {f"/{tag}": {"get": {**answer, "tags": [tag]}} for tag in ("users", "carts", "health", "orders")}
-    groups = [{"name": "Selling", "tags": ["orders", "carts", 1]}, {"name": " ", "tags": ["users"]}, {}, 2,
-              {"name": "People", "tags": ["carts", "users", "nobody"]}]  # fmt: skip
+    groups = [
+        {"name": "Selling", "tags": ["orders", "carts", 1]},
+        {"name": " ", "tags": ["users"]},
+        {},
+        2,
+        {"name": "People", "tags": ["carts", "users", "nobody"]},
+    ]
     whole = {
         "openapi": "3.1.0",
         "info": {"title": "T", "version": "1"},
@@ -237,8 +242,15 @@ def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> No
         tree = page.text[page.text.index('class="tree"') :]
         listed = re.findall(r"<p>([^<]+)</p>|<span>(orders|carts|users|health|Overview)</span>", tree)
         assert ["".join(each) for each in listed][:8] == [
-            "Overview", "Selling", "orders", "carts", "People", "users", "Other", "health"
-        ]  # fmt: skip
+            "Overview",
+            "Selling",
+            "orders",
+            "carts",
+            "People",
+            "users",
+            "Other",
+            "health",
+        ]
     assert re.findall(r'<h3 id="([^"]+)"', shop.get("overview").text) == ["selling", "people", "other"]
 
 
@@ -273,9 +285,12 @@ def test_webhooks_have_a_page(world: World, site) -> None:
     assert "/webhooks" in shop.get("sitemap.xml").text and "webhooks" in shop.get("llms.txt").text
     hook = {"post": {"summary": "It happened", "responses": {"200": {"description": "Seen"}}}}
     text = yaml.safe_dump(
-        {"openapi": "3.1.0", "info": {"title": "Hooks", "version": "1"},
-         "webhooks": {f"event{number}": hook for number in range(51)}}
-    )  # fmt: skip
+        {
+            "openapi": "3.1.0",
+            "info": {"title": "Hooks", "version": "1"},
+            "webhooks": {f"event{number}": hook for number in range(51)},
+        }
+    )
     processed(world, "pets", {"text": text})
     listed = shop.get("webhooks").text
     addresses = re.findall(r'href="[^"]*(webhooks/[^"#]+)"', listed)
@@ -295,9 +310,17 @@ def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site)
     }
     scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
     text = yaml.safe_dump(
-        {"openapi": "3.0.3", "paths": {"/things": item}, "components": {"securitySchemes": {"key": scheme}},
-         "info": {"title": "T", "version": "1", "description": "# Errors\n\nSee [there](#operation/x) or [them](#api-group-Users) or [here](#errors)."}}
-    )  # fmt: skip
+        {
+            "openapi": "3.0.3",
+            "paths": {"/things": item},
+            "components": {"securitySchemes": {"key": scheme}},
+            "info": {
+                "title": "T",
+                "version": "1",
+                "description": "# Errors\n\nSee [there](#operation/x) or [them](#api-group-Users) or [here](#errors).",
+            },
+        }
+    )
     processed(world, "pets", {"text": text})
     shop = site("by-operation")
     listed = shop.get("other.md").text
@@ -320,16 +343,35 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
         "deprecated": True,
     }
     operation = {
-        "deprecated": True, "x-deprecated-sunset": "2027-01-31", "x-stability": "beta", "security": [{}, {"key": []}],
+        "deprecated": True,
+        "x-deprecated-sunset": "2027-01-31",
+        "x-stability": "beta",
+        "security": [{}, {"key": []}],
         "parameters": [
-            {"in": place, "name": place, "required": True, "schema": {"type": "object", "properties": {"inner": schema}}}
+            {
+                "in": place,
+                "name": place,
+                "required": True,
+                "schema": {"type": "object", "properties": {"inner": schema}},
+            }
             for place in ("path", "query", "header", "cookie")
         ],
-        "requestBody": {"content": {"application/json": {"schema": {
-            "oneOf": [{"type": "object", "properties": {"one": schema}}, {"type": "object", "properties": {"two": schema}}],
-            "discriminator": {"propertyName": "kind"}, "additionalProperties": {"type": "string"}}}}},
+        "requestBody": {
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "oneOf": [
+                            {"type": "object", "properties": {"one": schema}},
+                            {"type": "object", "properties": {"two": schema}},
+                        ],
+                        "discriminator": {"propertyName": "kind"},
+                        "additionalProperties": {"type": "string"},
+                    }
+                }
+            }
+        },
         "responses": {"200": {"description": "It"}},
-    }  # fmt: skip
+    }
     description = ApiDescription({"paths": {"/a": {"get": operation}}})
     blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
     used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
@@ -664,9 +706,12 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
         return [(line.id, line.title, line.level) for line in drawn.outline]
 
     assert outline("Make a") == [
-        ("path", "Path", 2), ("body", "Body", 2), ("responses", "Responses", 2),
-        ("response.201", "201 Made", 3), ("response.default", "default", 3),
-    ]  # fmt: skip
+        ("path", "Path", 2),
+        ("body", "Body", 2),
+        ("responses", "Responses", 2),
+        ("response.201", "201 Made", 3),
+        ("response.default", "default", 3),
+    ]
     # On a page with others they are under the operation; folded ones have only the operation.
     assert outline("As")[0][1:] == ("Make a", 2) and {level for _, _, level in outline("As")[2:]} == {3, 4}
     drawer = Drawer(description, folded=True)
@@ -699,9 +744,16 @@ def test_each_field_has_an_address() -> None:
 
     alone = ids("Add")
     assert alone == [
-        "query.state", "body.pet", "body.pet.name", "body.pet.a b<", "body.tags", "body.tags.name", "body.tags.a b<",
-        "response.200.name", "response.200.a b<",
-    ]  # fmt: skip
+        "query.state",
+        "body.pet",
+        "body.pet.name",
+        "body.pet.a b<",
+        "body.tags",
+        "body.tags.name",
+        "body.tags.a b<",
+        "response.200.name",
+        "response.200.a b<",
+    ]
     assert ids("Another page") == [f"post-a.{id}" for id in alone]
     assert ids("Add", many=True) == []
 
@@ -714,8 +766,11 @@ def test_a_page_describes_each_way_to_authenticate_once() -> None:
     operation = {"security": [{"key": []}], "responses": {"200": {"description": "It"}}}
     scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
     description = ApiDescription(
-        {"paths": {f"/{n}": {"get": operation} for n in range(3)}, "components": {"securitySchemes": {"key": scheme}}}
-    )  # fmt: skip
+        {
+            "paths": {f"/{n}": {"get": operation} for n in range(3)},
+            "components": {"securitySchemes": {"key": scheme}},
+        }
+    )
     drawer = Drawer(description, folded=False)
     blocks = [block for each in description.operations.values() for block in drawer.operation(each)]
     text = write(Document(nodes=blocks))
@@ -1377,10 +1432,16 @@ SECURED: dict[str, Any] = {
     "servers": [{"url": "https://api.box.example"}],
     "paths": {
         "/files": {
-            "get": {"summary": "List files", "tags": ["Files"], "security": [{"oauth": ["read"]}, {"token": []}]},
+            "get": {
+                "summary": "List files",
+                "tags": ["Files"],
+                "security": [{"oauth": ["read"]}, {"token": []}],
+            },
             "post": {"summary": "Add a file", "tags": ["Files"], "security": [{"oauth": ["read", "write"]}]},
         },
-        "/keys": {"get": {"summary": "List keys", "tags": ["Authentication"], "security": [{"id": [], "key": []}]}},
+        "/keys": {
+            "get": {"summary": "List keys", "tags": ["Authentication"], "security": [{"id": [], "key": []}]}
+        },
         "/health": {"get": {"summary": "Health", "tags": ["Files"], "security": []}},
     },
     "components": {
@@ -1402,7 +1463,7 @@ SECURED: dict[str, Any] = {
             "key": {"type": "apiKey", "in": "query", "name": "secret"},
         }
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
@@ -1455,13 +1516,16 @@ def test_a_page_says_how_to_authenticate(world: World, site, grouping: str) -> N
 def test_schemes_that_say_nonsense_are_bounded() -> None:
     names = [f"scheme {n}" for n in range(196)] + ["", "a" * 5000, "<b>", "كلمة"]
     kinds: list[Any] = [
-        {"type": "oauth2", "flows": {f"flow {n}": {"scopes": {f"s{m}": None for m in range(300)}} for n in range(50)}},
+        {
+            "type": "oauth2",
+            "flows": {f"flow {n}": {"scopes": {f"s{m}": None for m in range(300)}} for n in range(50)},
+        },
         {"type": ["http"], "scheme": {}},
         {"type": "apiKey", "in": [], "name": 3},
         None,
         {"flows": [], "description": "<img src=x onerror=alert(1)>"},
         {"$ref": "#/components/securitySchemes/scheme 5"},
-    ]  # fmt: skip
+    ]
     answer = {"security": [dict.fromkeys([*names, "gone"], ["s1", {}]), {"scheme 0": None}], "responses": {}}
     description = ApiDescription(
         {
@@ -1539,10 +1603,22 @@ def test_a_page_says_what_operations_have_in_common(world: World, site, grouping
     page = shop.get("errors-and-limits").text
     text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", page[page.index("<main") :])))
     for said in (
-        "404 Not Found operations: 2", "It was never there.", "409 Conflict operations: 2", "Two of files",
-        "404 application/json operations: 2", "trace", "Rate limits", "At most 60 calls a minute.", "Bursts", "Ten at once.",
-        "X-RateLimit-Remaining", "How many are left", "Pagination", "cursor", "Where to go on.",
-    ):  # fmt: skip
+        "404 Not Found operations: 2",
+        "It was never there.",
+        "409 Conflict operations: 2",
+        "Two of files",
+        "404 application/json operations: 2",
+        "trace",
+        "Rate limits",
+        "At most 60 calls a minute.",
+        "Bursts",
+        "Ten at once.",
+        "X-RateLimit-Remaining",
+        "How many are left",
+        "Pagination",
+        "cursor",
+        "Where to go on.",
+    ):
         assert said in text, said
     # Unrelated text is left out, and so is a parameter that only looks like pagination.
     assert "Blue" not in text and "A day." not in text

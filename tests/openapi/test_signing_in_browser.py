@@ -121,11 +121,13 @@ def site(tmp_path_factory, api, provider):
     scopes = {"pets:read": "See pets", "pets:write": "Change pets"}
     flows = {
         "authorizationCode": {
-            "authorizationUrl": f"http://{provider.host}/authorize?tenant=1", "tokenUrl": token, "scopes": scopes,
+            "authorizationUrl": f"http://{provider.host}/authorize?tenant=1",
+            "tokenUrl": token,
+            "scopes": scopes,
         },
         "clientCredentials": {"tokenUrl": token, "scopes": scopes},
         "password": {"tokenUrl": token, "scopes": scopes},
-    }  # fmt: skip
+    }
     components = {"securitySchemes": {"login": {"type": "oauth2", "flows": flows}}}
     description = description_of(api.host, components=components, security=[{"login": ["pets:read"]}])
     folder = tmp_path_factory.mktemp("signing-in")

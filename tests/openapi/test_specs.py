@@ -172,11 +172,16 @@ def test_a_source_that_becomes_something_else(world: World, reachable) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "http://127.0.0.1:9/openapi.json", "http://[::1]/", "http://169.254.169.254/latest/meta-data",
-        "http://2130706433/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/", "http://user:pass@example.org/",
+        "http://127.0.0.1:9/openapi.json",
+        "http://[::1]/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://user:pass@example.org/",
         "http://localhost/openapi.json",
     ],
-)  # fmt: skip
+)
 def test_sources_in_private_networks_are_refused(world: World, url: str) -> None:
     assert processed(world, "inside", {"url": url})["lastProcessErrorCode"] == "FETCH_ERROR"
 
@@ -224,9 +229,12 @@ def test_several_files(world: World, reachable) -> None:
     assert description.items() >= shown.items()
     assert description["specification"]["components"]["schemas"]["Pet"] == {"$ref": f"{path}#/Pet"}
     assert other == {
-        "dir": "./", "filename": path, "isEntrypoint": False, "references": [],
+        "dir": "./",
+        "filename": path,
+        "isEntrypoint": False,
+        "references": [],
         "specification": {"Pet": {"type": "array", "items": {"$ref": "#/Pet"}}},
-    }  # fmt: skip
+    }
 
 
 def test_a_public_specification_is_for_everybody_with_its_link(world: World) -> None:

@@ -65,12 +65,31 @@ def test_integers_of_64_bits_are_exact() -> None:
 @pytest.mark.parametrize(
     ("written", "value"),
     [
-        ("1e-7", 1e-7), ("0123", 123), ("0x1F", 31), ("0o17", 15), ("-5", -5), ("+5", 5), ("1.50", 1.5), (".5", 0.5),
-        ("18446744073709551615", 2**64 - 1), ("1" * 30, int("1" * 30)), ("yes", "yes"), ("2026-01-31", "2026-01-31"),
-        ("1_000", "1_000"), ("12:30:45", "12:30:45"), ("'5'", "5"), ("!!str 5", "5"), ("0b11", "0b11"), ("~", None),
-        (".nan", ".nan"), (".inf", ".inf"), ("True", True), ("=", "="), ("<<", "<<"),
+        ("1e-7", 1e-7),
+        ("0123", 123),
+        ("0x1F", 31),
+        ("0o17", 15),
+        ("-5", -5),
+        ("+5", 5),
+        ("1.50", 1.5),
+        (".5", 0.5),
+        ("18446744073709551615", 2**64 - 1),
+        ("1" * 30, int("1" * 30)),
+        ("yes", "yes"),
+        ("2026-01-31", "2026-01-31"),
+        ("1_000", "1_000"),
+        ("12:30:45", "12:30:45"),
+        ("'5'", "5"),
+        ("!!str 5", "5"),
+        ("0b11", "0b11"),
+        ("~", None),
+        (".nan", ".nan"),
+        (".inf", ".inf"),
+        ("True", True),
+        ("=", "="),
+        ("<<", "<<"),
     ],
-)  # fmt: skip
+)
 def test_scalars_follow_the_core_schema_of_yaml(written: str, value: Any) -> None:
     found = read_file(f"value: {written}\nlist: [{written}]\n".encode()).value
     assert found == {"value": value, "list": [value]} and type(found["value"]) is type(value)
@@ -94,10 +113,27 @@ KEYWORDS = """{type: object, uniqueItems: true, dependentRequired: {card: [owner
 def test_no_keyword_of_a_schema_vanishes() -> None:
     description = described(ANSWER % " ".join(KEYWORDS.split()))
     said = (
-        "uniqueItems", "dependentRequired", '{"card": ["owner"]}', "unevaluatedProperties", "/^x-/", "pattern-text",
-        "propertyNames", "name-pattern", "not-text", "if-kind", "then-field", "else-field", "[0]", "first-text",
-        "contains", "contained", "minContains", "rest-text", "dependentSchemas card", "card-text",
-    )  # fmt: skip
+        "uniqueItems",
+        "dependentRequired",
+        '{"card": ["owner"]}',
+        "unevaluatedProperties",
+        "/^x-/",
+        "pattern-text",
+        "propertyNames",
+        "name-pattern",
+        "not-text",
+        "if-kind",
+        "then-field",
+        "else-field",
+        "[0]",
+        "first-text",
+        "contains",
+        "contained",
+        "minContains",
+        "rest-text",
+        "dependentSchemas card",
+        "card-text",
+    )
     says(description, *said)
 
 
@@ -178,8 +214,13 @@ def test_examples_stand_with_their_parameter_or_header() -> None:
 responses: {'200': {description: ok, headers: {Link: {schema: {type: string}, example: link-example}}}}"""
     says(
         described(operation, path="/a/{p2}"),
-        "sum-one", "named-one", "named-two", "Example path-example".removeprefix("Example "), "content-example", "link-example",
-    )  # fmt: skip
+        "sum-one",
+        "named-one",
+        "named-two",
+        "Example path-example".removeprefix("Example "),
+        "content-example",
+        "link-example",
+    )
 
 
 PARAMETERS = {
@@ -224,10 +265,16 @@ responses: {'200': {description: ok}}"""
 
 def test_an_empty_server_variable_is_empty() -> None:
     whole = {
-        "openapi": "3.1.0", "info": {"title": "T", "version": "1"},
-        "servers": [{"url": "https://api.example.com{base}", "variables": {"base": {"default": "", "enum": ["/v1", ""]}}}],
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "servers": [
+            {
+                "url": "https://api.example.com{base}",
+                "variables": {"base": {"default": "", "enum": ["/v1", ""]}},
+            }
+        ],
         "paths": {"/a": {"get": {"responses": {"200": {"description": "ok"}}}}},
-    }  # fmt: skip
+    }
     compiled = compile_description(yaml.safe_dump(whole).encode())
     description = ApiDescription(msgspec.json.decode(compiled.document))
     says(description, "https://api.example.com/a")

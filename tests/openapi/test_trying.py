@@ -420,8 +420,11 @@ def servers(url: str, **variables: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("url", "variables", "origins"),
     [
-        ("https://{r}.pets.test/v1", {"r": {"default": "eu", "enum": ["eu", "us"]}},
-         ["https://eu.pets.test", "https://us.pets.test"]),
+        (
+            "https://{r}.pets.test/v1",
+            {"r": {"default": "eu", "enum": ["eu", "us"]}},
+            ["https://eu.pets.test", "https://us.pets.test"],
+        ),
         ("https://{tenant}.pets.test", {"tenant": {"default": "demo"}}, ["https://*.pets.test"]),
         ("https://{tenant}.test", {"tenant": {"default": "demo"}}, ["https://demo.test"]),
         ("https://{host}", {"host": {"default": "a.test"}}, ["https://a.test"]),
@@ -430,7 +433,7 @@ def servers(url: str, **variables: Any) -> dict[str, Any]:
         ("javascript:alert(1)", {}, []),
         ("/v1", {}, []),
     ],
-)  # fmt: skip
+)
 def test_hosts_in_the_policy(url: str, variables: Any, origins: list[str]) -> None:
     assert list_origins(*tried(**servers(url, **variables))) == origins
 
@@ -438,19 +441,34 @@ def test_hosts_in_the_policy(url: str, variables: Any, origins: list[str]) -> No
 @pytest.mark.parametrize(
     ("url", "variables", "given", "sent"),
     [
-        ("https://{t}.pets.test/v1", {"t": {"default": "demo"}}, {"t": "acme"}, "https://acme.pets.test/v1/pets/p"),
+        (
+            "https://{t}.pets.test/v1",
+            {"t": {"default": "demo"}},
+            {"t": "acme"},
+            "https://acme.pets.test/v1/pets/p",
+        ),
         ("https://{t}.pets.test/v1", {"t": {"default": "demo"}}, {"t": "evil.test/"}, None),
         ("https://{t}.pets.test/v1", {"t": {"default": "demo"}}, {"t": "a.b"}, None),
         ("https://{t}.test/v1", {"t": {"default": "demo"}}, {"t": "evil"}, None),
         ("https://api{t}/v1", {"t": {"default": ".test"}}, {"t": ".evil.test"}, None),
         ("https://{t}@pets.example.test/v1", {"t": {"default": "d"}}, {"t": "evil"}, None),
         ("https://pets.test:{p}", {"p": {"default": "443"}}, {"p": "22"}, None),
-        ("https://pets.test:{p}", {"p": {"enum": ["443", "8443"]}}, {"p": "8443"}, "https://pets.test:8443/pets/p"),
-        ("https://pets.test/{b}/", {"b": {"default": "v1"}}, {"b": "v2/x"}, "https://pets.test/v2%2Fx/pets/p"),
+        (
+            "https://pets.test:{p}",
+            {"p": {"enum": ["443", "8443"]}},
+            {"p": "8443"},
+            "https://pets.test:8443/pets/p",
+        ),
+        (
+            "https://pets.test/{b}/",
+            {"b": {"default": "v1"}},
+            {"b": "v2/x"},
+            "https://pets.test/v2%2Fx/pets/p",
+        ),
         ("https://pets.test/{b}/", {"b": {"default": "v1"}}, {"b": ".."}, None),
         ("https://pets.test/{b}", {}, {"b": "v2"}, None),
     ],
-)  # fmt: skip
+)
 def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], sent: str | None) -> None:
     description, operation = tried(**servers(url, **variables))
     wanted = FilledForm(variables=given, path={"petId": "p"})
@@ -556,10 +574,18 @@ JSON = st.recursive(
 )
 
 
-@given(st.fixed_dictionaries({
-    "servers": JSON, "security": JSON, "x-enable-proxy": JSON,
-    "components": st.fixed_dictionaries({"securitySchemes": st.fixed_dictionaries({"token": JSON})}),
-}), JSON, JSON)  # fmt: skip
+@given(
+    st.fixed_dictionaries(
+        {
+            "servers": JSON,
+            "security": JSON,
+            "x-enable-proxy": JSON,
+            "components": st.fixed_dictionaries({"securitySchemes": st.fixed_dictionaries({"token": JSON})}),
+        }
+    ),
+    JSON,
+    JSON,
+)
 def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
     whole = description_of("api.test") | more
     operation = whole["paths"]["/pets/{petId}"]["get"]

@@ -62,8 +62,9 @@ def test_a_way_without_a_page_leads_to_the_first_that_has_a_text(tree):
     for title in "AB":
         tree.edit_main({"operation": "delete_page", "page": tree.pages[title]})
     assert tree.get("content/way") == {
-        "page": None, "levels": [{"parent": None, "at": 0, "count": 0, "items": []}],
-    }  # fmt: skip
+        "page": None,
+        "levels": [{"parent": None, "at": 0, "count": 0, "items": []}],
+    }
     tree.insert(
         None, "Elsewhere", operation="insert_link", target={"kind": "url", "url": "https://example.com"}
     )

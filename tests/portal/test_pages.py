@@ -155,9 +155,14 @@ def company(browser, served):
             request = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15)
             asked = etree.fromstring(request).get("ID")
         xml = response_xml(
-            issuer=issuer, audience=known["entityID"], recipient=known["acsURL"], in_response_to=asked,
-            id=f"_{secrets.token_hex(8)}", name_id=says["email"], email=says["email"],
-        )  # fmt: skip
+            issuer=issuer,
+            audience=known["entityID"],
+            recipient=known["acsURL"],
+            in_response_to=asked,
+            id=f"_{secrets.token_hex(8)}",
+            name_id=says["email"],
+            email=says["email"],
+        )
         document = encoded(sign(xml, KEYS))
         start_response("200 OK", [("content-type", "text/html")])
         return [
@@ -169,9 +174,12 @@ def company(browser, served):
     with provider_served(app) as base:
         base = base.replace("127.0.0.1", "localhost")
         body = {
-            "label": "Company <b>Ltd</b>", "entityID": issuer, "certificate": KEYS.certificate,
-            "ssoURL": f"{base}/sso", "idpInitiated": True,
-        }  # fmt: skip
+            "label": "Company <b>Ltd</b>",
+            "entityID": issuer,
+            "certificate": KEYS.certificate,
+            "ssoURL": f"{base}/sso",
+            "idpInitiated": True,
+        }
         known.update(served.admin.post(f"/orgs/{served.org}/saml", json=body).json()["service"])
         context = browser.new_context()
         page = context.new_page()

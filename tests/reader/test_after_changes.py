@@ -28,9 +28,18 @@ PAGES = (
 
 
 FAR = {
-    "access", "agents", "ask", "comments", "conversations", "events", "gitsync", "invitations", "notifications",
-    "translations", "webhooks",
-}  # fmt: skip
+    "access",
+    "agents",
+    "ask",
+    "comments",
+    "conversations",
+    "events",
+    "gitsync",
+    "invitations",
+    "notifications",
+    "translations",
+    "webhooks",
+}
 """Areas that no page shows; if one does after all, the slow suite notices."""
 
 

@@ -162,9 +162,15 @@ def test_pages_of_others_ask_nothing(asked: Asked) -> None:
 
 @pytest.mark.parametrize(
     "form",
-    [{}, {"q": " "}, {"q": "x" * 513}, {"q": "x", "before": "y" * 513}, {"q": "a\0b"},
-     {f"f{number}": "x" for number in range(30)}],
-)  # fmt: skip
+    [
+        {},
+        {"q": " "},
+        {"q": "x" * 513},
+        {"q": "x", "before": "y" * 513},
+        {"q": "a\0b"},
+        {f"f{number}": "x" for number in range(30)},
+    ],
+)
 def test_bad_questions(asked: Asked, form: dict[str, str]) -> None:
     assert asked.visitor.post(f"{asked.base}~ask", form).status_code == 400
 
@@ -300,9 +306,13 @@ def test_programs_ask_at_the_markdown_of_a_page(asked: Asked) -> None:
 
 def test_bad_questions_of_programs_are_refused(asked: Asked) -> None:
     for query, status in (
-        ("ask=", 400), ("ask=%20", 400), (f"ask={'x' * 600}", 400), (f"ask=a&goal={'x' * 600}", 400),
-        ("ask=%00", 400), ("ask=a&" + "b=1&" * 60, 400),
-    ):  # fmt: skip
+        ("ask=", 400),
+        ("ask=%20", 400),
+        (f"ask={'x' * 600}", 400),
+        (f"ask=a&goal={'x' * 600}", 400),
+        ("ask=%00", 400),
+        ("ask=a&" + "b=1&" * 60, 400),
+    ):
         answer = asked.visitor.get(f"{asked.base}sprockets.md?{query}")
         assert answer.status_code == status, (query, answer.text)
     foreign = asked.visitor.get(f"{asked.base}sprockets.md?ask=a", **{"sec-fetch-site": "cross-site"})

@@ -62,9 +62,14 @@ class Pages:
     def publish(self, body, shown=BLOCKS, **more):
         manifest = {
             **more,
-            "title": "Shapes", "description": "Draws", "organization": self.world.home["organizationId"],
-            "runtime": "v2", "script": SCRIPT % body, "scopes": [], "blocks": shown,
-        }  # fmt: skip
+            "title": "Shapes",
+            "description": "Draws",
+            "organization": self.world.home["organizationId"],
+            "runtime": "v2",
+            "script": SCRIPT % body,
+            "scopes": [],
+            "blocks": shown,
+        }
         self.world.post("admin", "/integrations/shapes", manifest)
 
     def write(self, changes):
@@ -109,8 +114,12 @@ DRAWS = [{"id": "drawing", "title": "Drawing", "markdown": {"codeblock": "sketch
 
 def test_a_listing_is_drawn_by_the_block_that_names_its_language(world):
     pages = Pages(world)
-    change = {"operation": "insert_page", "slug": "code", "title": "Code", "document": {
-        "markdown": f"{LISTING}\n\n``` other\na\n```\n\n```mermaid\ngraph TD\n```\n"}}  # fmt: skip
+    change = {
+        "operation": "insert_page",
+        "slug": "code",
+        "title": "Code",
+        "document": {"markdown": f"{LISTING}\n\n``` other\na\n```\n\n```mermaid\ngraph TD\n```\n"},
+    }
     pages.write([change])
     plain = pages.visitor.get(f"{pages.base}code").text
     assert "data-block" not in plain and 'class="diagram"' in plain
@@ -232,13 +241,39 @@ def test_markup_in_every_text_stays_text():
         for name in ("title", "label", "hint", "tooltip", "content", "syntax", "placeholder", "initialValue")
     }
     kinds = (
-        "text", "hint", "card", "button", "codeblock", "markdown", "input", "textinput", "select", "link", "box", "hstack",
-        "stepper", "step", "webframe", "image", "switch", "checkbox", "radio", "divider",
-    )  # fmt: skip
+        "text",
+        "hint",
+        "card",
+        "button",
+        "codeblock",
+        "markdown",
+        "input",
+        "textinput",
+        "select",
+        "link",
+        "box",
+        "hstack",
+        "stepper",
+        "step",
+        "webframe",
+        "image",
+        "switch",
+        "checkbox",
+        "radio",
+        "divider",
+    )
     for kind in kinds:
-        one = {"type": kind, **texts, "children": [EVIL, {"type": "text", "children": EVIL}], "state": EVIL, "value": EVIL,
-               "source": {"url": f"https://x.test/{EVIL}"}, "target": {"url": f"https://x.test/{EVIL}"}, "element": {"type": "text", "children": EVIL},
-               "onPress": {"action": "@ui.url.open", "url": f"https://x.test/{EVIL}"}}  # fmt: skip
+        one = {
+            "type": kind,
+            **texts,
+            "children": [EVIL, {"type": "text", "children": EVIL}],
+            "state": EVIL,
+            "value": EVIL,
+            "source": {"url": f"https://x.test/{EVIL}"},
+            "target": {"url": f"https://x.test/{EVIL}"},
+            "element": {"type": "text", "children": EVIL},
+            "onPress": {"action": "@ui.url.open", "url": f"https://x.test/{EVIL}"},
+        }
         drawn = draw(one, **{EVIL: EVIL})
         assert all(
             tag != "script" and not any(name.startswith("on") for name in names)
@@ -294,16 +329,44 @@ def test_a_hint_of_words_and_links_stands_in_one_line():
 
 def test_icons_of_cards_and_buttons():
     buttons = [
-        {"type": "button", "icon": "maximize", "tooltip": "Open preview",
-         "onPress": {"action": "@ui.url.open", "url": "https://x.test/"}},
-        {"type": "button", "icon": "github", "trailingIcon": "check", "label": "Go", "onPress": {"action": "go"}},
-    ]  # fmt: skip
+        {
+            "type": "button",
+            "icon": "maximize",
+            "tooltip": "Open preview",
+            "onPress": {"action": "@ui.url.open", "url": "https://x.test/"},
+        },
+        {
+            "type": "button",
+            "icon": "github",
+            "trailingIcon": "check",
+            "label": "Go",
+            "onPress": {"action": "go"},
+        },
+    ]
     picture = {"type": "image", "source": {"url": "https://x.test/icon.png"}, "aspectRatio": 1}
     drawn = draw({"type": "card", "title": "Title", "icon": picture, "buttons": buttons})
     assert drawn.index("icon.png") < drawn.index("Title") < drawn.index("<svg")
     assert 'aria-label="Open preview"' in drawn and drawn.count("<svg") == 3 and "Open preview<" not in drawn
-    named = ["close", "edit", "github", "gitlab", "maximize", "email", "settings", "search", "delete", "star", "warning",
-             "link", "link-external", "eye", "eye-off", "lock", "check", "check-circle"]  # fmt: skip
+    named = [
+        "close",
+        "edit",
+        "github",
+        "gitlab",
+        "maximize",
+        "email",
+        "settings",
+        "search",
+        "delete",
+        "star",
+        "warning",
+        "link",
+        "link-external",
+        "eye",
+        "eye-off",
+        "lock",
+        "check",
+        "check-circle",
+    ]
     for name in named:
         assert "<svg" in draw({"type": "card", "title": "t", "icon": name}), name
     assert "<svg" not in draw({"type": "card", "title": "t", "icon": EVIL})
@@ -372,18 +435,36 @@ def test_addresses_of_parts():
 
 def test_what_is_shown():
     drawn = draw(
-        {"type": "hstack", "children": [{"type": "text", "children": ["One ", {"type": "link", "target": {"url": "https://x.test/"}, "children": ["two"]}]}]},
+        {
+            "type": "hstack",
+            "children": [
+                {
+                    "type": "text",
+                    "children": [
+                        "One ",
+                        {"type": "link", "target": {"url": "https://x.test/"}, "children": ["two"]},
+                    ],
+                }
+            ],
+        },
         {"type": "markdown", "content": "# Head\n\nSome **bold** text, [there](#head)."},
         {"type": "codeblock", "content": {"$state": "code"}, "syntax": "python"},
         {"type": "image", "source": {"url": "https://x.test/a.png"}, "aspectRatio": 1},
         {"type": "divider"},
-        {"type": "card", "title": "Title", "hint": "Hint", "children": [{"type": "text", "children": "Inside"}]},
+        {
+            "type": "card",
+            "title": "Title",
+            "hint": "Hint",
+            "children": [{"type": "text", "children": "Inside"}],
+        },
         {"type": "button", "label": "Go", "onPress": {"action": "@ui.url.open", "url": "https://x.test/go"}},
         {"type": "button", "label": "Vote", "onPress": {"action": "vote"}},
         {"type": "input", "label": "Name", "element": {"type": "textinput", "state": "name"}},
         {"type": "switch", "state": "on"},
-        code="pass", name="Ann", on=True,
-    )  # fmt: skip
+        code="pass",
+        name="Ann",
+        on=True,
+    )
     for shown in (
         "<strong>bold</strong>",
         "https://x.test/a.png",

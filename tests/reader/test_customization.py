@@ -227,8 +227,11 @@ def test_every_class_of_a_look_is_in_the_style_sheet():
         *(("links", one) for one in get_args(looks.LinksStyle) if one != "default"),
         *(("icons", one) for one in get_args(looks.IconsStyle) if one not in ("regular", "solid")),
         *(("list", one) for one in get_args(looks.SidebarList) if one != "default"),
-        ("depth", "flat"), ("sidebar", "filled"), ("search", "subtle"), ("header", "none"),
-    ):  # fmt: skip
+        ("depth", "flat"),
+        ("sidebar", "filled"),
+        ("search", "subtle"),
+        ("header", "none"),
+    ):
         assert f".{name}-{value}" in sheet, (name, value)
     assert ':not([class*="icons-"])' in sheet.replace("=icons-", '="icons-"')
 
@@ -256,9 +259,13 @@ def test_no_word_of_customization_becomes_markup_or_style(site):
 
 
 URLS = (
-    "header.logo.light", "favicon.icon.dark", "socialPreview.url", "privacyPolicy.url", "header.links.1.to.url",
+    "header.logo.light",
+    "favicon.icon.dark",
+    "socialPreview.url",
+    "privacyPolicy.url",
+    "header.links.1.to.url",
     "footer.groups.0.links.0.to.url",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("char", ["\x00", "\x01", "\x08", "\x1b", "\x1f", "\x7f", "\x80", "\x85", "\x9f"])
@@ -392,8 +399,12 @@ def test_fonts_come_from_the_own_host(site):
 
 def test_a_font_of_the_organization(site, world):
     fonts_path = world.home.path("/orgs/{organizationId}/fonts")
-    font = {"id": "nowhere", "custom": True, "fontFamily": EVIL, "fontFaces": [
-        {"weight": 400, "sources": [{"url": "https://example.com/a.woff2"}]}]}  # fmt: skip
+    font = {
+        "id": "nowhere",
+        "custom": True,
+        "fontFamily": EVIL,
+        "fontFaces": [{"weight": 400, "sources": [{"url": "https://example.com/a.woff2"}]}],
+    }
     site.customize({"styling": {"font": font}}, status=404)
     found = world.get("admin", fonts_path)["items"][0]
     site.customize({"styling": {"font": {**font, "id": found["id"]}}})

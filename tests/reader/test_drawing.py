@@ -96,8 +96,16 @@ def page(words: str = "Title") -> SitePageView:
 
 ANSWER = SearchAnswer(
     query=EVIL,
-    hits=(SearchHit(title=EVIL, href="/h", crumbs=(EVIL,), excerpt=(MarkedText(EVIL, True),), sections=(SectionHitView(title=EVIL, href="/s"),)),),
-)  # fmt: skip
+    hits=(
+        SearchHit(
+            title=EVIL,
+            href="/h",
+            crumbs=(EVIL,),
+            excerpt=(MarkedText(EVIL, True),),
+            sections=(SectionHitView(title=EVIL, href="/s"),),
+        ),
+    ),
+)
 
 
 @cache

@@ -77,8 +77,9 @@ def test_what_cookies_open_is_not_framed(site: Site) -> None:
 def test_the_public_package_frames_it_at_its_address(site: Site) -> None:
     led = site.get("~gitbook/embed?theme=dark&visitor.plan=pro")
     assert (led.status_code, led.headers["location"]) == (
-        307, f"{site.base}~embed/?theme=dark&visitor.plan=pro",
-    )  # fmt: skip
+        307,
+        f"{site.base}~embed/?theme=dark&visitor.plan=pro",
+    )
     shown = site.get("~embed/?theme=dark&visitor.plan=pro")
     assert shown.status_code == 200 and "frame-ancestors 'self' *" in shown.headers["content-security-policy"]
     site.change("visitor-auth")

@@ -229,9 +229,20 @@ def nothing_kept(caches: dict[Any, Any]) -> Iterator[None]:
 
 STRUCTURE = ("site title", "variant", "path")
 KINDS = (
-    *STRUCTURE, "published", "space title", "note", "variable", "insert", "delete", "text", "title", "slug",
-    "hidden", "condition", "move",
-)  # fmt: skip
+    *STRUCTURE,
+    "published",
+    "space title",
+    "note",
+    "variable",
+    "insert",
+    "delete",
+    "text",
+    "title",
+    "slug",
+    "hidden",
+    "condition",
+    "move",
+)
 
 
 @pytest.fixture

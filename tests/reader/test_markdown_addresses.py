@@ -29,7 +29,7 @@ FILES = {
     "![y](../assets/x.png)\n",
     "SUMMARY.md": "* [Home](README.md)\n* [Named otherwise](parts/README.md)\n  * [Very deep](parts/01-deep.md)\n"
     "* [Other](<other one.md>)\n",
-}  # fmt: skip
+}
 
 
 @pytest.fixture

@@ -308,9 +308,7 @@ def test_what_tools_say_is_there_for_programs(site: Site, monkeypatch: pytest.Mo
         ]
     monkeypatch.setattr(mcp, "_PAGES", 1)
     first = site.data("list_pages")
-    assert first == {
-        "pages": [{"title": "Start", "address": site.url, "description": ""}], "next": 1
-    }  # fmt: skip
+    assert first == {"pages": [{"title": "Start", "address": site.url, "description": ""}], "next": 1}
     second = site.data("list_pages", start=1)
     assert second["pages"][0]["description"] == "Many words" and second["next"] is None
     (hit,) = site.data("search", query="granite")["pages"]

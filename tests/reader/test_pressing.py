@@ -133,12 +133,23 @@ def test_what_was_not_offered_is_refused(world):
     asked = len(form.events())
     head, _, mac = offer.partition(".")
     wrong = [
-        {**good, "act": 99}, {**good, "act": -1}, {**good, "act": "0"}, {"act": 0}, [], "x",
-        {**good, "offer": f"{head[:-2]}AA.{mac}"}, {**good, "offer": ""}, {**good, "offer": "é"},
-        {**good, "values": {"n": 5}}, {**good, "values": {"size": "xl"}}, {**good, "values": {"loud": "yes"}},
-        {**good, "values": {"many": ["b"]}}, {**good, "values": {"one": True}}, {**good, "values": {"__proto__": "x"}},
+        {**good, "act": 99},
+        {**good, "act": -1},
+        {**good, "act": "0"},
+        {"act": 0},
+        [],
+        "x",
+        {**good, "offer": f"{head[:-2]}AA.{mac}"},
+        {**good, "offer": ""},
+        {**good, "offer": "é"},
+        {**good, "values": {"n": 5}},
+        {**good, "values": {"size": "xl"}},
+        {**good, "values": {"loud": "yes"}},
+        {**good, "values": {"many": ["b"]}},
+        {**good, "values": {"one": True}},
+        {**good, "values": {"__proto__": "x"}},
         {**good, "values": {"size": {"$state": "n"}}},
-    ]  # fmt: skip
+    ]
     for message in wrong:
         assert form.send(message).status_code == 400, message
     assert form.press("More", headers={"origin": "https://evil.test"}).status_code == 403
@@ -177,8 +188,15 @@ def test_frames_hold_pages_of_the_integration_alone(world):
     assert frames.endswith(f" {form.endpoint}/")
     for url in ("https://x.test/", "http://sites.test/~integrations/shapes2/", "http://sites.test/o/site/"):
         drawn = draw_output(
-            {"type": "element", "element": {"type": "block", "children": [{"type": "webframe", "source": {"url": url}}]},
-             "state": {}, "props": {}}, Labels(), frames=Frames("http://sites.test/~integrations/shapes/"))  # fmt: skip
+            {
+                "type": "element",
+                "element": {"type": "block", "children": [{"type": "webframe", "source": {"url": url}}]},
+                "state": {},
+                "props": {},
+            },
+            Labels(),
+            frames=Frames("http://sites.test/~integrations/shapes/"),
+        )
         assert "<iframe" not in drawn
 
 
@@ -212,9 +230,24 @@ KINDS = [
     "codeblock",
 ]
 NAMES = [
-    "state", "value", "options", "onPress", "onValueChange", "confirm", "disabled", "initialValue", "multiple",
-    "inputType", "multiline", "data", "onContentChange", "content", "aspectRatio", "label", "element",
-]  # fmt: skip
+    "state",
+    "value",
+    "options",
+    "onPress",
+    "onValueChange",
+    "confirm",
+    "disabled",
+    "initialValue",
+    "multiple",
+    "inputType",
+    "multiline",
+    "data",
+    "onContentChange",
+    "content",
+    "aspectRatio",
+    "label",
+    "element",
+]
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -26,8 +26,11 @@ def address(tmp_path_factory):
         admin = Administrator(served)
         body = FORM.replace("ENDPOINT", f"{served.reader_url}/~integrations/shapes")
         script = (SCRIPT % body).replace(
-            "if (event.type", f'if (event.type === "fetch") return new Response({PAGE!r}, '
-            '{ headers: { "content-type": "text/html" } });\n  if (event.type', 1)  # fmt: skip
+            "if (event.type",
+            f'if (event.type === "fetch") return new Response({PAGE!r}, '
+            '{ headers: { "content-type": "text/html" } });\n  if (event.type',
+            1,
+        )
         manifest = {
             "title": "Shapes",
             "description": "Draws",

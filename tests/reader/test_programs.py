@@ -18,7 +18,7 @@ from visiting import Visitor
 
 FILES = {
     "README.md": "---\ndescription: All about it.\n---\n\n# Home\n\n[Blocks](blocks.md#part), [gone](gone.md), [rooted](/x.md)\n",
-    "blocks.md": "# Blocks\n\n## Part\n\n{% hint style=\"warning\" %}\nMind the gap.\n{% endhint %}\n\n"
+    "blocks.md": '# Blocks\n\n## Part\n\n{% hint style="warning" %}\nMind the gap.\n{% endhint %}\n\n'
     '{% tabs %}\n{% tab title="Linux" %}\napt\n{% endtab %}\n{% tab title="Mac" %}\nbrew\n{% endtab %}\n{% endtabs %}\n\n'
     '{% code title="a.toml" lineNumbers="true" %}\n```toml\nx = 1\n```\n{% endcode %}\n\n'
     "<details>\n\n<summary>More</summary>\n\nFolded text.\n\n</details>\n\n"
@@ -26,10 +26,10 @@ FILES = {
     '<mark style="color:red;">red</mark> <i class="fa-heart">:heart:</i> :rocket:\n\n'
     '<table data-view="cards"><thead><tr><th></th><th data-card-target data-type="content-ref"></th></tr></thead><tbody>'
     '<tr><td><h3>A card</h3></td><td><a href="README.md">x</a></td></tr></tbody></table>\n\n'
-    '{% if visitor.claims.never %}\n\nSecret.\n\n{% endif %}\n',
+    "{% if visitor.claims.never %}\n\nSecret.\n\n{% endif %}\n",
     "sitemap.md": "# Sitemap\n\nA page of this very name.\n",
     "SUMMARY.md": "* [Home](README.md)\n\n## Parts\n\n* [Blocks](blocks.md)\n",
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -106,8 +106,14 @@ def test_markdown_says_what_the_page_shows(site):
     visitor, base, _ = site
     text = visitor.get(f"{base}parts/blocks.md").text.partition("blocks.md)\n\n")[2]
     assert "{%" not in text and "<mark" not in text and "Secret" not in text and "fa-heart" not in text
-    for said in ("> **Warning**\n>\n> Mind the gap.", "**Linux**\n\napt", "**a.toml**\n\n```toml\nx = 1\n```",
-                 "More\n\nFolded text.", "red  🚀", "* A card"):  # fmt: skip
+    for said in (
+        "> **Warning**\n>\n> Mind the gap.",
+        "**Linux**\n\napt",
+        "**a.toml**\n\n```toml\nx = 1\n```",
+        "More\n\nFolded text.",
+        "red  🚀",
+        "* A card",
+    ):
         assert said in text, said
     assert text.count(f"[Home](http://127.0.0.1:8001{base})") == 2
     home = visitor.get(base, accept="text/markdown").text
@@ -204,7 +210,7 @@ SPLIT = {
     "{% if !visitor.agent %}\n\n## Pressable\n\nPress the walrus button.\n\n{% endif %}\n",
     "calls.md": "---\nif: visitor.agent\n---\n\n# Calls\n\nOnly the gnu calls.\n",
     "presses.md": '---\nif: "!visitor.agent"\n---\n\n# Presses\n\nOnly the ibis presses.\n',
-}  # fmt: skip
+}
 FOR_PROGRAMS, FOR_PEOPLE = {"zebra", "gnu"}, {"walrus", "ibis"}
 
 

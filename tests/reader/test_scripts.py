@@ -96,8 +96,9 @@ def test_what_changes_the_scripts_changes_kept_pages(world):
     assert counted.addresses(counted.page()) is not None
     assert world.call("admin", "DELETE", counted.installation).is_success
     assert counted.addresses(counted.page()) is None
-    assert world.post("admin", counted.installation.rpartition("/")[0],
-                      {"organization": world.home["organizationId"]})["id"]  # fmt: skip
+    assert world.post(
+        "admin", counted.installation.rpartition("/")[0], {"organization": world.home["organizationId"]}
+    )["id"]
     assert counted.addresses(counted.page()) is None
     assert world.call("admin", "DELETE", "/integrations/counter").is_success
     assert counted.addresses(counted.page()) is None
@@ -142,9 +143,11 @@ def test_members_who_preview_a_site_run_no_scripts(world):
         "script-src 'nonce-abc' 'sha256-x' https://[::1] https://a,default-src",
         "default-src *; base-uri *; form-action *; frame-ancestors *; object-src *; sandbox; report-uri https://x",
         "style-src 'unsafe-inline'; frame-src * data: https:; style-src-attr 'unsafe-inline'",
-        ";;; ;", "\x00", "script-src",
+        ";;; ;",
+        "\x00",
+        "script-src",
     ],
-)  # fmt: skip
+)
 def test_no_integration_weakens_the_policy(policy):
     assert read_sources((), (policy,)) == ()
 
@@ -152,8 +155,11 @@ def test_no_integration_weakens_the_policy(policy):
 def test_hosts_are_let_through_and_counted():
     sources = read_sources(
         ("https://o.test/~script.js",),
-        ("script-src https://*.a.example:8443/x/; SCRIPT-SRC-ELEM b.example", "connect-src wss://c.example wss:"),
-    )  # fmt: skip
+        (
+            "script-src https://*.a.example:8443/x/; SCRIPT-SRC-ELEM b.example",
+            "connect-src wss://c.example wss:",
+        ),
+    )
     assert dict(sources) == {
         "script-src": ("https://o.test/~script.js", "https://*.a.example:8443/x/", "b.example"),
         "connect-src": ("wss://c.example", "wss:"),

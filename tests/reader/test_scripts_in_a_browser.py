@@ -26,8 +26,12 @@ class Site(Administrator):
         self.own = f"http://{OWN}:{urlsplit(served.reader_url).port}/"
 
     def install_counter(self, *scopes, name="counter", script=SCRIPT):
-        manifest = {"title": "Counter", "description": "Counts", "script": script,
-                    "scopes": ["site:script:inject", *scopes]}  # fmt: skip
+        manifest = {
+            "title": "Counter",
+            "description": "Counts",
+            "script": script,
+            "scopes": ["site:script:inject", *scopes],
+        }
         installation = self.install(name, manifest)
         self.call("POST", f"{installation}/sites", {"siteId": self.id})
 

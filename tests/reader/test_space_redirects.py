@@ -96,5 +96,11 @@ def test_they_go_before_those_of_the_site_and_into_exports(
 def test_the_longest_source_counts() -> None:
     config = read_config("redirects: {a/*: one, a/b/*: two, a/b/c: three, a/B: first, A/b: second}")
     assert [match_redirect(config, path) for path in ("a/x", "a/b/x/y", "a/b/c", "a/b", "a", "b", "")] == [
-        "one", "two", "three", "first", None, None, None,
-    ]  # fmt: skip
+        "one",
+        "two",
+        "three",
+        "first",
+        None,
+        None,
+        None,
+    ]

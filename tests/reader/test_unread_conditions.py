@@ -10,9 +10,20 @@ from visiting import Visitor
 from world import World
 
 OUTPUTS = (
-    "", "prices", "prices.md", "list", "list.md", "broken", "llms.txt", "llms-full.txt", "sitemap.xml",
-    "~feed.xml", "~search.json?q=secretword", "~search?q=secretword", "~search.json?q=prices",
-)  # fmt: skip
+    "",
+    "prices",
+    "prices.md",
+    "list",
+    "list.md",
+    "broken",
+    "llms.txt",
+    "llms-full.txt",
+    "sitemap.xml",
+    "~feed.xml",
+    "~search.json?q=secretword",
+    "~search?q=secretword",
+    "~search.json?q=prices",
+)
 PAGES = {
     "prices": "# Prices\n\nshown {% if visitor.claims.paid %}secretword{% endif %}\n\nlast words\n",
     "list": "---\nif: [visitor.claims.paid]\n---\n# List\n\nsecretword\n",

@@ -113,17 +113,21 @@ def rows(world, space):
         ('{% include ".gitbook/includes/help.md" %}', "ok", "reusable-content"),
         ('{% include ".gitbook/includes/gone.md" %}', "broken", "url"),
         ('{% embed url="https://example.org/film" %}', "ok", "url"),
-        ('{% content-ref url="guides/start.md" %}\n[start.md](guides/start.md)\n{% endcontent-ref %}', "ok", "page"),
+        (
+            '{% content-ref url="guides/start.md" %}\n[start.md](guides/start.md)\n{% endcontent-ref %}',
+            "ok",
+            "page",
+        ),
         ('<a href="guides/start.md" class="button primary">Go</a>', "ok", "page"),
         ("| A |\n| - |\n| [x](guides/start.md) |", "ok", "page"),
-        ("{% hint style=\"info\" %}\n[x](guides/start.md)\n{% endhint %}", "ok", "page"),
+        ('{% hint style="info" %}\n[x](guides/start.md)\n{% endhint %}', "ok", "page"),
         ("[x](mailto:me@example.org)", "ok", "url"),
         ("[x](https://octavo.test/settings)", "in-app", "url"),
         ("[x](user:nobody)", "broken", "url"),
         ("[x](collection:nothing)", "broken", "url"),
         ("[x](https://octavo.test/s/nospace/page)", "broken", "url"),
     ],
-)  # fmt: skip
+)
 def test_every_kind(world, linked, text, status, kind):
     home = linked.write("Home", text)
     found, target = linked.only(home)

@@ -243,9 +243,18 @@ ANCHORED = {
     ".gitbook/includes/help.md": "## Ask us\n\nMail.\n",
 }
 SPELLINGS = [
-    "1-install-nodejs", "id-1.-install-node.js", "1_Install_Node.js", "1~install~nodejs", "MORE-TO-READ", "more.to.read",
-    "old-anchor", "Old.Anchor", "ask-us", "Ask_us-1", "2026.02.03",
-]  # fmt: skip
+    "1-install-nodejs",
+    "id-1.-install-node.js",
+    "1_Install_Node.js",
+    "1~install~nodejs",
+    "MORE-TO-READ",
+    "more.to.read",
+    "old-anchor",
+    "Old.Anchor",
+    "ask-us",
+    "Ask_us-1",
+    "2026.02.03",
+]
 
 
 def test_every_link_that_is_ok_scrolls(world: Any, tmp_path: Path) -> None:

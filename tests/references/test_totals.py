@@ -51,11 +51,24 @@ class Hands:
     def text(self):
         there = f"https://octavo.test/s/{self.other.id}"
         links = [
-            "guides/start.md", "guides/README.md#first-steps", "guides/README.md#no", "guides/start", "README.md",
-            "new-1.md", "gone.md", "https://example.org", "user:nobody", f"user:{self.world.users['editor']}",
-            f"collection:{self.world.home['collectionId']}", "collection:none", there, f"{there}/guides/start",
-            f"{there}/guides/new", f"https://octavo.test/s/{self.space.id}", "https://octavo.test/settings",
-        ]  # fmt: skip
+            "guides/start.md",
+            "guides/README.md#first-steps",
+            "guides/README.md#no",
+            "guides/start",
+            "README.md",
+            "new-1.md",
+            "gone.md",
+            "https://example.org",
+            "user:nobody",
+            f"user:{self.world.users['editor']}",
+            f"collection:{self.world.home['collectionId']}",
+            "collection:none",
+            there,
+            f"{there}/guides/start",
+            f"{there}/guides/new",
+            f"https://octavo.test/s/{self.space.id}",
+            "https://octavo.test/settings",
+        ]
         chosen = self.chance.choices(links, k=self.chance.randrange(9))
         heading = self.chance.choice(["", "## First steps\n\n", "## Why\n\n"])
         return heading + " ".join(f"[x]({link})" for link in chosen)
@@ -123,13 +136,18 @@ class Hands:
     def step(self):
         self.chance.choices(
             [
-                lambda: self.edit(self.space), lambda: self.edit(self.other),
-                lambda: self.edit(self.space, self.change), self.merge, self.roll_back, self.import_files,
-                self.rebuild, self.duplicate,
+                lambda: self.edit(self.space),
+                lambda: self.edit(self.other),
+                lambda: self.edit(self.space, self.change),
+                self.merge,
+                self.roll_back,
+                self.import_files,
+                self.rebuild,
+                self.duplicate,
                 lambda: remove_replaced(self.world.context, self.space.id),
             ],
             [6, 3, 4, 2, 2, 1, 1, 0.5, 1],
-        )[0]()  # fmt: skip
+        )[0]()
 
     def answers(self):
         """Return the lists of links of the space and of its change request, for someone who sees both spaces

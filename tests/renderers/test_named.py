@@ -229,13 +229,19 @@ def test_blocks_of_a_specification_stay_blocks(named: Named) -> None:
     nodes = named.site.read(token, f"/spaces/{named.space}/content/page/{page}").json()["document"]["nodes"]
     blocks = [node for node in nodes if node["type"].startswith("openapi")]
     assert [block["type"] for block in blocks] == ["openapi-operation", "openapi-schemas"]
-    assert blocks[0]["data"].items() >= {
-        "ref": {"kind": "openapi", "spec": "pets"}, "path": "/pets", "method": "get",
-    }.items()  # fmt: skip
+    assert (
+        blocks[0]["data"].items()
+        >= {
+            "ref": {"kind": "openapi", "spec": "pets"},
+            "path": "/pets",
+            "method": "get",
+        }.items()
+    )
     source = {
-        "type": "builtin:openapi", "props": {},
+        "type": "builtin:openapi",
+        "props": {},
         "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "pets"}}},
-    }  # fmt: skip
+    }
     spaces = named.world.home.path("/orgs/{organizationId}/spaces")
     made = named.world.post("admin", spaces, {"title": "Reference", "computedSource": source})["id"]
     named.site.make("sections", {"spaceId": made, "title": "Reference"})
@@ -355,8 +361,11 @@ def test_what_visitors_may_call_is_there() -> None:
     # Operations for visitors change nothing; those with a body only ask.
     writes = {id for id in open_ones if TABLE[id].method != "GET"}
     assert writes == {
-        "searchSiteContent", "streamAskInSite", "streamAIResponseInSite", "renderIntegrationUIWithPost",
-    }  # fmt: skip
+        "searchSiteContent",
+        "streamAskInSite",
+        "streamAIResponseInSite",
+        "renderIntegrationUIWithPost",
+    }
 
 
 def test_no_operation_is_open_to_a_visitor_but_those(sqlite_world: World) -> None:
@@ -377,9 +386,13 @@ def test_no_operation_is_open_to_a_visitor_but_those(sqlite_world: World) -> Non
                 sample.before(world, place)
             headers, before = {"authorization": f"Bearer {token}"}, world.digest()
         answer = world.call(
-            "nobody", operation.method, sample.ids(place, operation.path), headers=headers,
-            params=sample.query_for(place), json=sample.body_for(place),
-        )  # fmt: skip
+            "nobody",
+            operation.method,
+            sample.ids(place, operation.path),
+            headers=headers,
+            params=sample.query_for(place),
+            json=sample.body_for(place),
+        )
         if answer.status_code not in (401, 404, 204) or (answer.content and answer.status_code == 204):
             wrong.append(f"{operation.id} in {place}: {answer.status_code} {answer.text[:200]}")
         if world.digest() != before:

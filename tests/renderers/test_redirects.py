@@ -41,10 +41,32 @@ FILES = {
     "paid/README.md": "# Paid\n",
 }
 PATHS = (
-    "gone", "GONE", "case", "secret", "news/today", "news", "shop", "loop", "both", "nothing", "v1/gone", "v1/nothing",
-    "api/calls/first", "API/Calls/First", "api/gone", "calls/first", "paid/gone", "reference/calls", "reference",
-    "to-page", "to-section", "to-paid", "old-news/x/y", "guide", "away",
-)  # fmt: skip
+    "gone",
+    "GONE",
+    "case",
+    "secret",
+    "news/today",
+    "news",
+    "shop",
+    "loop",
+    "both",
+    "nothing",
+    "v1/gone",
+    "v1/nothing",
+    "api/calls/first",
+    "API/Calls/First",
+    "api/gone",
+    "calls/first",
+    "paid/gone",
+    "reference/calls",
+    "reference",
+    "to-page",
+    "to-section",
+    "to-paid",
+    "old-news/x/y",
+    "guide",
+    "away",
+)
 
 
 class Site:
@@ -120,8 +142,17 @@ def test_renderers_are_led_where_the_reader_leads(site: Site) -> None:
     )
     assert found["shop"] == "https://shop.example.org/a" and found["both"] == f"{site.url}more"
     assert {path for path, target in found.items() if target is None} == {
-        "secret", "news", "loop", "nothing", "v1/nothing", "api/gone", "calls/first", "paid/gone", "to-paid", "guide",
-    }  # fmt: skip
+        "secret",
+        "news",
+        "loop",
+        "nothing",
+        "v1/nothing",
+        "api/gone",
+        "calls/first",
+        "paid/gone",
+        "to-paid",
+        "guide",
+    }
 
 
 def test_with_a_share_key_targets_hold_it(site: Site) -> None:

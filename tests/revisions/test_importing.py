@@ -65,8 +65,12 @@ def test_everything_is_there_and_comes_back_byte_for_byte(world, folder, tmp_pat
     outcome = bring_in(world, folder)
     base, pages = state_of(world, outcome.space)
     assert list(pages) == ["Home", "Guide", "Part", "Last", "Deep"] or set(pages) == {
-        "Home", "Guide", "Part", "Last", "Deep",
-    }  # fmt: skip
+        "Home",
+        "Guide",
+        "Part",
+        "Last",
+        "Deep",
+    }
     assert pages["Guide"].description == "How"
     assert pages["Deep"].parent == pages["Guide"].id
     assert pages["Part"].kind == "group"
@@ -105,10 +109,13 @@ def test_pages_that_persist_keep_their_ids(world, folder):
     bring_in(world, folder, space_id=first.space)
     (folder / "last.md").rename(folder / "moved.md")
     (folder / "guide.md").rename(folder / "manual.md")
-    write(folder, {
-        "moved.md": text + "One line is new.\n",
-        "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](manual.md)\n  - [Deep](guide/deep.md)\n- [Last](moved.md)\n",
-    })  # fmt: skip
+    write(
+        folder,
+        {
+            "moved.md": text + "One line is new.\n",
+            "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](manual.md)\n  - [Deep](guide/deep.md)\n- [Last](moved.md)\n",
+        },
+    )
     bring_in(world, folder, space_id=first.space)
     _, after = state_of(world, first.space)
     for title in ("Home", "Guide", "Deep", "Last"):

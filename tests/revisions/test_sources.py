@@ -66,8 +66,12 @@ def test_a_folder(tmp_path):
             b"# X\r\n",
         )
         assert codes(source) == [
-            ("b\\\\c.md", "unsafe_path"), ("config", "symlink"), ("loop", "symlink"), ("pipe", "special_file"), ("secret", "symlink"),
-        ]  # fmt: skip
+            ("b\\\\c.md", "unsafe_path"),
+            ("config", "symlink"),
+            ("loop", "symlink"),
+            ("pipe", "special_file"),
+            ("secret", "symlink"),
+        ]
 
 
 def test_a_file_that_becomes_a_link_is_not_followed(tmp_path):
@@ -189,8 +193,20 @@ def test_no_archive(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "where", ["", "nowhere", "ssh://host/x", "git://host/x", "ftp://h/x", "http://", "https://[bad/x", "a\x00b", "file://host/x", "file:///nowhere"]
-)  # fmt: skip
+    "where",
+    [
+        "",
+        "nowhere",
+        "ssh://host/x",
+        "git://host/x",
+        "ftp://h/x",
+        "http://",
+        "https://[bad/x",
+        "a\x00b",
+        "file://host/x",
+        "file:///nowhere",
+    ],
+)
 def test_sources_that_are_none(where):
     assert error_of(where)
 
@@ -246,9 +262,15 @@ def test_a_hostile_tree(tmp_path):
     inner, tree, commit = Tree(), Tree(), Commit()
     inner.add(b"config", 0o100644, blob.id)
     for name, mode, sha in [
-        (b"..", 0o40000, inner.id), (b".GIT", 0o40000, inner.id), (b"a\\b", 0o100644, blob.id), (b"\xff", 0o100644, blob.id),
-        (b"sub", 0o160000, b"1" * 40), (b"ok.md", 0o100644, blob.id), (b"e/vil", 0o100644, blob.id), (b"x/../y", 0o100644, blob.id),
-    ]:  # fmt: skip
+        (b"..", 0o40000, inner.id),
+        (b".GIT", 0o40000, inner.id),
+        (b"a\\b", 0o100644, blob.id),
+        (b"\xff", 0o100644, blob.id),
+        (b"sub", 0o160000, b"1" * 40),
+        (b"ok.md", 0o100644, blob.id),
+        (b"e/vil", 0o100644, blob.id),
+        (b"x/../y", 0o100644, blob.id),
+    ]:
         tree.add(name, mode, sha)
     commit.tree, commit.author, commit.committer, commit.message = tree.id, b"a <a>", b"a <a>", b"m"
     commit.author_time = commit.commit_time = commit.author_timezone = commit.commit_timezone = 0
@@ -292,10 +314,16 @@ def web(repository):
                     data += self.rfile.read(size)
                     self.rfile.readline()
             environ = {
-                "REQUEST_METHOD": self.command, "PATH_INFO": path, "QUERY_STRING": query, "SCRIPT_NAME": "",
-                "CONTENT_TYPE": self.headers.get("Content-Type", ""), "CONTENT_LENGTH": str(len(data)),
-                "wsgi.input": io.BytesIO(data), "SERVER_PROTOCOL": "HTTP/1.0", "wsgi.url_scheme": "http",
-            }  # fmt: skip
+                "REQUEST_METHOD": self.command,
+                "PATH_INFO": path,
+                "QUERY_STRING": query,
+                "SCRIPT_NAME": "",
+                "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+                "CONTENT_LENGTH": str(len(data)),
+                "wsgi.input": io.BytesIO(data),
+                "SERVER_PROTOCOL": "HTTP/1.0",
+                "wsgi.url_scheme": "http",
+            }
             if encoding := self.headers.get("Content-Encoding"):
                 environ["HTTP_CONTENT_ENCODING"] = encoding
 

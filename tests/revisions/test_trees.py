@@ -29,9 +29,16 @@ def shape(pages):
 def test_pages_are_below_each_other_in_their_order():
     link = {"kind": "url", "url": "https://example.org"}
     pages = [
-        page("a"), page("b", kind="group"), page("c", kind="link", target=link), page("d"),
-        page("e", "b"), page("f", "b"), page("g", "c"), page("h", "e", description="a\x00b [\x00]"), page("i", "gone"),
-    ]  # fmt: skip
+        page("a"),
+        page("b", kind="group"),
+        page("c", kind="link", target=link),
+        page("d"),
+        page("e", "b"),
+        page("f", "b"),
+        page("g", "c"),
+        page("h", "e", description="a\x00b [\x00]"),
+        page("i", "gone"),
+    ]
     found = tree(pages)
     assert shape(found) == [
         ("a", "a", []),

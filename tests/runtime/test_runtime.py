@@ -73,8 +73,10 @@ def test_requests_to_other_hosts_are_ours_to_make(host):
       return Response.json([await found.json(), found.url, refused]);""")
     answer, ran = run(host, script)
     assert json.loads(answer.body) == [
-        {"from": "outside"}, "https://example.com/x", "TypeError: refused: private"
-    ]  # fmt: skip
+        {"from": "outside"},
+        "https://example.com/x",
+        "TypeError: refused: private",
+    ]
     assert (ran.wanted[0].method, ran.wanted[0].body) == ("POST", b"hi")
 
 
@@ -161,18 +163,25 @@ def test_an_event_that_finds_no_room_is_told_so():
     ("body", "says"),
     [
         ("const all = []; for (;;) all.push(new Array(100000).fill(Math.random()));", "answer|memory"),
-        ("const all = []; for (;;) all.push(new Uint8Array(50_000_000).fill(1));", "answer|memory|RangeError"),
+        (
+            "const all = []; for (;;) all.push(new Uint8Array(50_000_000).fill(1));",
+            "answer|memory|RangeError",
+        ),
         ("throw new Error('on purpose');", "on purpose"),
         ("return 7;", "no Response"),
         ("const { default: p } = await import('node:process'); p.exit(3);", "ended|process|denied|Error"),
-        ("const { writeSync } = await import('node:fs'); writeSync(1, 'not json\\n'); await new Promise(() => {});",
-         "standard output|in time|denied|Error|without an answer"),
+        (
+            "const { writeSync } = await import('node:fs'); writeSync(1, 'not json\\n'); await new Promise(() => {});",
+            "standard output|in time|denied|Error|without an answer",
+        ),
         ("for (let i = 0; ; i++) console.log('x'.repeat(10000));", "too many log lines"),
         ("return new Response(new Uint8Array(30_000_000));", "bytes at once|memory|in time"),
-        ("await fetch('https://example.com/', { method: 'POST', body: new Uint8Array(30_000_000) });",
-         "bytes at once|memory|in time"),
+        (
+            "await fetch('https://example.com/', { method: 'POST', body: new Uint8Array(30_000_000) });",
+            "bytes at once|memory|in time",
+        ),
     ],
-)  # fmt: skip
+)
 def test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, says, seconds=4):
     began = time.monotonic()
     ran = Ran()

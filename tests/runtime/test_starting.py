@@ -25,8 +25,15 @@ export default { async fetch(request) {
 
 def run(host, seconds=10.0, event=EVENT):
     said = []
-    answer = host.run("one", lambda: SCRIPT, event, None, lambda logs, problem: said.append(problem),
-                      seconds=seconds, wait=True)  # fmt: skip
+    answer = host.run(
+        "one",
+        lambda: SCRIPT,
+        event,
+        None,
+        lambda logs, problem: said.append(problem),
+        seconds=seconds,
+        wait=True,
+    )
     return answer, said
 
 

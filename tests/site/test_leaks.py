@@ -30,15 +30,46 @@ GUESTS = [
     Guest({"plan": "pro", "paying": "true"}, {"beta": "yes", "paying": True}),
 ]
 READ = {
-    "readRobots", "readSitemap", "readPagesSitemap", "readSiteFeed", "readIndex", "readWhole", "searchSite", "searchPage", "readFont",
-    "readSiteFile", "readSiteImage", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
-    "leadToEmbedded", "readSignedIn", "readTree", "readSkill", "readWellKnown", "readIndexPart",
-}  # fmt: skip
+    "readRobots",
+    "readSitemap",
+    "readPagesSitemap",
+    "readSiteFeed",
+    "readIndex",
+    "readWhole",
+    "searchSite",
+    "searchPage",
+    "readFont",
+    "readSiteFile",
+    "readSiteImage",
+    "readPage",
+    "readImage",
+    "postMessage",
+    "readEmbedScript",
+    "readAsk",
+    "readQuestions",
+    "askQuestion",
+    "leadToEmbedded",
+    "readSignedIn",
+    "readTree",
+    "readSkill",
+    "readWellKnown",
+    "readIndexPart",
+}
 """Routes of sites that are requested here; new ones must be added."""
 ASKED_ELSEWHERE = {
-    "noteSeen", "ratePage", "readTryForm", "tryOperation", "readBlock", "pressBlock", "readOperations",
-    "readSpecification", "readModels", "readAccess", "askVisitor", "connectVisitor",
-}  # fmt: skip
+    "noteSeen",
+    "ratePage",
+    "readTryForm",
+    "tryOperation",
+    "readBlock",
+    "pressBlock",
+    "readOperations",
+    "readSpecification",
+    "readModels",
+    "readAccess",
+    "askVisitor",
+    "connectVisitor",
+}
 """Routes derived from a page's content: ``openapi/test_trying.py``, ``openapi/test_pages.py``,
 ``reader/test_blocks.py``, and ``reader/test_tracking.py`` request them for hidden pages; and what connects agents, which
 ``agents/test_site_agents.py`` asks."""

@@ -138,10 +138,14 @@ def site(world):
 def test_the_list_says_what_the_reader_serves(site, claims):
     parts = site.list(claims)
     assert [(one["object"], one["title"], one["level"]) for one in parts] == [
-        ("site-section", "Guide", 0), ("site-space", "Guide", 1), ("site-space", "Old", 1),
-        ("site-section", "Plans", 0), ("site-space", "Plans", 1),
-        ("site-section", "Next", 0), ("site-space", "Next", 1),
-    ]  # fmt: skip
+        ("site-section", "Guide", 0),
+        ("site-space", "Guide", 1),
+        ("site-space", "Old", 1),
+        ("site-section", "Plans", 0),
+        ("site-space", "Plans", 1),
+        ("site-section", "Next", 0),
+        ("site-space", "Next", 1),
+    ]
     asked = 0
     for part in parts:
         if part["object"] != "site-space":
@@ -224,10 +228,18 @@ def test_parts_of_the_list_neither_skip_nor_repeat(site):
 
 @pytest.mark.parametrize(
     "query",
-    [{"claims": "[]"}, {"claims": "{"}, {"claims": "[" * 1500}, {"claims": '{"a":' * 200}, {"page": "x"},
-     {"page": "WyJ4Il0x"}, {"limit": "201"}, {"claims": f'"{"x" * 4096}"'}],
+    [
+        {"claims": "[]"},
+        {"claims": "{"},
+        {"claims": "[" * 1500},
+        {"claims": '{"a":' * 200},
+        {"page": "x"},
+        {"page": "WyJ4Il0x"},
+        {"limit": "201"},
+        {"claims": f'"{"x" * 4096}"'},
+    ],
     ids=lambda query: str(query)[:20],
-)  # fmt: skip
+)
 def test_bad_questions_are_refused(site, query):
     answer = site.world.call("admin", "GET", f"{site.path}/publishing/preview/content", params=query)
     assert answer.status_code == 400 and next(iter(query)) in answer.json()["error"]["message"]

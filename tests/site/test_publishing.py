@@ -138,15 +138,21 @@ def _ways_to_open(world, site):
         "no condition": ("PATCH", f"{site}/sections/{first['id']}", {"condition": None}),
         "another condition": ("PATCH", f"{site}/sections/{first['id']}", {"condition": "true"}),
         "another condition of a variant": (
-            "PATCH", f"{site}/site-spaces/{shown['id']}", {"condition": "visitor.claims.plan"},
+            "PATCH",
+            f"{site}/site-spaces/{shown['id']}",
+            {"condition": "visitor.claims.plan"},
         ),
         "a link": ("POST", f"{site}/share-links", {"name": "Mine"}),
         "the link again": ("PATCH", f"{site}/share-links/{link}", {"active": True}),
         "keys of links": ("GET", f"{site}/share-links", None),
         "the key of visitors": ("GET", f"{site}/publishing/auth", None),
-        "sending visitors elsewhere": ("PATCH", f"{site}/publishing/auth", {"backend": "custom", "fallbackURL": "https://a.test/"}),
+        "sending visitors elsewhere": (
+            "PATCH",
+            f"{site}/publishing/auth",
+            {"backend": "custom", "fallbackURL": "https://a.test/"},
+        ),
         "another key of visitors": ("POST", f"{site}/publishing/auth/regenerate", None),
-    }  # fmt: skip
+    }
 
 
 _NARROWS = "another condition of a variant"

@@ -127,14 +127,22 @@ def test_a_hostile_site_is_reported_by_page(
     found = {page["page"].removeprefix(f"{hostile}/"): page["problems"] for page in report["found"]}
     told = {(name, problem["rule"], problem["text"]) for name, all_ in found.items() for problem in all_}
     for name, rule, text in (
-        ("", "anchor", "next#b"), ("", "link", "/gone answers 404"), ("", "link", "//[x is not a valid URL"),
-        ("", "link", "round has a redirect loop"), ("", "link", "huge does not respond"),
-        ("empty", "link", "no readable HTML"), ("", "image", "gone.png answers 404"), ("", "image", "text/html"),
-        ("", "alternative-text", "gone.png"), ("", "alternative-text", "embedded in the page"),
-        ("", "markdown", "index.md answers 404"), ("next", "accept", "text/html"),
-        ("llms.txt", "llms", "lost.md answers 404"), ("sitemap.xml", "sitemap", "unmapped answers 404"),
+        ("", "anchor", "next#b"),
+        ("", "link", "/gone answers 404"),
+        ("", "link", "//[x is not a valid URL"),
+        ("", "link", "round has a redirect loop"),
+        ("", "link", "huge does not respond"),
+        ("empty", "link", "no readable HTML"),
+        ("", "image", "gone.png answers 404"),
+        ("", "image", "text/html"),
+        ("", "alternative-text", "gone.png"),
+        ("", "alternative-text", "embedded in the page"),
+        ("", "markdown", "index.md answers 404"),
+        ("next", "accept", "text/html"),
+        ("llms.txt", "llms", "lost.md answers 404"),
+        ("sitemap.xml", "sitemap", "unmapped answers 404"),
         ("", "external", "hosts in private networks are not allowed"),
-    ):  # fmt: skip
+    ):
         assert [1 for told_ in told if told_[:2] == (name, rule) and text in told_[2]], (name, rule, text)
     assert (code, report["externalLeft"]) == (1, 1)
     assert not any(text.endswith("next#a") for _, _, text in told)

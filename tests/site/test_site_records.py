@@ -83,8 +83,11 @@ def test_the_list_of_page_actions_and_the_switches_say_the_same(world, path):
     listed = put({"pageActions": {"items": ["git", "markdown"]}})
     assert listed["git"] == {"showEditLink": True} and listed["pdf"] == {"enabled": False}
     assert listed["pageActions"] == {
-        "externalAI": False, "markdown": True, "mcp": False, "items": ["git", "markdown"],
-    }  # fmt: skip
+        "externalAI": False,
+        "markdown": True,
+        "mcp": False,
+        "items": ["git", "markdown"],
+    }
     # An older client changes a switch and sends back the list unchanged.
     switched = put(
         {**listed, "pageActions": {**listed["pageActions"], "mcp": True}, "git": {"showEditLink": False}}
@@ -100,8 +103,11 @@ def test_the_list_of_page_actions_and_the_switches_say_the_same(world, path):
     assert change(world, own, {"git": {"showEditLink": True}})["pageActions"]["items"] == ["pdf", "git"]
     world.call("admin", "DELETE", own)
     assert put({"pageActions": {"mcp": False}})["pageActions"]["items"] == [
-        "assistant", "external-ai", "markdown", "pdf",
-    ]  # fmt: skip
+        "assistant",
+        "external-ai",
+        "markdown",
+        "pdf",
+    ]
     put({})
 
 
@@ -278,11 +284,18 @@ no path,https://x.test/,
 
     done = take(table)
     assert {name: done[name] for name in ("created", "updated", "removed", "unchanged")} == {
-        "created": 4, "updated": 0, "removed": 1, "unchanged": 0,
-    }  # fmt: skip
+        "created": 4,
+        "updated": 0,
+        "removed": 1,
+        "unchanged": 0,
+    }
     assert [(error["row"], error["source"]) for error in done["errors"]] == [
-        (6, "/A"), (7, "/e"), (8, "/f"), (9, "/g"), (10, "no path"),
-    ]  # fmt: skip
+        (6, "/A"),
+        (7, "/e"),
+        (8, "/f"),
+        (9, "/g"),
+        (10, "no path"),
+    ]
     kinds = {
         item["source"]: item["destination"]["kind"]
         for item in world.get("admin", f"{path}/redirects")["items"]

@@ -139,9 +139,18 @@ def rows_of_space(world: World, space: str) -> dict[str, list[Any]]:
     """Return the rows of a space without its own IDs and creation time."""
     [main] = rows_of(world, "SELECT main_branch FROM spaces WHERE id = :id", id=space)
     own = {
-        "id", "space_id", "branch_id", "main_branch", "main_revision", "revision", "rank", "created_at", "updated_at",
-        "object_id", "version",
-    }  # fmt: skip
+        "id",
+        "space_id",
+        "branch_id",
+        "main_branch",
+        "main_revision",
+        "revision",
+        "rank",
+        "created_at",
+        "updated_at",
+        "object_id",
+        "version",
+    }
     queries = {
         "spaces": "id = :space",
         "branches": "space_id = :space",
@@ -227,9 +236,14 @@ def test_nobody_sees_one_that_is_being_made(world: World, space: str) -> None:
         assert seen() == before
         assert rows_beyond(world) == 2 * staging.BATCH
         for method, path in (
-            ("GET", ""), ("GET", "/content/pages"), ("GET", "/permissions/users"), ("GET", "/search?query=zebra3"),
-            ("DELETE", ""), ("POST", "/restore"), ("POST", "/duplicate"),
-        ):  # fmt: skip
+            ("GET", ""),
+            ("GET", "/content/pages"),
+            ("GET", "/permissions/users"),
+            ("GET", "/search?query=zebra3"),
+            ("DELETE", ""),
+            ("POST", "/restore"),
+            ("POST", "/duplicate"),
+        ):
             answers = [world.call("admin", method, f"/spaces/{id}{path}") for id in (made, "nothing")]
             assert answers[0].status_code == answers[1].status_code, path
             assert answers[0].status_code == (204 if method == "DELETE" else 404), path

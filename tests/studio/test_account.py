@@ -37,8 +37,9 @@ def test_a_name_a_second_factor_sessions_and_tokens(app):
     page.get_by_label("New password").fill("one thing, surely")
     page.get_by_label("Confirm password").fill("another thing")
     page.get_by_role("button", name="Set password").click()
-    expect(page.get_by_label("New password")).to_have_accessible_description("At least 10 characters. "
-        "Changing it signs you out of all other sessions. The passwords don't match.")  # fmt: skip
+    expect(page.get_by_label("New password")).to_have_accessible_description(
+        "At least 10 characters. Changing it signs you out of all other sessions. The passwords don't match."
+    )
     page.get_by_role("button", name="Set up").click()
     secret = page.get_by_label("Secret", exact=True).input_value()
     page.get_by_label("Code", exact=True).fill("000000" if code_of(secret) != "000000" else "111111")
@@ -118,9 +119,12 @@ def test_a_passkey_is_made_and_signs_in(app):
     devtools = context.new_cdp_session(page)
     devtools.send("WebAuthn.enable")
     authenticator = {
-        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
         "isUserVerified": True,
-    }  # fmt: skip
+    }
     devtools.send("WebAuthn.addVirtualAuthenticator", {"options": authenticator})
     page.goto(f"{there}/sign-in?next=/~/account/sign-in")
     page.get_by_label("Email address").fill("ines.okafor@example.com")

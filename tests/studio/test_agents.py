@@ -32,9 +32,14 @@ class Asking:
         )
         self.app, self.client = app, made.json()["client_id"]
         asked = {
-            "response_type": "code", "client_id": self.client, "redirect_uri": BACK, "code_challenge": CHALLENGE,
-            "code_challenge_method": "S256", "state": "st&1", "resource": f"{app.url}/mcp/{app.organization}",
-        }  # fmt: skip
+            "response_type": "code",
+            "client_id": self.client,
+            "redirect_uri": BACK,
+            "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256",
+            "state": "st&1",
+            "resource": f"{app.url}/mcp/{app.organization}",
+        }
         self.path = f"/oauth/authorize?{urlencode(asked)}"
 
     def open(self, **options):
@@ -47,9 +52,12 @@ class Asking:
 
     def exchange(self, code):
         form = {
-            "grant_type": "authorization_code", "code": code, "client_id": self.client, "redirect_uri": BACK,
+            "grant_type": "authorization_code",
+            "code": code,
+            "client_id": self.client,
+            "redirect_uri": BACK,
             "code_verifier": VERIFIER,
-        }  # fmt: skip
+        }
         return httpx.post(f"{self.app.url}/oauth/token", data=form, timeout=60).json()
 
 
@@ -174,9 +182,14 @@ def read(app):
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
     session = {"visitorId": "v", "sessionId": "s", "cookies": {}, "language": None, "referrer": None}
     location = {
-        "siteSection": None, "siteSpace": shown, "siteShareKey": None, "space": space, "revision": None, "page": page,
+        "siteSection": None,
+        "siteSpace": shown,
+        "siteShareKey": None,
+        "space": space,
+        "revision": None,
+        "page": page,
         "displayContext": "markdown",
-    }  # fmt: skip
+    }
 
     def event(type, agent, at, **more):
         place = {"url": f"https://docs.example.com/{at}", **location}
@@ -237,8 +250,11 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
 
     def ask(server, name, token="", /, **arguments):
         message = {
-            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments},
-        }  # fmt: skip
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": name, "arguments": arguments},
+        }
         headers = {"authorization": f"Bearer {token}"} if token else {"user-agent": "Claude-User/1.0"}
         result = httpx.post(server, json=message, headers=headers, timeout=60).json()["result"]
         assert not result["isError"], result
@@ -266,9 +282,10 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
     change = work("create_change_request", space=space, subject="The weight of basalt")
     at = {"space": space, "change_request": change["id"]}
     new = {
-        "operation": "insert_page", "title": "Basalt",
+        "operation": "insert_page",
+        "title": "Basalt",
         "document": {"markdown": "The weight of basalt is two tonnes a cubic metre.\n"},
-    }  # fmt: skip
+    }
     base = work("read_change_request", **at)["changeRequest"]["revision"]
     made = work("edit_change_request", **at, changes=[new], base_revision=base)
     work("describe_change_request", **at, status="open")
@@ -286,9 +303,12 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
     assert [one["status"] for one in seen["reviews"]] == ["changes-requested"]
     added = next(one for one in work("list_pages", **at) if one["title"] == "Basalt")
     more = {
-        "operation": "update_page", "page": added["id"],
-        "document": {"markdown": "The weight of basalt is two tonnes a cubic metre.\n\nAir in it makes it lighter.\n"},
-    }  # fmt: skip
+        "operation": "update_page",
+        "page": added["id"],
+        "document": {
+            "markdown": "The weight of basalt is two tonnes a cubic metre.\n\nAir in it makes it lighter.\n"
+        },
+    }
     assert work("edit_change_request", **at, changes=[more], base_revision=made["revision"])
 
     # Ines corrects what is wrong, and merges.

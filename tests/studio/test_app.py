@@ -61,8 +61,14 @@ def test_the_names_on_every_screen(app):
         assert page.get_by_role("link", name="Skip to content").count() == 1
         main = page.get_by_role("navigation", name="Main")
         for name in (
-            "My work", "Inbox", "Change requests", "Members and access", "Integrations", "Settings", "Names",
-        ):  # fmt: skip
+            "My work",
+            "Inbox",
+            "Change requests",
+            "Members and access",
+            "Integrations",
+            "Settings",
+            "Names",
+        ):
             expect(main.get_by_role("link", name=name, exact=True)).to_have_count(1)
         expect(main.get_by_role("link", name="Octavo manual", exact=True)).to_have_count(2)  # space and site
         assert page.get_by_role("button", name="Search or jump to").count() == 1

@@ -9,9 +9,17 @@ import pytest
 from playwright.sync_api import expect
 
 SECTIONS = (
-    "General", "API specifications", "Translations", "Conversations", "Models", "Imports", "Webhooks", "Tokens",
-    "Audit log", "Trash",
-)  # fmt: skip
+    "General",
+    "API specifications",
+    "Translations",
+    "Conversations",
+    "Models",
+    "Imports",
+    "Webhooks",
+    "Tokens",
+    "Audit log",
+    "Trash",
+)
 
 
 def test_the_sections_have_addresses_and_the_name_changes(app):

@@ -262,32 +262,74 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["## Words"], "## Words", id="heading"),
         pytest.param(["### Words"], "### Words", id="second heading"),
         pytest.param(["#### Words"], "#### Words", id="third heading"),
-        pytest.param(["- one", "<Enter>", "two", "<Enter>", "<Tab>", "in"], "* one\n* two\n  * in", id="list"),
+        pytest.param(
+            ["- one", "<Enter>", "two", "<Enter>", "<Tab>", "in"], "* one\n* two\n  * in", id="list"
+        ),
         pytest.param(["1. one", "<Enter>", "two"], "1. one\n2. two", id="numbered list"),
         pytest.param(["[] one", "<Enter>", "two"], "* [ ] one\n* [ ] two", id="tasks"),
         pytest.param(["[x] one"], "* [x] one", id="done task"),
         pytest.param(["> one"], "> one", id="quote"),
-        pytest.param(["```python", "<Enter>", "a = 1", "<Enter>", "b = 2"], "```python\na = 1\nb = 2\n```", id="code"),
-        pytest.param(["> [!TIP]", "<Enter>", "one"], '{% hint style="success" %}\none\n{% endhint %}', id="alert"),
-        pytest.param(["| a | b |", "<Enter>", "c", "<Tab>", "d"], "| a   | b   |\n| --- | --- |\n| c   | d   |", id="typed table"),
+        pytest.param(
+            ["```python", "<Enter>", "a = 1", "<Enter>", "b = 2"], "```python\na = 1\nb = 2\n```", id="code"
+        ),
+        pytest.param(
+            ["> [!TIP]", "<Enter>", "one"], '{% hint style="success" %}\none\n{% endhint %}', id="alert"
+        ),
+        pytest.param(
+            ["| a | b |", "<Enter>", "c", "<Tab>", "d"],
+            "| a   | b   |\n| --- | --- |\n| c   | d   |",
+            id="typed table",
+        ),
         pytest.param(["a **b** *c* `d` ~~e~~ f"], "a **b** _c_ `d` ~~e~~ f", id="marks"),
         pytest.param(["a [b](https://example.com/) c"], "a [b](https://example.com/) c", id="link"),
         pytest.param(["one", "<Shift+Enter>", "two"], "one\\\ntwo", id="break"),
         pytest.param(["/hint", "<Enter>", "one"], '{% hint style="info" %}\none\n{% endhint %}', id="hint"),
-        pytest.param(["/details", "<Enter>", "one", "<Enter>", "two"], "<details>\n\n<summary>one</summary>\n\ntwo\n\n</details>", id="details"),
-        pytest.param(["/tabs", "<Enter>", "one"], '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n{% endtab %}\n{% endtabs %}', id="tabs"),
-        pytest.param(["/columns", "<Enter>", "one"], "{% columns %}\n{% column %}\none\n{% endcolumn %}\n\n{% column %}\n\n{% endcolumn %}\n{% endcolumns %}", id="columns"),
-        pytest.param(["/table", "<Enter>", "a", "<Tab>", "b", "<Tab>", "c", "<Tab>", "d"], "| a   | b   | c   |\n| --- | --- | --- |\n| d   |     |     |\n|     |     |     |", id="table"),
-        pytest.param(["| a | b |", "<Enter>", "/hint", "<Enter>", "one"], '| a   | b   |\n| --- | --- |\n|     |     |\n\n{% hint style="info" %}\none\n{% endhint %}', id="hint from a cell"),
-        pytest.param(["| a | b |", "<Enter>", "* ", "/table", "<Enter>", "c"], "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n|     |     |     |\n|     |     |     |", id="table from a list in a cell"),
+        pytest.param(
+            ["/details", "<Enter>", "one", "<Enter>", "two"],
+            "<details>\n\n<summary>one</summary>\n\ntwo\n\n</details>",
+            id="details",
+        ),
+        pytest.param(
+            ["/tabs", "<Enter>", "one"],
+            '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n{% endtab %}\n{% endtabs %}',
+            id="tabs",
+        ),
+        pytest.param(
+            ["/columns", "<Enter>", "one"],
+            "{% columns %}\n{% column %}\none\n{% endcolumn %}\n\n{% column %}\n\n{% endcolumn %}\n{% endcolumns %}",
+            id="columns",
+        ),
+        pytest.param(
+            ["/table", "<Enter>", "a", "<Tab>", "b", "<Tab>", "c", "<Tab>", "d"],
+            "| a   | b   | c   |\n| --- | --- | --- |\n| d   |     |     |\n|     |     |     |",
+            id="table",
+        ),
+        pytest.param(
+            ["| a | b |", "<Enter>", "/hint", "<Enter>", "one"],
+            '| a   | b   |\n| --- | --- |\n|     |     |\n\n{% hint style="info" %}\none\n{% endhint %}',
+            id="hint from a cell",
+        ),
+        pytest.param(
+            ["| a | b |", "<Enter>", "* ", "/table", "<Enter>", "c"],
+            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n|     |     |     |\n|     |     |     |",
+            id="table from a list in a cell",
+        ),
         pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
-        pytest.param(["a {{ space.vars.b }} c"], 'a <code class="expression">space\\.vars\\.b</code> c', id="expression"),
+        pytest.param(
+            ["a {{ space.vars.b }} c"],
+            'a <code class="expression">space\\.vars\\.b</code> c',
+            id="expression",
+        ),
         pytest.param(["<Control+b>", "a", "<Control+b>", " b"], "**a** b", id="keys"),
         pytest.param(["one", "<Enter>", "two", "<Alt+ArrowUp>"], "two\n\none", id="move"),
         pytest.param(["one", "<Control+d>", "!"], "one\n\none!", id="duplicate"),
         pytest.param(["one", "<Enter>", "two", "<Escape>", "<Delete>"], "one", id="delete"),
         pytest.param(["one", "<Control+Alt+1>", "!"], "## one!", id="turn"),
-        pytest.param(["/hint", "<Enter>", "one", "<Escape>", "<Escape>", "two"], '{% hint style="info" %}\none\n{% endhint %}\n\ntwo', id="typed while a block is chosen"),
+        pytest.param(
+            ["/hint", "<Enter>", "one", "<Escape>", "<Escape>", "two"],
+            '{% hint style="info" %}\none\n{% endhint %}\n\ntwo',
+            id="typed while a block is chosen",
+        ),
         pytest.param(["## ", "<Backspace>", "one"], "\\## one", id="as typed"),
         pytest.param(["one", "<wait>", " two", "<Control+z>"], "one", id="undo"),
         pytest.param(["`a` `b` end"], "`a` `b` end", id="code after code"),
@@ -299,17 +341,41 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         pytest.param(["an _a b_ and __c__."], "an _a b_ and **c**.", id="emphasis by underscores"),
         pytest.param(["_a_", "<Enter>", "b"], "_a_\n\nb", id="emphasis at the end of a line"),
         pytest.param(["see https://e.example/a_b now"], "see <https://e.example/a_b> now", id="URL"),
-        pytest.param(["(https://e.example/x_(y)). So"], "(<https://e.example/x_(y)>). So", id="URL in a sentence"),
-        pytest.param(["https://e.example/", "<Enter>", "b"], "<https://e.example/>\n\nb", id="URL at the end of a line"),
-        pytest.param(["https://e.example/_a_/b_ c"], "<https://e.example/_a_/b_> c", id="URL with underscores"),
+        pytest.param(
+            ["(https://e.example/x_(y)). So"], "(<https://e.example/x_(y)>). So", id="URL in a sentence"
+        ),
+        pytest.param(
+            ["https://e.example/", "<Enter>", "b"], "<https://e.example/>\n\nb", id="URL at the end of a line"
+        ),
+        pytest.param(
+            ["https://e.example/_a_/b_ c"], "<https://e.example/_a_/b_> c", id="URL with underscores"
+        ),
         pytest.param(["`https://e.example/` b"], "`https://e.example/` b", id="URL as code"),
-        pytest.param(["![alt](https://e.example/i.png) z"], '<img src="https://e.example/i.png" alt="alt"> z', id="image"),
-        pytest.param(["[w](https://e.example/x_(y)) z"], "[w](<https://e.example/x_(y)>) z", id="link with parentheses"),
-        pytest.param(["/embed", "<Enter>", "https://e.example/page", "<Enter>"], '{% embed url="https://e.example/page" %}', id="embed"),
-        pytest.param(["/image", "<Enter>", "https://e.example/i.png", "<Enter>"], '<figure><img src="https://e.example/i.png" alt=""><figcaption></figcaption></figure>', id="image by its URL"),
-        pytest.param(["/file", "<Enter>", "https://e.example/a.zip", "<Enter>"], '{% file src="https://e.example/a.zip" %}', id="file by its URL"),
+        pytest.param(
+            ["![alt](https://e.example/i.png) z"],
+            '<img src="https://e.example/i.png" alt="alt"> z',
+            id="image",
+        ),
+        pytest.param(
+            ["[w](https://e.example/x_(y)) z"], "[w](<https://e.example/x_(y)>) z", id="link with parentheses"
+        ),
+        pytest.param(
+            ["/embed", "<Enter>", "https://e.example/page", "<Enter>"],
+            '{% embed url="https://e.example/page" %}',
+            id="embed",
+        ),
+        pytest.param(
+            ["/image", "<Enter>", "https://e.example/i.png", "<Enter>"],
+            '<figure><img src="https://e.example/i.png" alt=""><figcaption></figcaption></figure>',
+            id="image by its URL",
+        ),
+        pytest.param(
+            ["/file", "<Enter>", "https://e.example/a.zip", "<Enter>"],
+            '{% file src="https://e.example/a.zip" %}',
+            id="file by its URL",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_typed_is_what_the_file_has(desk, keys, expected):
     _written(desk, _keys(*keys), expected)
 
@@ -777,32 +843,92 @@ def _paste(text: Any, **kinds: str) -> None:
     ("kinds", "expected"),
     [
         pytest.param({"plain": "one\n\ntwo"}, "one\n\ntwo", id="plain"),
-        pytest.param({"plain": "## A\n\n* **b**\n* c\n\n{% hint style=\"info\" %}\nd\n{% endhint %}"},
-                     '## A\n\n* **b**\n* c\n\n{% hint style="info" %}\nd\n{% endhint %}', id="Markdown"),
-        pytest.param({"html": "<h2>A</h2><p>b <b>c</b> <a href='https://example.com/'>d</a></p><ul><li>e</li></ul>", "plain": "x"},
-                     "## A\n\nb **c** [d](https://example.com/)\n\n* e", id="HTML"),
-        pytest.param({"html": "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr></table>", "plain": "x"},
-                     "| a   | b   |\n| --- | --- |\n| c   | d   |", id="table"),
-        pytest.param({"html": "<pre class='language-python'><code>a = 1\nb = 2</code></pre>", "plain": "a"},
-                     "```python\na = 1\nb = 2\n```", id="code"),
+        pytest.param(
+            {"plain": '## A\n\n* **b**\n* c\n\n{% hint style="info" %}\nd\n{% endhint %}'},
+            '## A\n\n* **b**\n* c\n\n{% hint style="info" %}\nd\n{% endhint %}',
+            id="Markdown",
+        ),
+        pytest.param(
+            {
+                "html": "<h2>A</h2><p>b <b>c</b> <a href='https://example.com/'>d</a></p><ul><li>e</li></ul>",
+                "plain": "x",
+            },
+            "## A\n\nb **c** [d](https://example.com/)\n\n* e",
+            id="HTML",
+        ),
+        pytest.param(
+            {
+                "html": "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr></table>",
+                "plain": "x",
+            },
+            "| a   | b   |\n| --- | --- |\n| c   | d   |",
+            id="table",
+        ),
+        pytest.param(
+            {"html": "<pre class='language-python'><code>a = 1\nb = 2</code></pre>", "plain": "a"},
+            "```python\na = 1\nb = 2\n```",
+            id="code",
+        ),
         pytest.param({"plain": "one line\n"}, "one line", id="line break at the end"),
         pytest.param({"plain": "- [ ] todo\n"}, "* [ ] todo", id="one task"),
-        pytest.param({"html": "<p>a</p><p><img src='https://e.example/a.png' alt='A' width='300'></p><p>b <img src='https://e.example/b.png' alt='B'> c</p>", "plain": "a b c"},
-                     'a\n\n<figure><img src="https://e.example/a.png" alt="A" width="300"><figcaption></figcaption></figure>\n\nb <img src="https://e.example/b.png" alt="B"> c', id="images"),
-        pytest.param({"html": "<meta charset='utf-8'><div style=\"color:#d4d4d4;font-family:Consolas, 'Courier New', monospace;white-space:pre;\"><div><span>def</span><span> f(a):</span></div><div><span>    return a</span></div><br><div># end</div></div>",
-                      "plain": "def f(a):\n    return a\n\n# end"}, "```\ndef f(a):\n    return a\n\n# end\n```", id="code of an editor"),
-        pytest.param({"html": "<p>Formula <span class='katex'><span class='katex-mathml'><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class='katex-html'>x2</span></span> end</p>", "plain": "x"},
-                     "Formula $$x^2$$ end", id="formula"),
-        pytest.param({"html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span style='mso-list:Ignore'>5.<span>&nbsp;</span></span>Five</p></body></html>", "plain": "5. Five"},
-                     "5. Five", id="list of Word from five on"),
-        pytest.param({"html": "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>b</a></p>", "plain": "x"},
-                     "ab", id="hostile"),
-        pytest.param({"html": "<p style='font-weight:normal'><b style='font-weight:normal'><span style='font-weight:700'>a</span> b</b></p>", "plain": "x"},
-                     "**a** b", id="Google"),
-        pytest.param({"html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><head><style><!-- p.MsoNormal {margin:0} --></style></head><body><!--StartFragment--><p class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'><![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>·<span style='font:7.0pt \"Times New Roman\"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>a<o:p></o:p></p><p class=MsoListParagraphCxSpLast style='text-indent:-18.0pt;mso-list:l0 level2 lfo1'><![if !supportLists]><span style='mso-list:Ignore'>1.<span>&nbsp;&nbsp; </span></span><![endif]><b>b</b><o:p></o:p></p><p class=MsoNormal><o:p>&nbsp;</o:p></p><!--EndFragment--></body></html>", "plain": "x"},
-                     "* a\n  1. **b**", id="Word"),
+        pytest.param(
+            {
+                "html": "<p>a</p><p><img src='https://e.example/a.png' alt='A' width='300'></p><p>b <img src='https://e.example/b.png' alt='B'> c</p>",
+                "plain": "a b c",
+            },
+            'a\n\n<figure><img src="https://e.example/a.png" alt="A" width="300"><figcaption></figcaption></figure>\n\nb <img src="https://e.example/b.png" alt="B"> c',
+            id="images",
+        ),
+        pytest.param(
+            {
+                "html": "<meta charset='utf-8'><div style=\"color:#d4d4d4;font-family:Consolas, 'Courier New', monospace;white-space:pre;\"><div><span>def</span><span> f(a):</span></div><div><span>    return a</span></div><br><div># end</div></div>",
+                "plain": "def f(a):\n    return a\n\n# end",
+            },
+            "```\ndef f(a):\n    return a\n\n# end\n```",
+            id="code of an editor",
+        ),
+        pytest.param(
+            {
+                "html": "<p>Formula <span class='katex'><span class='katex-mathml'><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class='katex-html'>x2</span></span> end</p>",
+                "plain": "x",
+            },
+            "Formula $$x^2$$ end",
+            id="formula",
+        ),
+        pytest.param(
+            {
+                "html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span style='mso-list:Ignore'>5.<span>&nbsp;</span></span>Five</p></body></html>",
+                "plain": "5. Five",
+            },
+            "5. Five",
+            id="list of Word from five on",
+        ),
+        pytest.param(
+            {
+                "html": "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>b</a></p>",
+                "plain": "x",
+            },
+            "ab",
+            id="hostile",
+        ),
+        pytest.param(
+            {
+                "html": "<p style='font-weight:normal'><b style='font-weight:normal'><span style='font-weight:700'>a</span> b</b></p>",
+                "plain": "x",
+            },
+            "**a** b",
+            id="Google",
+        ),
+        pytest.param(
+            {
+                "html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><head><style><!-- p.MsoNormal {margin:0} --></style></head><body><!--StartFragment--><p class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'><![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>·<span style='font:7.0pt \"Times New Roman\"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>a<o:p></o:p></p><p class=MsoListParagraphCxSpLast style='text-indent:-18.0pt;mso-list:l0 level2 lfo1'><![if !supportLists]><span style='mso-list:Ignore'>1.<span>&nbsp;&nbsp; </span></span><![endif]><b>b</b><o:p></o:p></p><p class=MsoNormal><o:p>&nbsp;</o:p></p><!--EndFragment--></body></html>",
+                "plain": "x",
+            },
+            "* a\n  1. **b**",
+            id="Word",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_pasted_is_what_the_file_has(desk, kinds, expected):
     _written(desk, lambda text: _paste(text, **kinds), expected)
 
@@ -852,11 +978,15 @@ def test_images_without_a_url_are_uploaded_or_told(desk):
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        pytest.param(["<Enter>"], '{% embed url="https://www.youtube.com/watch?v=abc_DEF-123" %}', id="embed"),
-        pytest.param(["<ArrowDown>", "<Enter>", " b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="link"),
+        pytest.param(
+            ["<Enter>"], '{% embed url="https://www.youtube.com/watch?v=abc_DEF-123" %}', id="embed"
+        ),
+        pytest.param(
+            ["<ArrowDown>", "<Enter>", " b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="link"
+        ),
         pytest.param([" b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="going on"),
     ],
-)  # fmt: skip
+)
 def test_the_url_of_a_video_can_be_embedded(desk, keys, expected):
     def typed(text: Any) -> None:
         _paste(text, plain="https://www.youtube.com/watch?v=abc_DEF-123")
@@ -973,10 +1103,20 @@ def test_a_reusable_content_is_written_where_it_is_shown(desk):
     source = "- Shared  words.\n- other\n\nSetext\n------\n"
     shared = {"title": "Notice", "document": {"markdown": source}}
     made = desk.admin.call("POST", f"{content}/reusable-contents", shared)["id"]
-    include = {"operation": "insert_page", "title": "Another", "document": {"document": [
-        {"object": "block", "type": "reusable-content", "isVoid": True,
-         "data": {"ref": {"kind": "reusable-content", "reusableContent": made}}}
-    ]}}  # fmt: skip
+    include = {
+        "operation": "insert_page",
+        "title": "Another",
+        "document": {
+            "document": [
+                {
+                    "object": "block",
+                    "type": "reusable-content",
+                    "isVoid": True,
+                    "data": {"ref": {"kind": "reusable-content", "reusableContent": made}},
+                }
+            ]
+        },
+    }
     desk.admin.call("POST", content, {"changes": [include]})
 
     def shown() -> str:

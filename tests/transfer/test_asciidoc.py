@@ -98,7 +98,10 @@ def test_an_antora_component():
     assert text(made, "alone.md") == "---\nhidden: true\n---\n\n# Alone\n"
     home = text(made, "README.md")
     assert home.startswith("---\ndescription: What it is\n---\n\n# Acme Pro\n")
-    assert "[the steps](guide/steps.md#do-it), [Steps](guide/steps.md), [deep](cli/README.md#more), [flag](cli/README.md) and gone." in home.replace("[gone](gone.adoc)", "gone")  # fmt: skip
+    assert (
+        "[the steps](guide/steps.md#do-it), [Steps](guide/steps.md), [deep](cli/README.md#more), [flag](cli/README.md) and gone."
+        in home.replace("[gone](gone.adoc)", "gone")
+    )
     assert '<figure><img src="images/a.png" alt="An A"><figcaption><p>The A</p></figcaption></figure>' in home
     assert "[it](attachments/x.zip)" in home
     assert {"images/a.png", "attachments/x.zip"} <= set(made.paths())

@@ -40,7 +40,14 @@ EXPORT = {
     + page(12, "Third", "<h2>x</h2>", 10, "2")
     + page(11, "Second page", "<p>Two</p>", 10, "1")
     + page(13, "Below", "<p>Three</p>", 11)
-    + page(14, "Old", "<p>Old</p>", 10, "", '<property name="originalVersion" class="Page"><id name="id">10</id></property>')
+    + page(
+        14,
+        "Old",
+        "<p>Old</p>",
+        10,
+        "",
+        '<property name="originalVersion" class="Page"><id name="id">10</id></property>',
+    )
     + '<object class="Attachment"><id name="id">90</id><property name="title">a b.png</property><property name="version">2</property><property name="containerContent" class="Page"><id name="id">10</id></property></object>'
     '<object class="Attachment"><id name="id">91</id><property name="title">terms.pdf</property><property name="version">1</property><property name="containerContent" class="Page"><id name="id">10</id></property></object>'
     '<object class="Label"><id name="id">70</id><property name="name">howto</property></object>'
@@ -49,7 +56,7 @@ EXPORT = {
     "exportDescriptor.properties": "x",
     "attachments/10/90/2": b"\x89PNG\r\n\x1a\n",
     "attachments/10/91/1": b"%PDF",
-}  # fmt: skip
+}
 
 
 def test_a_space():
@@ -58,17 +65,25 @@ def test_a_space():
     assert tree(made) == {"Acme Home": {}, "Second page": {"Below": {}}, "Third": {}}
     home = text(made, "README.md") if "README.md" in made.paths() else text(made, "acme-home.md")
     for part in (
-        "[the \\<second>](second-page.md)", "[Third](third.md#x)", "Nowhere",
+        "[the \\<second>](second-page.md)",
+        "[Third](third.md#x)",
+        "Nowhere",
         '{% code title="a.py" %}\n```python\nif a < b:\n    pass\n```\n{% endcode %}',
         '{% hint style="danger" %}\n#### Mind\n\nThe **gap**.\n\n<details>\n\n<summary>More</summary>\n\nInside\n\n</details>\n{% endhint %}',
-        "attachments/a%20b.png", "[terms.pdf](attachments/terms.pdf)", "* [x] Done\n* [ ] Open",
-        "[Second page](second-page.md)", "Kept", "| 1   | `OK` |",
-    ):  # fmt: skip
+        "attachments/a%20b.png",
+        "[terms.pdf](attachments/terms.pdf)",
+        "* [x] Done\n* [ ] Open",
+        "[Second page](second-page.md)",
+        "Kept",
+        "| 1   | `OK` |",
+    ):
         assert part in home, (part, home)
     assert text(made, "second-page.md") == "---\ntags:\n- howto\n---\n\n# Second page\n\nTwo\n"
     assert [(path, code) for path, _, code in problems(made)] == [
-        ("entities.xml", "comments_left_out"), ("AC/Acme Home", "unknown_component"), ("AC/Acme Home", "broken_link"),
-    ]  # fmt: skip
+        ("entities.xml", "comments_left_out"),
+        ("AC/Acme Home", "unknown_component"),
+        ("AC/Acme Home", "broken_link"),
+    ]
     assert "display/AC/Second+page: second-page.md" in text(made, ".gitbook.yaml")
 
 
@@ -132,25 +147,58 @@ def plain(words):
 
 
 MACROS = {
-    "tabs": (macro("ui-tabs", rich("".join(macro("ui-tab", rich(f"<p>{word}</p>"), title=word.upper()) for word in "ab"))),
-             '{% tabs %}\n{% tab title="A" %}\na\n{% endtab %}\n\n{% tab title="B" %}\nb\n{% endtab %}\n{% endtabs %}'),
+    "tabs": (
+        macro(
+            "ui-tabs",
+            rich("".join(macro("ui-tab", rich(f"<p>{word}</p>"), title=word.upper()) for word in "ab")),
+        ),
+        '{% tabs %}\n{% tab title="A" %}\na\n{% endtab %}\n\n{% tab title="B" %}\nb\n{% endtab %}\n{% endtabs %}',
+    ),
     "one tab": (macro("deck", rich(macro("card", rich("<p>a</p>"), label="A"))), "#### A\n\na"),
-    "opens": (macro("ui-expand", rich("<p>in</p>"), title="More"), "<details>\n\n<summary>More</summary>\n\nin\n\n</details>"),
-    "message": (macro("aui-message", rich("<p>x</p>"), type="error"), '{% hint style="danger" %}\nx\n{% endhint %}'),
-    "panel of the newer editor": ('<ac:adf-extension><ac:adf-node type="panel"><ac:adf-attribute key="panel-type">success</ac:adf-attribute><ac:adf-content><p>y</p></ac:adf-content></ac:adf-node><ac:adf-fallback><div><p>y</p></div></ac:adf-fallback></ac:adf-extension>',
-                                  '{% hint style="success" %}\ny\n{% endhint %}'),
-    "something of the newer editor": ('<ac:adf-extension><ac:adf-node type="odd"><ac:adf-attribute key="a">no</ac:adf-attribute></ac:adf-node><ac:adf-fallback><p>y</p></ac:adf-fallback></ac:adf-extension>', "y"),
-    "widget": (macro("widget", url='<ri:url ri:value="https://example.org/v" />'), '{% embed url="https://example.org/v" %}'),
-    "formulas": (macro("mathblock", plain("a^2")) + f"<p>In {macro('mathinline', body='b_1')} words</p>", "$$\na^2\n$$\n\nIn $$b_1$$ words"),
-    "Markdown": (macro("markdown", plain("* a **b**\n\n> [!NOTE]\n> c")), '* a **b**\n\n{% hint style="info" %}\nc\n{% endhint %}'),
+    "opens": (
+        macro("ui-expand", rich("<p>in</p>"), title="More"),
+        "<details>\n\n<summary>More</summary>\n\nin\n\n</details>",
+    ),
+    "message": (
+        macro("aui-message", rich("<p>x</p>"), type="error"),
+        '{% hint style="danger" %}\nx\n{% endhint %}',
+    ),
+    "panel of the newer editor": (
+        '<ac:adf-extension><ac:adf-node type="panel"><ac:adf-attribute key="panel-type">success</ac:adf-attribute><ac:adf-content><p>y</p></ac:adf-content></ac:adf-node><ac:adf-fallback><div><p>y</p></div></ac:adf-fallback></ac:adf-extension>',
+        '{% hint style="success" %}\ny\n{% endhint %}',
+    ),
+    "something of the newer editor": (
+        '<ac:adf-extension><ac:adf-node type="odd"><ac:adf-attribute key="a">no</ac:adf-attribute></ac:adf-node><ac:adf-fallback><p>y</p></ac:adf-fallback></ac:adf-extension>',
+        "y",
+    ),
+    "widget": (
+        macro("widget", url='<ri:url ri:value="https://example.org/v" />'),
+        '{% embed url="https://example.org/v" %}',
+    ),
+    "formulas": (
+        macro("mathblock", plain("a^2")) + f"<p>In {macro('mathinline', body='b_1')} words</p>",
+        "$$\na^2\n$$\n\nIn $$b_1$$ words",
+    ),
+    "Markdown": (
+        macro("markdown", plain("* a **b**\n\n> [!NOTE]\n> c")),
+        '* a **b**\n\n{% hint style="info" %}\nc\n{% endhint %}',
+    ),
     "drawing": (macro("mermaid-cloud", plain("graph TD")), "```mermaid\ngraph TD\n```"),
     "hidden": (macro("excerpt", rich("<p>x</p>"), hidden="true") + "<p>seen</p>", "seen"),
     "unknown in words": (f"<p>a {macro('weather', city='X')} b</p>", "a b"),
-    "included": ('<p>x</p>' + macro("include", **{"x": '<ac:link><ri:page ri:content-title="B" /></ac:link>'}), "x\n\n[B](b.md)"),
-    "full addresses": ('<p><a href="https://wiki.example.org/wiki/spaces/AC/pages/2/B?x=1#c">b</a> <a href="https://wiki.example.org/display/AC/B">d</a> <a href="https://wiki.example.org/pages/viewpage.action?pageId=2">e</a></p>',
-                       "[b](b.md#c) [d](b.md) [e](b.md)"),
-    "signs": ('<p><ac:emoticon ac:name="tick" ac:emoji-id="2705" ac:emoji-fallback=":check:" /> <ac:emoticon ac:name="warning" /> <ac:emoticon ac:name="odd" /></p>', "✅ ⚠️ :odd:"),
-}  # fmt: skip
+    "included": (
+        "<p>x</p>" + macro("include", **{"x": '<ac:link><ri:page ri:content-title="B" /></ac:link>'}),
+        "x\n\n[B](b.md)",
+    ),
+    "full addresses": (
+        '<p><a href="https://wiki.example.org/wiki/spaces/AC/pages/2/B?x=1#c">b</a> <a href="https://wiki.example.org/display/AC/B">d</a> <a href="https://wiki.example.org/pages/viewpage.action?pageId=2">e</a></p>',
+        "[b](b.md#c) [d](b.md) [e](b.md)",
+    ),
+    "signs": (
+        '<p><ac:emoticon ac:name="tick" ac:emoji-id="2705" ac:emoji-fallback=":check:" /> <ac:emoticon ac:name="warning" /> <ac:emoticon ac:name="odd" /></p>',
+        "✅ ⚠️ :odd:",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", MACROS)

@@ -22,9 +22,18 @@ from .test_readers import CONFLUENCE, brought, text
 from .test_wikis import wikijs
 
 EXPECTED = {
-    "headings": 3, "inline code": 5, "links": 4, "bold": 1, "footnotes": 2, "items": 5, "cells": 4, "images": 1,
-    "listings": 1, "quotes": 1, "rules": 1,
-}  # fmt: skip
+    "headings": 3,
+    "inline code": 5,
+    "links": 4,
+    "bold": 1,
+    "footnotes": 2,
+    "items": 5,
+    "cells": 4,
+    "images": 1,
+    "listings": 1,
+    "quotes": 1,
+    "rules": 1,
+}
 
 MARKDOWN = """## First
 
@@ -79,13 +88,19 @@ PAGE = HTML.format(
     '<li id="footnote-2"><p>Second note <a href="#footnote-ref-2">↑</a></p></li></ol>',
 )
 CONFLUENCE_PAGE = HTML.format(
-    image='<img src="attachments/1/img.png" alt="alt">', first="", second="", notes="<p><code>five</code></p>",
+    image='<img src="attachments/1/img.png" alt="alt">',
+    first="",
+    second="",
+    notes="<p><code>five</code></p>",
     listing='<div class="code panel"><div class="codeContent panelContent"><pre data-syntaxhighlighter-params="brush: js">listing</pre></div></div>',
-)  # fmt: skip
+)
 STORAGE = HTML.format(
-    image='<ac:image><ri:attachment ri:filename="img.png" /></ac:image>', first="", second="", notes="<p><code>five</code></p>",
+    image='<ac:image><ri:attachment ri:filename="img.png" /></ac:image>',
+    first="",
+    second="",
+    notes="<p><code>five</code></p>",
     listing='<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">js</ac:parameter><ac:plain-text-body><![CDATA[listing]]></ac:plain-text-body></ac:structured-macro>',
-)  # fmt: skip
+)
 RESTRUCTURED = """Counts
 ======
 
@@ -176,39 +191,197 @@ listing
 A = "1f0e2b3c4d5e6f708192a3b4c5d6e7f8"
 FRONT = "---\ntitle: Counts\n---\n\n"
 SOURCES = {
-    "octavo": ({"SUMMARY.md": "* [Counts](counts.md)\n", "counts.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG}, {}),
-    "markdown": ({"README.md": "# Home\n", "counts.md": f"---\ntitle: Counts\norder: 2\n---\n\n{MARKDOWN}", "img.png": PNG}, {}),
-    "docusaurus": ({"docusaurus.config.js": "module.exports = {title: 'D'}", "docs/counts.md": FRONT + MARKDOWN, "docs/img.png": PNG}, {}),
-    "mkdocs": ({"mkdocs.yml": "site_name: M\nnav:\n  - counts.md\n", "docs/counts.md": f"# Counts\n\n{MARKDOWN}", "docs/img.png": PNG}, {}),
-    "mintlify": ({"docs.json": '{"name": "M", "navigation": {"pages": ["counts"]}}', "counts.mdx": FRONT + MARKDOWN, "img.png": PNG}, {}),
-    "vitepress": ({".vitepress/config.mts": "export default {title: 'V'}", "counts.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG}, {}),
-    "starlight": ({"astro.config.mjs": "export default defineConfig({integrations: [starlight({title: 'S'})]})", "src/content/docs/counts.md": FRONT + MARKDOWN, "src/content/docs/img.png": PNG}, {}),
-    "fumadocs": ({"source.config.ts": "from 'fumadocs-mdx/config'", "content/docs/counts.mdx": FRONT + MARKDOWN, "content/docs/img.png": PNG}, {}),
-    "nextra": ({"next.config.mjs": "import nextra from 'nextra'\n", "pages/counts.mdx": f"# Counts\n\n{MARKDOWN}", "pages/img.png": PNG}, {}),
-    "hugo": ({"hugo.toml": 'title = "H"\n', "content/counts.md": FRONT + MARKDOWN, "content/img.png": PNG}, {}),
+    "octavo": (
+        {"SUMMARY.md": "* [Counts](counts.md)\n", "counts.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG},
+        {},
+    ),
+    "markdown": (
+        {
+            "README.md": "# Home\n",
+            "counts.md": f"---\ntitle: Counts\norder: 2\n---\n\n{MARKDOWN}",
+            "img.png": PNG,
+        },
+        {},
+    ),
+    "docusaurus": (
+        {
+            "docusaurus.config.js": "module.exports = {title: 'D'}",
+            "docs/counts.md": FRONT + MARKDOWN,
+            "docs/img.png": PNG,
+        },
+        {},
+    ),
+    "mkdocs": (
+        {
+            "mkdocs.yml": "site_name: M\nnav:\n  - counts.md\n",
+            "docs/counts.md": f"# Counts\n\n{MARKDOWN}",
+            "docs/img.png": PNG,
+        },
+        {},
+    ),
+    "mintlify": (
+        {
+            "docs.json": '{"name": "M", "navigation": {"pages": ["counts"]}}',
+            "counts.mdx": FRONT + MARKDOWN,
+            "img.png": PNG,
+        },
+        {},
+    ),
+    "vitepress": (
+        {
+            ".vitepress/config.mts": "export default {title: 'V'}",
+            "counts.md": f"# Counts\n\n{MARKDOWN}",
+            "img.png": PNG,
+        },
+        {},
+    ),
+    "starlight": (
+        {
+            "astro.config.mjs": "export default defineConfig({integrations: [starlight({title: 'S'})]})",
+            "src/content/docs/counts.md": FRONT + MARKDOWN,
+            "src/content/docs/img.png": PNG,
+        },
+        {},
+    ),
+    "fumadocs": (
+        {
+            "source.config.ts": "from 'fumadocs-mdx/config'",
+            "content/docs/counts.mdx": FRONT + MARKDOWN,
+            "content/docs/img.png": PNG,
+        },
+        {},
+    ),
+    "nextra": (
+        {
+            "next.config.mjs": "import nextra from 'nextra'\n",
+            "pages/counts.mdx": f"# Counts\n\n{MARKDOWN}",
+            "pages/img.png": PNG,
+        },
+        {},
+    ),
+    "hugo": (
+        {"hugo.toml": 'title = "H"\n', "content/counts.md": FRONT + MARKDOWN, "content/img.png": PNG},
+        {},
+    ),
     "jekyll": ({"_config.yml": "title: J\n", "counts.md": FRONT + MARKDOWN, "img.png": PNG}, {}),
-    "github-wiki": ({"Home.md": "# Home\n", "_Sidebar.md": "* [[Home]]\n* [[Counts]]\n", "Counts.md": MARKDOWN, "img.png": PNG}, {}),
+    "github-wiki": (
+        {
+            "Home.md": "# Home\n",
+            "_Sidebar.md": "* [[Home]]\n* [[Counts]]\n",
+            "Counts.md": MARKDOWN,
+            "img.png": PNG,
+        },
+        {},
+    ),
     "obsidian": ({".obsidian/app.json": "{}", "Counts.md": MARKDOWN, "img.png": PNG}, {}),
-    "sphinx": ({"conf.py": "project = 'X'\n", "index.rst": "Home\n====\n\n.. toctree::\n\n   counts\n", "counts.rst": RESTRUCTURED, "img.png": PNG}, {}),
+    "sphinx": (
+        {
+            "conf.py": "project = 'X'\n",
+            "index.rst": "Home\n====\n\n.. toctree::\n\n   counts\n",
+            "counts.rst": RESTRUCTURED,
+            "img.png": PNG,
+        },
+        {},
+    ),
     "notion": ({f"Counts {A}.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG}, {}),
-    "confluence": ({"SP/index.html": '<html><body><h1>Space Details:</h1><h2>Available Pages:</h2><ul><li><a href="Counts_1.html">Counts</a></li></ul></body></html>',
-                    "SP/Counts_1.html": CONFLUENCE.format(title="Counts", crumbs="", body=CONFLUENCE_PAGE), "SP/attachments/1/img.png": PNG}, {"footnotes": 0}),
-    "confluence-xml": ({"entities.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<hibernate-generic><object class="Space"><id name="id">1</id><property name="name"><![CDATA[Acme]]></property>'
-                        '<property name="key">AC</property><property name="homePage" class="Page"><id name="id">10</id></property></object>' + confluence_page(10, "Counts", STORAGE)
-                        + '<object class="Attachment"><id name="id">90</id><property name="title">img.png</property><property name="version">1</property><property name="containerContent" class="Page"><id name="id">10</id></property></object></hibernate-generic>',
-                        "exportDescriptor.properties": "x", "attachments/10/90/1": PNG}, {"footnotes": 0}),
-    "antora": ({"antora.yml": "name: acme\ntitle: Acme\nnav:\n- modules/ROOT/nav.adoc\n", "modules/ROOT/nav.adoc": "* xref:counts.adoc[Counts]\n",
-                "modules/ROOT/pages/counts.adoc": ASCIIDOC, "modules/ROOT/images/img.png": PNG}, {}),
+    "confluence": (
+        {
+            "SP/index.html": '<html><body><h1>Space Details:</h1><h2>Available Pages:</h2><ul><li><a href="Counts_1.html">Counts</a></li></ul></body></html>',
+            "SP/Counts_1.html": CONFLUENCE.format(title="Counts", crumbs="", body=CONFLUENCE_PAGE),
+            "SP/attachments/1/img.png": PNG,
+        },
+        {"footnotes": 0},
+    ),
+    "confluence-xml": (
+        {
+            "entities.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<hibernate-generic><object class="Space"><id name="id">1</id><property name="name"><![CDATA[Acme]]></property>'
+            '<property name="key">AC</property><property name="homePage" class="Page"><id name="id">10</id></property></object>'
+            + confluence_page(10, "Counts", STORAGE)
+            + '<object class="Attachment"><id name="id">90</id><property name="title">img.png</property><property name="version">1</property><property name="containerContent" class="Page"><id name="id">10</id></property></object></hibernate-generic>',
+            "exportDescriptor.properties": "x",
+            "attachments/10/90/1": PNG,
+        },
+        {"footnotes": 0},
+    ),
+    "antora": (
+        {
+            "antora.yml": "name: acme\ntitle: Acme\nnav:\n- modules/ROOT/nav.adoc\n",
+            "modules/ROOT/nav.adoc": "* xref:counts.adoc[Counts]\n",
+            "modules/ROOT/pages/counts.adoc": ASCIIDOC,
+            "modules/ROOT/images/img.png": PNG,
+        },
+        {},
+    ),
     "asciidoc": ({"counts.adoc": ASCIIDOC, "img.png": PNG}, {}),
-    "bookstack": ({"data.json": json.dumps({"instance": {"id": "x", "version": "v25.05", "id_ciphertext": "abc"}, "exported_at": "2026-01-02T03:04:05+00:00", "book": {
-        "id": 8, "name": "Book", "description_html": "", "chapters": [], "pages": [{"id": 1, "name": "Counts", "priority": 1, "html": "", "markdown": MARKDOWN.replace("img.png", "https://example.org/img.png")}]}})}, {}),
-    "wikijs": ({"home.md": wikijs("Home", "x"), "counts.md": wikijs("Counts", MARKDOWN.replace("img.png", "/img.png")), "img.png": PNG}, {}),
-    "outline": ({"Handbook/Counts.md": f"# Counts\n\n{MARKDOWN}\n\n[to](./Counts/Below.md) ![](uploads/{A}/{A}/img.png)".replace("![alt](img.png)", ""), "Handbook/Counts/Below.md": "# Below\n",
-                 f"Handbook/uploads/{A}/{A}/img.png": PNG}, {"links": 5}),
-    "docmost": ({"docmost-metadata.json": json.dumps({"source": "docmost", "version": "0.24.0", "pages": {"Counts.md": {"pageId": "1", "slugId": "aaaa", "position": "a0", "parentPath": None}}}),
-                 "Counts.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG}, {}),
-    "readme": ({"docs/_order.yaml": "- Guides\n", "docs/Guides/_order.yaml": "- counts\n", "docs/Guides/counts.md": FRONT + MARKDOWN.replace("img.png", "https://example.org/img.png")}, {}),
-}  # fmt: skip
+    "bookstack": (
+        {
+            "data.json": json.dumps(
+                {
+                    "instance": {"id": "x", "version": "v25.05", "id_ciphertext": "abc"},
+                    "exported_at": "2026-01-02T03:04:05+00:00",
+                    "book": {
+                        "id": 8,
+                        "name": "Book",
+                        "description_html": "",
+                        "chapters": [],
+                        "pages": [
+                            {
+                                "id": 1,
+                                "name": "Counts",
+                                "priority": 1,
+                                "html": "",
+                                "markdown": MARKDOWN.replace("img.png", "https://example.org/img.png"),
+                            }
+                        ],
+                    },
+                }
+            )
+        },
+        {},
+    ),
+    "wikijs": (
+        {
+            "home.md": wikijs("Home", "x"),
+            "counts.md": wikijs("Counts", MARKDOWN.replace("img.png", "/img.png")),
+            "img.png": PNG,
+        },
+        {},
+    ),
+    "outline": (
+        {
+            "Handbook/Counts.md": f"# Counts\n\n{MARKDOWN}\n\n[to](./Counts/Below.md) ![](uploads/{A}/{A}/img.png)".replace(
+                "![alt](img.png)", ""
+            ),
+            "Handbook/Counts/Below.md": "# Below\n",
+            f"Handbook/uploads/{A}/{A}/img.png": PNG,
+        },
+        {"links": 5},
+    ),
+    "docmost": (
+        {
+            "docmost-metadata.json": json.dumps(
+                {
+                    "source": "docmost",
+                    "version": "0.24.0",
+                    "pages": {
+                        "Counts.md": {"pageId": "1", "slugId": "aaaa", "position": "a0", "parentPath": None}
+                    },
+                }
+            ),
+            "Counts.md": f"# Counts\n\n{MARKDOWN}",
+            "img.png": PNG,
+        },
+        {},
+    ),
+    "readme": (
+        {
+            "docs/_order.yaml": "- Guides\n",
+            "docs/Guides/_order.yaml": "- counts\n",
+            "docs/Guides/counts.md": FRONT + MARKDOWN.replace("img.png", "https://example.org/img.png"),
+        },
+        {},
+    ),
+}
 """For each kind, a source with the same content, and what that kind can't express."""
 
 
@@ -217,9 +390,14 @@ def counts_of(markdown: str) -> Counter[str]:
     document = read(split_page(markdown)[2])
     found: Counter[str] = Counter()
     names = {
-        "list-item": "items", "image": "images", "code": "listings", "blockquote": "quotes", "divider": "rules",
-        "link": "links", "inline-image": "images",
-    }  # fmt: skip
+        "list-item": "items",
+        "image": "images",
+        "code": "listings",
+        "blockquote": "quotes",
+        "divider": "rules",
+        "link": "links",
+        "inline-image": "images",
+    }
     for top in document.nodes:
         for node in walk(top):
             if isinstance(node, Text):
@@ -271,11 +449,17 @@ def documented() -> bytes:
     cells = "".join(f"<w:tc>{paragraph(words(said))}</w:tc>" for said in "ab")
     noted = [f'<w:r><w:footnoteReference w:id="{number}"/></w:r>' for number in (1, 2)]
     body = (
-        paragraph(words("Counts"), "Heading1") + paragraph(words("First"), "Heading2")
-        + paragraph(words("bold", "<w:b/>") + f'<w:hyperlink r:id="rId9">{words("link")}</w:hyperlink>{noted[0]}')
-        + paragraph(words("one"), "ListParagraph", item) + paragraph(words("two"), "ListParagraph", item)
-        + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>" + paragraph(words("Second"), "Heading2") + paragraph(words("end") + noted[1] + '<w:r><w:commentReference w:id="0"/></w:r>')
-    )  # fmt: skip
+        paragraph(words("Counts"), "Heading1")
+        + paragraph(words("First"), "Heading2")
+        + paragraph(
+            words("bold", "<w:b/>") + f'<w:hyperlink r:id="rId9">{words("link")}</w:hyperlink>{noted[0]}'
+        )
+        + paragraph(words("one"), "ListParagraph", item)
+        + paragraph(words("two"), "ListParagraph", item)
+        + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
+        + paragraph(words("Second"), "Heading2")
+        + paragraph(words("end") + noted[1] + '<w:r><w:commentReference w:id="0"/></w:r>')
+    )
     base = word(("Normal", "x"), image=PNG)
     with zipfile.ZipFile(io.BytesIO(base)) as packed:
         files: dict[str, bytes | str] = {name: packed.read(name) for name in packed.namelist()}

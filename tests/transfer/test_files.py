@@ -50,9 +50,16 @@ def test_images_of_a_word_document_are_files(imports):
 
 def test_styles_of_a_word_document_are_what_they_say(imports):
     styled = word(
-        ("Title", "The title"), ("Subtitle", "Below it"), ("Heading1", "Part"), ("Heading2", "Section"),
-        ("Quote", "Said"), ("IntenseQuote", "and said"), ("Normal", "Text"), image=PNG, caption="What it shows",
-    )  # fmt: skip
+        ("Title", "The title"),
+        ("Subtitle", "Below it"),
+        ("Heading1", "Part"),
+        ("Heading2", "Section"),
+        ("Quote", "Said"),
+        ("IntenseQuote", "and said"),
+        ("Normal", "Text"),
+        image=PNG,
+        caption="What it shows",
+    )
     run = imports.files(("report.docx", styled))
     assert run["problems"] == []
     text = imports.text("The title")
@@ -430,9 +437,15 @@ def test_a_preview_brings_nothing_in(imports):
     run = imports.start({"type": "file", "files": [key]}, **{})
     assert "kind" not in imports.run(run)
     answer = imports.world.call(
-        "editor", "POST", imports.runs,
-        json={"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}, "preview": True},
-    )  # fmt: skip
+        "editor",
+        "POST",
+        imports.runs,
+        json={
+            "source": {"type": "file", "files": [key]},
+            "target": {"space": imports.space},
+            "preview": True,
+        },
+    )
     imports.world.call("editor", "POST", f"{imports.runs}/{run}/cancel")
     imports.work()
     told = imports.run(answer.json()["id"])
@@ -440,10 +453,16 @@ def test_a_preview_brings_nothing_in(imports):
     assert told["plan"] == {
         "pages": [
             {"type": "document", "title": "Hi", "path": "docs/index.md"},
-            {"type": "group", "title": "More", "pages": [{"type": "document", "title": "A", "path": "docs/a.md"}]},
+            {
+                "type": "group",
+                "title": "More",
+                "pages": [{"type": "document", "title": "A", "path": "docs/a.md"}],
+            },
         ],
-        "pageCount": 2, "fileCount": 0, "redirectCount": 1,
-    }  # fmt: skip
+        "pageCount": 2,
+        "fileCount": 0,
+        "redirectCount": 1,
+    }
     assert [(one["path"], one["line"], one["code"]) for one in told["problems"]] == [
         ("docs/a.md", 3, "broken_link"),
         ("docs/index.md", 3, "missing_file"),

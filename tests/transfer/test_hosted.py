@@ -21,25 +21,57 @@ PARAGRAPH = {
 PAGES = [
     {"id": "p1", "type": "document", "title": "Start", "path": "", "slug": "start", "pages": []},
     {
-        "id": "p2", "type": "document", "title": "Guides", "path": "guides", "slug": "guides", "description": "How to",
-        "pages": [{"id": "p3", "type": "document", "title": "In nodes", "path": "guides/in-nodes", "slug": "in-nodes"}],
+        "id": "p2",
+        "type": "document",
+        "title": "Guides",
+        "path": "guides",
+        "slug": "guides",
+        "description": "How to",
+        "pages": [
+            {
+                "id": "p3",
+                "type": "document",
+                "title": "In nodes",
+                "path": "guides/in-nodes",
+                "slug": "in-nodes",
+            }
+        ],
     },
-    {"id": "g1", "type": "group", "title": "More", "slug": "more", "pages": [
-        {"id": "l1", "type": "link", "title": "Away", "target": {"kind": "url", "url": "https://example.com"}},
-        {"id": "c1", "type": "computed", "title": "Made"},
-    ]},
-]  # fmt: skip
+    {
+        "id": "g1",
+        "type": "group",
+        "title": "More",
+        "slug": "more",
+        "pages": [
+            {
+                "id": "l1",
+                "type": "link",
+                "title": "Away",
+                "target": {"kind": "url", "url": "https://example.com"},
+            },
+            {"id": "c1", "type": "computed", "title": "Made"},
+        ],
+    },
+]
 ANSWERS = {
-    "/spaces/s1/content": {"pages": PAGES, "variables": {"version": "1.2"}, "reusableContents": [{"id": "r1", "title": "Note"}]},
-    "/spaces/s1/content/files": {"items": [
-        {"id": "f1", "name": "a/b.png", "downloadURL": "https://files.example.com/f1?alt=media"},
-        {"id": "f2", "name": "b.png", "downloadURL": "https://files.example.com/gone"},
-    ]},
-    "/spaces/s1/content/page/p1": {"markdown": "# Start\n\n![x](https://files.example.com/f1?alt=media) [in](/pages/p3)\n"},
+    "/spaces/s1/content": {
+        "pages": PAGES,
+        "variables": {"version": "1.2"},
+        "reusableContents": [{"id": "r1", "title": "Note"}],
+    },
+    "/spaces/s1/content/files": {
+        "items": [
+            {"id": "f1", "name": "a/b.png", "downloadURL": "https://files.example.com/f1?alt=media"},
+            {"id": "f2", "name": "b.png", "downloadURL": "https://files.example.com/gone"},
+        ]
+    },
+    "/spaces/s1/content/page/p1": {
+        "markdown": "# Start\n\n![x](https://files.example.com/f1?alt=media) [in](/pages/p3)\n"
+    },
     "/spaces/s1/content/page/p2": {"markdown": "No title of its own.\n"},
     "/spaces/s1/content/page/p3": {"document": {"object": "document", "data": {}, "nodes": [PARAGRAPH]}},
     "/spaces/s1/content/reusable-contents/r1": {"markdown": "Kept in one place.\n"},
-}  # fmt: skip
+}
 
 
 class Answering:
@@ -88,8 +120,9 @@ def test_a_space_is_put_together_page_by_page(tmp_path):
         ),
     }
     assert sorted((one.path, one.code) for one in source.problems) == [
-        (".gitbook/assets/b.png", "not_fetched"), ("Made", "left_out"),
-    ]  # fmt: skip
+        (".gitbook/assets/b.png", "not_fetched"),
+        ("Made", "left_out"),
+    ]
     # The file server doesn't receive the token.
     assert fetcher.told["https://files.example.com/f1?alt=media"] == {}
     assert fetcher.told["https://api.example.com/v1/spaces/s1/content"] == {"Authorization": "Bearer secret"}

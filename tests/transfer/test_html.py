@@ -105,14 +105,30 @@ New
 
 def test_a_page_that_octavo_published_comes_back_without_its_chrome():
     site = SiteView(
-        title="Docs", home="/", base="/", assets="/~assets", search="/~search", sections=(Tab(title="Tab", href="/"),)
-    )  # fmt: skip
+        title="Docs",
+        home="/",
+        base="/",
+        assets="/~assets",
+        search="/~search",
+        sections=(Tab(title="Tab", href="/"),),
+    )
     page = SitePageView(
-        title="Page", body=render(read(SOURCE)).body, outline=(Heading("end", "End", 2),), description="About it.", about="About it.",
-        nav=(NavItem(title="Elsewhere", href="/b"),), crumbs=(Crumb(title="Above", href="/a"),), tags=("tagged",),
-        previous=Crumb(title="Before", href="/b"), next=Crumb(title="After", href="/c"), updated="2026-01-01",
-        icon=Markup("<svg></svg>"), markdown="/page.md", printed=True, feedback=Feedback(action="/f", page="p"),
-    )  # fmt: skip
+        title="Page",
+        body=render(read(SOURCE)).body,
+        outline=(Heading("end", "End", 2),),
+        description="About it.",
+        about="About it.",
+        nav=(NavItem(title="Elsewhere", href="/b"),),
+        crumbs=(Crumb(title="Above", href="/a"),),
+        tags=("tagged",),
+        previous=Crumb(title="Before", href="/b"),
+        next=Crumb(title="After", href="/c"),
+        updated="2026-01-01",
+        icon=Markup("<svg></svg>"),
+        markdown="/page.md",
+        printed=True,
+        feedback=Feedback(action="/f", page="p"),
+    )
     text = converted(drawing.draw_page(site, page).encode())
     assert text == (
         "---\ndescription: About it.\n---\n\n# Page\n\nStart.\n\n"

@@ -171,7 +171,13 @@ def test_links_of_a_folder_that_leave_it_are_left_out(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.md").write_text("# A\n")
-    for name, target in (("b.md", "a.md"), ("c.md", "../out.md"), ("d", ".."), ("e", "e"), ("f.md", tmp_path / "out.md")):  # fmt: skip
+    for name, target in (
+        ("b.md", "a.md"),
+        ("c.md", "../out.md"),
+        ("d", ".."),
+        ("e", "e"),
+        ("f.md", tmp_path / "out.md"),
+    ):
         (folder / name).symlink_to(target)
     with open(os.fsencode(folder) + b"/\xe4.md", "wb"):
         pass

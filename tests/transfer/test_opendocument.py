@@ -11,9 +11,16 @@ from octavo.interchange.transfer.sources import Source
 from transfer.bringing_in import PNG, archive
 
 URNS = {
-    "office": "office", "style": "style", "text": "text", "table": "table", "draw": "drawing",
-    "fo": "xsl-fo-compatible", "svg": "svg-compatible", "meta": "meta", "manifest": "manifest",
-}  # fmt: skip
+    "office": "office",
+    "style": "style",
+    "text": "text",
+    "table": "table",
+    "draw": "drawing",
+    "fo": "xsl-fo-compatible",
+    "svg": "svg-compatible",
+    "meta": "meta",
+    "manifest": "manifest",
+}
 NAMES = " ".join(
     [f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{urn}:1.0"' for name, urn in URNS.items()]
     + [
@@ -106,9 +113,12 @@ def test_an_upload_and_an_archive_hold_such_documents(imports):
         **{"Pictures/a.png": PNG},
     )
     run = imports.files(
-        ("docs.zip", archive({"d/report.odt": report, "d/other.odt": odt(h("Other")), "d/a.html": "<h1>A</h1>"})),
+        (
+            "docs.zip",
+            archive({"d/report.odt": report, "d/other.odt": odt(h("Other")), "d/a.html": "<h1>A</h1>"}),
+        ),
         ("flat.fodt", content(h("Flat") + p("Words"), "document")),
-    )  # fmt: skip
+    )
     assert (run["status"], run["problems"]) == ("completed", [])
     assert "Flat" in imports.tree() and imports.text("Flat") == "# Flat\n\nWords\n"
     (name,) = imports.stored_files()
@@ -118,21 +128,32 @@ def test_an_upload_and_an_archive_hold_such_documents(imports):
 
 
 def test_paragraphs_headings_and_words(read):
-    text, problems = read(odt(
-        p("The title", "Title") + p("Below it", "Subtitle") + h("Part") + p("Section", "P1")
-        + p("<text:span text:style-name='T1'>both <text:span text:style-name='T6'>one</text:span></text:span>"
-            " <text:span text:style-name='T2'>gone</text:span> H<text:span text:style-name='T3'>2</text:span>O"
-            " m<text:span text:style-name='T4'>2</text:span> <text:span text:style-name='T5'>x = 1</text:span>"
-            " <text:span text:style-name='Emphasis'>so</text:span>")
-        + p("all", "P3")
-        + p("a<text:line-break/>b<text:tab/>c<text:s text:c='1000000000'/>d *e* &lt;b&gt;<text:soft-page-break/>")
-        + p("Said", "Quotations") + p("and said", "Quotations")
-        + p("def f():", "Preformatted_20_Text") + p("<text:s text:c='2'/>return  1<text:line-break/>x", "P2")
-        + p("", "Horizontal_20_Line")
-        + "<text:table-of-content><text:index-body><text:p>Part 1</text:p></text:index-body></text:table-of-content>"
-        + f"<text:section>{p('End')}</text:section>",
-        title="Another",
-    ))  # fmt: skip
+    text, problems = read(
+        odt(
+            p("The title", "Title")
+            + p("Below it", "Subtitle")
+            + h("Part")
+            + p("Section", "P1")
+            + p(
+                "<text:span text:style-name='T1'>both <text:span text:style-name='T6'>one</text:span></text:span>"
+                " <text:span text:style-name='T2'>gone</text:span> H<text:span text:style-name='T3'>2</text:span>O"
+                " m<text:span text:style-name='T4'>2</text:span> <text:span text:style-name='T5'>x = 1</text:span>"
+                " <text:span text:style-name='Emphasis'>so</text:span>"
+            )
+            + p("all", "P3")
+            + p(
+                "a<text:line-break/>b<text:tab/>c<text:s text:c='1000000000'/>d *e* &lt;b&gt;<text:soft-page-break/>"
+            )
+            + p("Said", "Quotations")
+            + p("and said", "Quotations")
+            + p("def f():", "Preformatted_20_Text")
+            + p("<text:s text:c='2'/>return  1<text:line-break/>x", "P2")
+            + p("", "Horizontal_20_Line")
+            + "<text:table-of-content><text:index-body><text:p>Part 1</text:p></text:index-body></text:table-of-content>"
+            + f"<text:section>{p('End')}</text:section>",
+            title="Another",
+        )
+    )
     assert problems == []
     assert text == (
         "# The title\n\n_Below it_\n\n## Part\n\n## Section\n\n_**both**_ _one_ ~~gone~~ H<sub>2</sub>O m<sup>2</sup>"
@@ -155,16 +176,25 @@ def listed(*items, style="", more=""):
 
 
 def test_lists_nest_count_and_go_on(read):
-    text, problems = read(odt(
-        h("Lists")
-        + listed(item(p("three"), listed(item(p("sign")))), item(p("four")), style="L1", more="xml:id='one'")
-        + p("Between")
-        + listed(item(p("five")), style="L1", more="text:continue-list='one'")
-        + listed(item(listed(item(p("deeper")))), item(p("six")), style="L1", more="text:continue-numbering='true'")
-        + listed(item(p("nine"), start="9"), style="L1")
-        + listed(item(p("dot")), item(p("dot")), style="L2")
-        + listed(item(listed(item(h("A chapter", 2)))), style="L1")
-    ))  # fmt: skip
+    text, problems = read(
+        odt(
+            h("Lists")
+            + listed(
+                item(p("three"), listed(item(p("sign")))), item(p("four")), style="L1", more="xml:id='one'"
+            )
+            + p("Between")
+            + listed(item(p("five")), style="L1", more="text:continue-list='one'")
+            + listed(
+                item(listed(item(p("deeper")))),
+                item(p("six")),
+                style="L1",
+                more="text:continue-numbering='true'",
+            )
+            + listed(item(p("nine"), start="9"), style="L1")
+            + listed(item(p("dot")), item(p("dot")), style="L2")
+            + listed(item(listed(item(h("A chapter", 2)))), style="L1")
+        )
+    )
     assert problems == []
     assert text == (
         "# Lists\n\n3. three\n   * sign\n4. four\n\nBetween\n\n5. five\n   * deeper\n6. six\n\n9) nine\n\n* dot\n* dot\n\n"
@@ -179,19 +209,25 @@ def test_tables_images_and_captions(read):
         "<table:table><table:table-column table:number-columns-repeated='3'/><table:table-header-rows><table:table-row>"
         + "".join(cell.format("", name) for name in "abc")
         + "</table:table-row></table:table-header-rows><table:table-row>"
-        + cell.format(" table:number-columns-spanned='2'", "wide") + covered + cell.format("", "x")
-        + "</table:table-row><table:table-row>" + cell.format(" table:number-columns-repeated='3'", "same")
+        + cell.format(" table:number-columns-spanned='2'", "wide")
+        + covered
+        + cell.format("", "x")
+        + "</table:table-row><table:table-row>"
+        + cell.format(" table:number-columns-repeated='3'", "same")
         + "</table:table-row></table:table>"
-    )  # fmt: skip
+    )
     frame = "<draw:frame><draw:image xlink:href='{}'/><svg:title>{}</svg:title></draw:frame>"
     shown = p(frame.format("Pictures/a.png", "") + "Figure 1: what it shows", "Figure")
-    text, problems = read(odt(
-        h("Things") + table
-        + p(f"<draw:frame><draw:text-box>{shown}</draw:text-box></draw:frame>")
-        + p("Said beside it" + frame.format("Pictures/b.svg", "Words for it"))
-        + p(frame.format("file:///C:/x.png", "") + frame.format("https://example.org/x.png", "far")),
-        **{"Pictures/a.png": PNG, "Pictures/b.svg": "<svg/>"},
-    ))  # fmt: skip
+    text, problems = read(
+        odt(
+            h("Things")
+            + table
+            + p(f"<draw:frame><draw:text-box>{shown}</draw:text-box></draw:frame>")
+            + p("Said beside it" + frame.format("Pictures/b.svg", "Words for it"))
+            + p(frame.format("file:///C:/x.png", "") + frame.format("https://example.org/x.png", "far")),
+            **{"Pictures/a.png": PNG, "Pictures/b.svg": "<svg/>"},
+        )
+    )
     assert (
         "| a    | b    | c    |\n| ---- | ---- | ---- |\n| wide |      | x    |\n| same | same | same |"
         in text
@@ -207,20 +243,34 @@ def test_links_notes_and_places(read):
     def to(href, words):
         return f"<text:a xlink:href='{href}'>{words}</text:a>"
 
-    text, problems = read(odt(
-        h("Start")
-        + p(" ".join([
-            to("https://example.org/?a=1&amp;b=2", "out"), to("#mark", "mark"), to("#2.Again|outline", "heading"),
-            to("#Table1|table", "table"), to("#gone", "lost"), to("javascript:alert(1)", "bad"),
-            "<text:bookmark-ref text:ref-name='_Ref1'>ref</text:bookmark-ref>",
-        ]))
-        + h("Again", 2) + p("One") + h("Again", 2, "<text:bookmark-start text:name='_Ref1'/>")
-        + "<table:table table:name='Table1'><table:table-row/></table:table>"
-        + p("<text:bookmark text:name='mark'/>A note<text:note text:note-class='footnote'><text:note-citation>i"
-            "</text:note-citation><text:note-body><text:p>What it says</text:p></text:note-body></text:note>."
-            " <text:date>1 May</text:date> <text:ruby><text:ruby-base>base</text:ruby-base>"
-            "<text:ruby-text>above</text:ruby-text></text:ruby>")
-    ))  # fmt: skip
+    text, problems = read(
+        odt(
+            h("Start")
+            + p(
+                " ".join(
+                    [
+                        to("https://example.org/?a=1&amp;b=2", "out"),
+                        to("#mark", "mark"),
+                        to("#2.Again|outline", "heading"),
+                        to("#Table1|table", "table"),
+                        to("#gone", "lost"),
+                        to("javascript:alert(1)", "bad"),
+                        "<text:bookmark-ref text:ref-name='_Ref1'>ref</text:bookmark-ref>",
+                    ]
+                )
+            )
+            + h("Again", 2)
+            + p("One")
+            + h("Again", 2, "<text:bookmark-start text:name='_Ref1'/>")
+            + "<table:table table:name='Table1'><table:table-row/></table:table>"
+            + p(
+                "<text:bookmark text:name='mark'/>A note<text:note text:note-class='footnote'><text:note-citation>i"
+                "</text:note-citation><text:note-body><text:p>What it says</text:p></text:note-body></text:note>."
+                " <text:date>1 May</text:date> <text:ruby><text:ruby-base>base</text:ruby-base>"
+                "<text:ruby-text>above</text:ruby-text></text:ruby>"
+            )
+        )
+    )
     assert text == (
         "# Start\n\n[out](<https://example.org/?a=1\\&b=2>) [mark](#again-2) [heading](#again) [table](#again-2) lost bad"
         ' [ref](#again-2)\n\n## Again\n\nOne\n\n## Again <a href="#again-2" id="again-2"></a>\n\n'
@@ -233,18 +283,24 @@ def test_what_does_not_come_over_is_told(read):
     formula = (
         f"<math:math {NAMES}><math:mi>x</math:mi><math:annotation>x over 2</math:annotation></math:math>"
     )
-    text, problems = read(odt(
-        "<text:tracked-changes><text:changed-region><text:deletion><text:p>Taken away</text:p></text:deletion>"
-        "</text:changed-region><text:changed-region><text:insertion/></text:changed-region></text:tracked-changes>"
-        + h("Part")
-        + p("Kept <text:change/><text:change-start/>new<text:change-end/><office:annotation><text:p>Really?</text:p>"
-            "</office:annotation> words<text:span text:style-name='T7'>hidden</text:span>")
-        + p("<draw:frame><draw:object xlink:href='./Object 1'/></draw:frame>")
-        + p("<draw:frame><draw:object xlink:href='./Object 2'/><draw:image xlink:href='Pictures/a.png'/></draw:frame>")
-        + p("<draw:custom-shape><text:p>In a shape</text:p></draw:custom-shape><draw:line/>")
-        + "<text:section text:display='none'><text:p>Not shown</text:p></text:section>",
-        **{"Object 1/content.xml": formula, "Pictures/a.png": PNG},
-    ))  # fmt: skip
+    text, problems = read(
+        odt(
+            "<text:tracked-changes><text:changed-region><text:deletion><text:p>Taken away</text:p></text:deletion>"
+            "</text:changed-region><text:changed-region><text:insertion/></text:changed-region></text:tracked-changes>"
+            + h("Part")
+            + p(
+                "Kept <text:change/><text:change-start/>new<text:change-end/><office:annotation><text:p>Really?</text:p>"
+                "</office:annotation> words<text:span text:style-name='T7'>hidden</text:span>"
+            )
+            + p("<draw:frame><draw:object xlink:href='./Object 1'/></draw:frame>")
+            + p(
+                "<draw:frame><draw:object xlink:href='./Object 2'/><draw:image xlink:href='Pictures/a.png'/></draw:frame>"
+            )
+            + p("<draw:custom-shape><text:p>In a shape</text:p></draw:custom-shape><draw:line/>")
+            + "<text:section text:display='none'><text:p>Not shown</text:p></text:section>",
+            **{"Object 1/content.xml": formula, "Pictures/a.png": PNG},
+        )
+    )
     assert text.startswith("# Part\n\nKept new words\n\n`x over 2`\n\n<figure><img")
     assert "Taken" not in text and "Really" not in text and "Not shown" not in text and "In a shape" in text
     assert problems == [

@@ -42,8 +42,10 @@ def of_cloud(serving, wait=None):
 def test_spaces_of_cloud_are_found_page_by_page(cloud):
     found, is_all = of_cloud(cloud).find_spaces()
     assert [(one.id, one.title) for one in found] == [
-        ("DOC", "Handbook"), ("OPS", "Operations"), ("~me", "Mine"),
-    ]  # fmt: skip
+        ("DOC", "Handbook"),
+        ("OPS", "Operations"),
+        ("~me", "Mine"),
+    ]
     assert is_all
     assert cloud.told == {"Basic " + base64.b64encode(b"mara@example.com:t0ken").decode()}
 
@@ -97,7 +99,10 @@ def test_a_space_that_is_not_there_is_named(cloud, tmp_path):
 
 
 def test_a_list_that_goes_round_is_ended(cloud):
-    cloud.answers["/wiki/api/v2/spaces#two"] = {"results": [], "_links": {"next": "/wiki/api/v2/spaces?cursor=two&limit=250"}}  # fmt: skip
+    cloud.answers["/wiki/api/v2/spaces#two"] = {
+        "results": [],
+        "_links": {"next": "/wiki/api/v2/spaces?cursor=two&limit=250"},
+    }
     with pytest.raises(SourceError, match="already read"):
         of_cloud(cloud).find_spaces()
 
@@ -118,28 +123,82 @@ def test_odd_pages_of_cloud_do_no_harm(cloud, tmp_path, field, value):
 
 def content_of(id, title, above, body, **more):
     return {
-        "id": id, "type": "page", "status": "current", "title": title, "ancestors": [{"id": one} for one in above],
-        "body": {"storage": {"value": body, "representation": "storage"}}, "extensions": {"position": "none"},
-        "metadata": {"labels": {"results": [{"prefix": "global", "name": "howto"}], "start": 0, "limit": 200, "size": 1}}, **more,
-    }  # fmt: skip
+        "id": id,
+        "type": "page",
+        "status": "current",
+        "title": title,
+        "ancestors": [{"id": one} for one in above],
+        "body": {"storage": {"value": body, "representation": "storage"}},
+        "extensions": {"position": "none"},
+        "metadata": {
+            "labels": {
+                "results": [{"prefix": "global", "name": "howto"}],
+                "start": 0,
+                "limit": 200,
+                "size": 1,
+            }
+        },
+        **more,
+    }
 
 
 CENTER = {
-    "/docs/rest/api/space": {"results": [{"id": 1, "key": "DEV", "name": "Development", "type": "global"}], "start": 0, "limit": 100, "size": 1, "_links": {"base": "https://site.example/docs", "context": "/docs"}},
-    "/docs/rest/api/space/DEV": {"id": 1, "key": "DEV", "name": "Development", "homepage": {"id": "10", "title": "Home"}},
-    "/docs/rest/api/content": {"results": [
-        content_of("10", "Home", [], '<p><a href="https://site.example/docs/pages/viewpage.action?pageId=11">by number</a></p>'),
-    ], "start": 0, "limit": 50, "size": 1, "_links": {"next": "/rest/api/content?spaceKey=DEV&type=page&limit=1&start=1", "base": "https://site.example/docs", "context": "/docs"}},
-    "/docs/rest/api/content#1": {"results": [
-        content_of("11", "Build", ["10"], '<p>See <ac:link><ri:attachment ri:filename="a b.txt"/></ac:link></p>'),
-    ], "start": 1, "limit": 50, "size": 1, "_links": {}},
+    "/docs/rest/api/space": {
+        "results": [{"id": 1, "key": "DEV", "name": "Development", "type": "global"}],
+        "start": 0,
+        "limit": 100,
+        "size": 1,
+        "_links": {"base": "https://site.example/docs", "context": "/docs"},
+    },
+    "/docs/rest/api/space/DEV": {
+        "id": 1,
+        "key": "DEV",
+        "name": "Development",
+        "homepage": {"id": "10", "title": "Home"},
+    },
+    "/docs/rest/api/content": {
+        "results": [
+            content_of(
+                "10",
+                "Home",
+                [],
+                '<p><a href="https://site.example/docs/pages/viewpage.action?pageId=11">by number</a></p>',
+            ),
+        ],
+        "start": 0,
+        "limit": 50,
+        "size": 1,
+        "_links": {
+            "next": "/rest/api/content?spaceKey=DEV&type=page&limit=1&start=1",
+            "base": "https://site.example/docs",
+            "context": "/docs",
+        },
+    },
+    "/docs/rest/api/content#1": {
+        "results": [
+            content_of(
+                "11", "Build", ["10"], '<p>See <ac:link><ri:attachment ri:filename="a b.txt"/></ac:link></p>'
+            ),
+        ],
+        "start": 1,
+        "limit": 50,
+        "size": 1,
+        "_links": {},
+    },
     "/docs/rest/api/content#posts": {"results": []},
     "/docs/rest/api/content/10/child/attachment": {"results": [], "_links": {}},
-    "/docs/rest/api/content/11/child/attachment": {"results": [
-        {"id": "att9", "title": "a b.txt", "_links": {"download": "/download/attachments/11/a%20b.txt?version=1&api=v2"}},
-    ], "_links": {}},
+    "/docs/rest/api/content/11/child/attachment": {
+        "results": [
+            {
+                "id": "att9",
+                "title": "a b.txt",
+                "_links": {"download": "/download/attachments/11/a%20b.txt?version=1&api=v2"},
+            },
+        ],
+        "_links": {},
+    },
     "/docs/download/attachments/11/a%20b.txt": b"text",
-}  # fmt: skip
+}
 
 
 def test_a_space_of_data_center_comes_with_a_token_alone(tmp_path):
@@ -176,7 +235,10 @@ def test_a_version_of_readme_comes_as_its_repository_would(tmp_path):
     with serve(dict(SECOND)) as serving:
         fetcher = Mixed(fetcher_of(serving))
         readme = ReadMe(serving.address, "rdme", fetcher, None)
-        assert [(one.id, one.title) for one in readme.find_spaces()[0]] == [("1.0", "Acme 1.0"), ("2.0", "Acme 2.0")]  # fmt: skip
+        assert [(one.id, one.title) for one in readme.find_spaces()[0]] == [
+            ("1.0", "Acme 1.0"),
+            ("2.0", "Acme 2.0"),
+        ]
         source, files = opened(readme, "1.0", tmp_path)
         assert serving.told == {"Bearer rdme"}
     assert source.kind == "readme"
@@ -195,7 +257,15 @@ def test_a_version_of_readme_comes_as_its_repository_would(tmp_path):
 
 
 def test_all_versions_of_readme_are_variants(tmp_path):
-    answers = {**SECOND, "/v2/branches/2.0/categories/guides": {"data": [{"title": "New"}]}, "/v2/branches/2.0/categories/guides/New/pages": {"data": [{"slug": "hello", "parent": {"uri": None}}]}, "/v2/branches/2.0/categories/reference": {"data": []}, "/v2/branches/2.0/guides/hello": {"data": {"title": "Hello", "content": {"body": "Hi.\n"}}}}  # fmt: skip
+    answers = {
+        **SECOND,
+        "/v2/branches/2.0/categories/guides": {"data": [{"title": "New"}]},
+        "/v2/branches/2.0/categories/guides/New/pages": {
+            "data": [{"slug": "hello", "parent": {"uri": None}}]
+        },
+        "/v2/branches/2.0/categories/reference": {"data": []},
+        "/v2/branches/2.0/guides/hello": {"data": {"title": "Hello", "content": {"body": "Hi.\n"}}},
+    }
     with serve(answers) as serving:
         readme = ReadMe(serving.address, "rdme", Mixed(fetcher_of(serving)), None)
         source = readme.open_all(readme.project(), Folder(tmp_path))
@@ -215,7 +285,9 @@ def test_an_older_project_is_told_where_its_api_is(tmp_path):
 FIRST = {
     "/api/v1/": {"name": "Old", "subdomain": "old", "baseUrl": "https://docs.example.com"},
     "/api/v1/version": [{"version": "0.9", "is_stable": False}, {"version": "1.0.0", "is_stable": True}],
-    "/api/v1/categories#1": [{"title": f"Part {number}", "slug": f"part-{number}", "reference": False} for number in range(100)],
+    "/api/v1/categories#1": [
+        {"title": f"Part {number}", "slug": f"part-{number}", "reference": False} for number in range(100)
+    ],
     "/api/v1/categories#2": [{"title": "Calls", "slug": "calls", "reference": True}],
     **{f"/api/v1/categories/part-{number}/docs": [] for number in range(1, 100)},
     "/api/v1/categories/calls/docs": [{"slug": "call", "order": 1, "children": []}],
@@ -223,13 +295,25 @@ FIRST = {
         {"slug": "second", "order": 2, "children": []},
         {"slug": "first", "order": 1, "children": [{"slug": "below", "order": 999, "children": []}]},
     ],
-    "/api/v1/docs/first": {"title": "First", "type": "basic", "excerpt": "One", "body": '[block:callout]\n{"type": "warning", "title": "Mind", "body": "It is hot."}\n[/block]\n'},
+    "/api/v1/docs/first": {
+        "title": "First",
+        "type": "basic",
+        "excerpt": "One",
+        "body": '[block:callout]\n{"type": "warning", "title": "Mind", "body": "It is hot."}\n[/block]\n',
+    },
     "/api/v1/docs/second": {"title": "Second", "type": "link", "link_url": "https://example.com", "body": ""},
-    "/api/v1/docs/below": {"title": "Below", "type": "basic", "hidden": True, "body": "[up](https://docs.example.com/docs/first)"},
+    "/api/v1/docs/below": {
+        "title": "Below",
+        "type": "basic",
+        "hidden": True,
+        "body": "[up](https://docs.example.com/docs/first)",
+    },
     "/api/v1/docs/call": {"title": "Call", "type": "endpoint", "body": ""},
-    "/api/v1/custompages": [{"title": "Own", "slug": "own", "htmlmode": True, "html": "<b>x</b>", "body": ""}],
+    "/api/v1/custompages": [
+        {"title": "Own", "slug": "own", "htmlmode": True, "html": "<b>x</b>", "body": ""}
+    ],
     "/api/v1/changelogs": [],
-}  # fmt: skip
+}
 
 
 def test_a_project_of_the_older_kind_comes_too(tmp_path):

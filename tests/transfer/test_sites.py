@@ -63,10 +63,14 @@ def test_what_generators_mark():
     assert one.startswith("# One\n")
     assert '## A part <a href="#part" id="part"></a>' in one
     for part in (
-        "```python\nx = 1\n```", '{% hint style="info" %}\nMind.\n{% endhint %}',
-        '{% hint style="warning" %}\n**Hot**\n\nIt is.\n{% endhint %}', '{% tab title="B" %}\nIn B\n{% endtab %}',
-        '{% code title="run.sh" %}\n```sh\nls\n```\n{% endcode %}', "```js\nlet a\n```", "```\nint a;\nint b;\n```",
-    ):  # fmt: skip
+        "```python\nx = 1\n```",
+        '{% hint style="info" %}\nMind.\n{% endhint %}',
+        '{% hint style="warning" %}\n**Hot**\n\nIt is.\n{% endhint %}',
+        '{% tab title="B" %}\nIn B\n{% endtab %}',
+        '{% code title="run.sh" %}\n```sh\nls\n```\n{% endcode %}',
+        "```js\nlet a\n```",
+        "```\nint a;\nint b;\n```",
+    ):
         assert part in one, part
 
 
@@ -97,13 +101,16 @@ def test_the_tree_and_titles_of_doxygen():
     made = brought(
         {
             "index.html": page("Acme", "<p>Hello</p>"),
-            "g.html": page("Group", '<h1>First words</h1><table><tr><th>A</th><th>B</th></tr><tr><td>x</td><td><pre class="fragment">#include &lt;a&gt;</pre></td></tr></table>'),
+            "g.html": page(
+                "Group",
+                '<h1>First words</h1><table><tr><th>A</th><th>B</th></tr><tr><td>x</td><td><pre class="fragment">#include &lt;a&gt;</pre></td></tr></table>',
+            ),
             "classA.html": page("A Class Reference", members),
             "a_8h_source.html": page("a.h Source File", "<p>x</p>"),
             "navtreedata.js": '/* a */\nvar NAVTREE =\n[\n  [ "Acme", "index.html", [\n    [ "The group", "g.html", "g" ],\n    [ "Away", "index.html#x", null ]\n  ] ]\n];\n',
             "g.js": 'var g =\n[\n    [ "A", "classA.html", null ]\n];\n',
         }
-    )  # fmt: skip
+    )
     assert made.kind == "html"
     # Pages missing from the navigation come last, hidden.
     assert tree(made) == {"Acme": {}, "The group": {"A": {}}, "a.h Source File": {}}
@@ -124,11 +131,20 @@ def test_the_tree_of_sphinx_is_what_its_pages_list():
 
     made = brought(
         {
-            "index.html": page("Acme", '<p class="caption"><span class="caption-text">Guide</span></p><ul><li class="toctree-l1"><a href="b.html">B</a></li><li class="toctree-l1"><a href="a.html">A</a></li></ul>'),
-            "a.html": page("A", '<ul><li><a href="c.html">C</a></li></ul>', '<li><a href="c.html" rel="next">next</a></li>'),
-            "b.html": page("B"), "c.html": page("C"), "loose.html": page("Loose"),
+            "index.html": page(
+                "Acme",
+                '<p class="caption"><span class="caption-text">Guide</span></p><ul><li class="toctree-l1"><a href="b.html">B</a></li><li class="toctree-l1"><a href="a.html">A</a></li></ul>',
+            ),
+            "a.html": page(
+                "A",
+                '<ul><li><a href="c.html">C</a></li></ul>',
+                '<li><a href="c.html" rel="next">next</a></li>',
+            ),
+            "b.html": page("B"),
+            "c.html": page("C"),
+            "loose.html": page("Loose"),
         }
-    )  # fmt: skip
+    )
     assert tree(made) == {"Acme": {}, "Guide": {"B": {}, "A": {"C": {}}}, "Loose": {}}
 
 

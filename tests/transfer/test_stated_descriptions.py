@@ -18,26 +18,44 @@ ABOUT = "Parcels: sent & tracked"
 PAGE = "# Start\n\nText.\n"
 STATED: dict[str, list[dict[str, str]]] = {
     "docusaurus": [
-        {"docusaurus.config.js": f"export default {{tagline: '{ABOUT}', presets: [['classic', {{docs: {{}}}}]]}};", "docs/index.md": PAGE},
+        {
+            "docusaurus.config.js": f"export default {{tagline: '{ABOUT}', presets: [['classic', {{docs: {{}}}}]]}};",
+            "docs/index.md": PAGE,
+        },
     ],
     "mkdocs": [{"mkdocs.yml": f"site_name: A\nsite_description: '{ABOUT}'\n", "docs/index.md": PAGE}],
     "mintlify": [
-        {"docs.json": f'{{"description": "{ABOUT}", "navigation": {{"pages": ["index"]}}}}', "index.mdx": PAGE},
-        {"docs.json": f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", "pages": ["index"]}}]}}}}', "index.mdx": PAGE},
+        {
+            "docs.json": f'{{"description": "{ABOUT}", "navigation": {{"pages": ["index"]}}}}',
+            "index.mdx": PAGE,
+        },
+        {
+            "docs.json": f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", "pages": ["index"]}}]}}}}',
+            "index.mdx": PAGE,
+        },
     ],
     "vitepress": [
         {".vitepress/config.ts": f"export default {{description: '{ABOUT}'}}", "index.md": PAGE},
-        {".vitepress/config.ts": f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}", "index.md": PAGE},
+        {
+            ".vitepress/config.ts": f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}",
+            "index.md": PAGE,
+        },
     ],
     "starlight": [
-        {"astro.config.mjs": f"export default {{integrations: [starlight({{title: 'A', description: '{ABOUT}'}})]}}", "src/content/docs/index.md": PAGE},
+        {
+            "astro.config.mjs": f"export default {{integrations: [starlight({{title: 'A', description: '{ABOUT}'}})]}}",
+            "src/content/docs/index.md": PAGE,
+        },
     ],
     "hugo": [
         {"hugo.toml": f"[params]\ndescription = '{ABOUT}'\n", "content/_index.md": PAGE},
-        {"hugo.toml": f"[params]\ndescription = 'x'\n[languages.en.params]\ndescription = '{ABOUT}'\n", "content/_index.md": PAGE},
+        {
+            "hugo.toml": f"[params]\ndescription = 'x'\n[languages.en.params]\ndescription = '{ABOUT}'\n",
+            "content/_index.md": PAGE,
+        },
     ],
     "jekyll": [{"_config.yml": "description: >-\n  Parcels: sent\n  & tracked\n", "index.md": PAGE}],
-}  # fmt: skip
+}
 
 
 def description_of(text: str) -> Any:
@@ -69,11 +87,27 @@ def test_only_the_home_page_gets_it() -> None:
 
 
 TRANSLATED: list[dict[str, str]] = [
-    {"mkdocs.yml": f"site_name: A\nsite_description: '{ABOUT}'\nplugins:\n- i18n:\n    languages:\n    - {{locale: en, default: true}}\n    - {{locale: fr}}\n", "docs/index.md": PAGE, "docs/index.fr.md": PAGE},
-    {".vitepress/config.ts": f"export default {{description: '{ABOUT}', locales: {{root: {{lang: 'en'}}, fr: {{lang: 'fr'}}}}}}", "index.md": PAGE, "fr/index.md": PAGE},
-    {"docs.json": f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", "pages": ["index"]}}, {{"language": "fr", "pages": ["fr/index"]}}]}}}}', "index.mdx": PAGE, "fr/index.mdx": PAGE},
-    {"docusaurus.config.js": f"export default {{tagline: '{ABOUT}', i18n: {{defaultLocale: 'en', locales: ['en', 'fr']}}, presets: [['classic', {{docs: {{}}}}]]}};", "docs/index.md": PAGE, "i18n/fr/docusaurus-plugin-content-docs/current/index.md": PAGE},
-]  # fmt: skip
+    {
+        "mkdocs.yml": f"site_name: A\nsite_description: '{ABOUT}'\nplugins:\n- i18n:\n    languages:\n    - {{locale: en, default: true}}\n    - {{locale: fr}}\n",
+        "docs/index.md": PAGE,
+        "docs/index.fr.md": PAGE,
+    },
+    {
+        ".vitepress/config.ts": f"export default {{description: '{ABOUT}', locales: {{root: {{lang: 'en'}}, fr: {{lang: 'fr'}}}}}}",
+        "index.md": PAGE,
+        "fr/index.md": PAGE,
+    },
+    {
+        "docs.json": f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", "pages": ["index"]}}, {{"language": "fr", "pages": ["fr/index"]}}]}}}}',
+        "index.mdx": PAGE,
+        "fr/index.mdx": PAGE,
+    },
+    {
+        "docusaurus.config.js": f"export default {{tagline: '{ABOUT}', i18n: {{defaultLocale: 'en', locales: ['en', 'fr']}}, presets: [['classic', {{docs: {{}}}}]]}};",
+        "docs/index.md": PAGE,
+        "i18n/fr/docusaurus-plugin-content-docs/current/index.md": PAGE,
+    },
+]
 
 
 @pytest.mark.parametrize("files", TRANSLATED)

@@ -50,13 +50,18 @@ DOCUSAURUS = {
 def test_docusaurus():
     made, trees = parts_of(DOCUSAURUS)
     assert told(made) == [
-        ("2-0-en", "2.0 · English", None, "en", True), ("2-0-de", "2.0 · Deutsch", "de", "de", False),
-        ("current-en", "Canary · English", "next", "en", False), ("current-de", "Canary · Deutsch", "de-next", "de", False),
-        ("1-0-en", "1.0 · English", "1.0", "en", False), ("1-0-de", "1.0 · Deutsch", "de-1.0", "de", False),
-    ]  # fmt: skip
+        ("2-0-en", "2.0 · English", None, "en", True),
+        ("2-0-de", "2.0 · Deutsch", "de", "de", False),
+        ("current-en", "Canary · English", "next", "en", False),
+        ("current-de", "Canary · Deutsch", "de-next", "de", False),
+        ("1-0-en", "1.0 · English", "1.0", "en", False),
+        ("1-0-de", "1.0 · Deutsch", "de-1.0", "de", False),
+    ]
     assert trees["2-0-en"] == {"Second": {}, "Guides": {"Old guide": {}}}
     assert trees["2-0-de"] == {"Zweite": {}, "Anleitungen": {"Old guide": {}}}
-    assert trees["current-en"] == {"Newest": {}, "Guides": {"New guide": {}}} and trees["1-0-en"] == {"First": {}}  # fmt: skip
+    assert trees["current-en"] == {"Newest": {}, "Guides": {"New guide": {}}} and trees["1-0-en"] == {
+        "First": {}
+    }
     german = made.parts["2-0-de"]
     assert (
         text(german, "README.md")
@@ -76,52 +81,98 @@ OTHERS = {
         {
             ".vitepress/config.ts": "export default {title: 'V', locales: {root: {label: 'English', lang: 'en'}, zh: {label: '简体中文', lang: 'zh-Hans', themeConfig: {sidebar: [{text: '指南', items: [{text: '开始', link: '/zh/guide/start'}]}]}}},"
             " themeConfig: {sidebar: [{text: 'Guide', items: [{text: 'Start', link: '/guide/start'}]}]}}",
-            "index.md": "# Home\n", "README.md": "# Of the repository\n", "guide/start.md": "# Start\n", "zh/index.md": "# 主页\n\n[a](/zh/guide/start) ![i](/a.png)\n", "zh/guide/start.md": "# 开始\n", "public/a.png": PNG,
+            "index.md": "# Home\n",
+            "README.md": "# Of the repository\n",
+            "guide/start.md": "# Start\n",
+            "zh/index.md": "# 主页\n\n[a](/zh/guide/start) ![i](/a.png)\n",
+            "zh/guide/start.md": "# 开始\n",
+            "public/a.png": PNG,
         },
         [("root", "English", None, "en", True), ("zh", "简体中文", "zh", "zh", False)],
-        {"Home": {}, "Guide": {"Start": {}}, "Of the repository": {}}, {"主页": {}, "指南": {"开始": {}}}, "(guide/start.md) ![i](a.png)",
+        {"Home": {}, "Guide": {"Start": {}}, "Of the repository": {}},
+        {"主页": {}, "指南": {"开始": {}}},
+        "(guide/start.md) ![i](a.png)",
     ),
     "starlight": (
         {
             "astro.config.mjs": "import starlight from '@astrojs/starlight';\nexport default defineConfig({integrations: [starlight({title: 'S', defaultLocale: 'root', locales: {root: {label: 'English', lang: 'en'}, fr: {label: 'Français', lang: 'fr'}},"
             " sidebar: [{label: 'Guides', translations: {fr: 'Aides'}, items: ['guides/one', 'guides/two']}]})]})",
-            "src/content/docs/index.md": "---\ntitle: Hi\n---\n", "src/content/docs/guides/one.md": "---\ntitle: One\n---\n", "src/content/docs/guides/two.md": "---\ntitle: Two\n---\n",
-            "src/content/docs/fr/index.md": "---\ntitle: Salut\n---\n[un](/fr/guides/one/) [deux](guides/two/)\n", "src/content/docs/fr/guides/one.md": "---\ntitle: Un\n---\n",
+            "src/content/docs/index.md": "---\ntitle: Hi\n---\n",
+            "src/content/docs/guides/one.md": "---\ntitle: One\n---\n",
+            "src/content/docs/guides/two.md": "---\ntitle: Two\n---\n",
+            "src/content/docs/fr/index.md": "---\ntitle: Salut\n---\n[un](/fr/guides/one/) [deux](guides/two/)\n",
+            "src/content/docs/fr/guides/one.md": "---\ntitle: Un\n---\n",
         },
         [("en", "English", None, "en", True), ("fr", "Français", "fr", "fr", False)],
-        {"Hi": {}, "Guides": {"One": {}, "Two": {}}}, {"Salut": {}, "Aides": {"Un": {}, "Two": {}}}, "[un](guides/one.md)",
+        {"Hi": {}, "Guides": {"One": {}, "Two": {}}},
+        {"Salut": {}, "Aides": {"Un": {}, "Two": {}}},
+        "[un](guides/one.md)",
     ),
     "mkdocs": (
         {
             "mkdocs.yml": "site_name: M\nnav:\n  - Home: index.md\n  - Guide:\n    - One: one.md\nplugins:\n  - i18n:\n      docs_structure: suffix\n      languages:\n        - locale: en\n          default: true\n          name: English\n"
             "        - locale: fr\n          name: Français\n          nav_translations:\n            Guide: Aide\n",
-            "docs/index.md": "# Home\n", "docs/index.fr.md": "# Accueil\n\n[un](one.md)\n", "docs/one.en.md": "# One\n", "docs/one.fr.md": "# Un\n", "docs/two.md": "# Two\n",
+            "docs/index.md": "# Home\n",
+            "docs/index.fr.md": "# Accueil\n\n[un](one.md)\n",
+            "docs/one.en.md": "# One\n",
+            "docs/one.fr.md": "# Un\n",
+            "docs/two.md": "# Two\n",
         },
         [("en", "English", None, "en", True), ("fr", "Français", "fr", "fr", False)],
-        {"Home": {}, "Guide": {"One": {}}, "Two": {}}, {"Accueil": {}, "Aide": {"Un": {}}, "Two": {}}, "[un](one.md)",
+        {"Home": {}, "Guide": {"One": {}}, "Two": {}},
+        {"Accueil": {}, "Aide": {"Un": {}}, "Two": {}},
+        "[un](one.md)",
     ),
     "hugo": (
         {
             "hugo.toml": 'title = "H"\ndefaultContentLanguage = "en"\n[languages.en]\nlanguageName = "English"\n[languages.de]\nlanguageName = "Deutsch"\n',
-            "content/_index.md": "# Home\n", "content/a.md": "# A\n", "content/b.md": "# B\n", "content/_index.de.md": "# Start\n\n[a](a.md)\n", "content/a.de.md": "# Ah\n",
+            "content/_index.md": "# Home\n",
+            "content/a.md": "# A\n",
+            "content/b.md": "# B\n",
+            "content/_index.de.md": "# Start\n\n[a](a.md)\n",
+            "content/a.de.md": "# Ah\n",
         },
         [("en", "English", None, "en", True), ("de", "Deutsch", "de", "de", False)],
-        {"Home": {}, "A": {}, "B": {}}, {"Start": {}, "Ah": {}}, "[a](a.md)",
+        {"Home": {}, "A": {}, "B": {}},
+        {"Start": {}, "Ah": {}},
+        "[a](a.md)",
     ),
     "mintlify": (
         {
-            "docs.json": json.dumps({"name": "M", "navigation": {"versions": [{"version": "v2", "groups": [{"group": "G", "pages": ["v2/a"]}]}, {"version": "v1", "groups": [{"group": "G", "pages": ["v1/a", "v1/b"]}]}]}}),
-            "v2/a.mdx": "# A two\n", "v1/a.mdx": "# A one\n\n[b](/v1/b)\n", "v1/b.mdx": "# B one\n", "loose.mdx": "# Loose\n",
+            "docs.json": json.dumps(
+                {
+                    "name": "M",
+                    "navigation": {
+                        "versions": [
+                            {"version": "v2", "groups": [{"group": "G", "pages": ["v2/a"]}]},
+                            {"version": "v1", "groups": [{"group": "G", "pages": ["v1/a", "v1/b"]}]},
+                        ]
+                    },
+                }
+            ),
+            "v2/a.mdx": "# A two\n",
+            "v1/a.mdx": "# A one\n\n[b](/v1/b)\n",
+            "v1/b.mdx": "# B one\n",
+            "loose.mdx": "# Loose\n",
         },
         [("v2", "v2", None, None, True), ("v1", "v1", "v1", None, False)],
-        {"G": {"A two": {}}, "Loose": {}}, {"G": {"A one": {}, "B one": {}}, "Loose": {}}, "[b](b.md)",
+        {"G": {"A two": {}}, "Loose": {}},
+        {"G": {"A one": {}, "B one": {}}, "Loose": {}},
+        "[b](b.md)",
     ),
     "readme": (
-        {"v2.0/docs/_order.yaml": "- A\n", "v2.0/docs/A/x.md": "---\ntitle: X two\n---\n", "v1.0/docs/A/x.md": "---\ntitle: X one\n---\n[y](doc:y)\n", "v1.0/docs/A/y.md": "---\ntitle: Y\n---\n"},
+        {
+            "v2.0/docs/_order.yaml": "- A\n",
+            "v2.0/docs/A/x.md": "---\ntitle: X two\n---\n",
+            "v1.0/docs/A/x.md": "---\ntitle: X one\n---\n[y](doc:y)\n",
+            "v1.0/docs/A/y.md": "---\ntitle: Y\n---\n",
+        },
         [("v2-0", "v2.0", None, None, True), ("v1-0", "v1.0", "v1.0", None, False)],
-        {"A": {"X two": {}}}, {"A": {"X one": {}, "Y": {}}}, "[y](",
+        {"A": {"X two": {}}},
+        {"A": {"X one": {}, "Y": {}}},
+        "[y](",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", OTHERS)
@@ -131,7 +182,9 @@ def test_others(kind):
     assert made.kind == kind and told(made) == variants
     assert list(trees.values()) == [first, second]
     other = list(made.parts.values())[1]
-    assert any(said in text(other, path) for path in other.origins), [text(other, path) for path in other.origins]  # fmt: skip
+    assert any(said in text(other, path) for path in other.origins), [
+        text(other, path) for path in other.origins
+    ]
     assert {code for part in made.parts.values() for _, _, code in problems(part)} <= {"broken_link"}
     one = brought(files)
     assert tree(one) == first
@@ -165,8 +218,10 @@ def test_the_command_makes_a_site_of_variants(world, project):
     organization = world.home["organizationId"]
     looked = preview(world.context, project)
     assert [(one.title, one.page_count) for one in looked.plan.variants][:3] == [
-        ("2.0 · English", 2), ("2.0 · Deutsch", 2), ("Canary · English", 2),
-    ]  # fmt: skip
+        ("2.0 · English", 2),
+        ("2.0 · Deutsch", 2),
+        ("Canary · English", 2),
+    ]
     made = bring_source(world.context, project, organization_id=organization)
     assert isinstance(made, BroughtSite) and len(made.spaces) == 6 and made.problems == []
     site = f"/orgs/{organization}/sites/{made.site}"
@@ -196,7 +251,9 @@ NEXTRA = "import nextra from 'nextra'\nconst withNextra = nextra({})\nexport def
 LINKS = {
     "docusaurus": (
         {
-            "docusaurus.config.js": DOCUSAURUS["docusaurus.config.js"].replace("{title:", "{url: 'https://acme.example', title:"),
+            "docusaurus.config.js": DOCUSAURUS["docusaurus.config.js"].replace(
+                "{title:", "{url: 'https://acme.example', title:"
+            ),
             "versioned_docs/version-2.0/intro.md": "---\nslug: /\n---\n# Second\n\n[a](/de/docs/guides/old#x) [b](/docs/1.0/intro) [c](/docs/next/guides/new) [d](/docs/guides/old) [e](https://acme.example/de/docs/) [f](../version-1.0/intro.md)\n",
             "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": "---\nslug: /\n---\n# Zweite\n\n[g](/docs/guides/old) [h](pathname:///docs/guides/old) [i](/docs/1.0/intro)\n",
         },
@@ -204,7 +261,8 @@ LINKS = {
     ),
     "vitepress": (
         {
-            "zh/index.md": "# 主页\n", "index.md": "# Home\n\n[a](/zh/guide/start) [b](./zh/guide/start.md) [c](zh/) [d](/guide/start)\n",
+            "zh/index.md": "# 主页\n",
+            "index.md": "# Home\n\n[a](/zh/guide/start) [b](./zh/guide/start.md) [c](zh/) [d](/guide/start)\n",
             "zh/guide/start.md": "# 开始\n\n[e](/guide/start) [f](../../guide/start.md) [g](/zh/guide/start) [h](start)\n",
         },
         "a zh/指南/start, b zh/指南/start, c zh/readme, d guide/start.md, e root/guide/start, f root/guide/start, g start.md, h start.md",
@@ -219,51 +277,78 @@ LINKS = {
     "nextra": (
         {
             "next.config.mjs": NEXTRA,
-            "content/en/_meta.js": "export default {index: 'Home', guide: 'Guide'}", "content/de/_meta.js": "export default {index: 'Start', guide: 'Anleitung'}",
-            "content/en/index.mdx": "# Home\n\n[a](/guide) [b](/de/guide) [c](/en/guide) [d](../de/guide.mdx)\n", "content/en/guide.mdx": "# Guide\n",
-            "content/de/index.mdx": "# Start\n\n[e](/guide) [f](/en/guide)\n", "content/de/guide.mdx": "# Anleitung\n",
+            "content/en/_meta.js": "export default {index: 'Home', guide: 'Guide'}",
+            "content/de/_meta.js": "export default {index: 'Start', guide: 'Anleitung'}",
+            "content/en/index.mdx": "# Home\n\n[a](/guide) [b](/de/guide) [c](/en/guide) [d](../de/guide.mdx)\n",
+            "content/en/guide.mdx": "# Guide\n",
+            "content/de/index.mdx": "# Start\n\n[e](/guide) [f](/en/guide)\n",
+            "content/de/guide.mdx": "# Anleitung\n",
         },
         "a guide.md, b de/guide, c guide.md, d de/guide, e guide.md, f en/guide",
     ),
     "nextra, by the ends of names": (
         {
             "next.config.js": "const withNextra = require('nextra')({theme: 'x'})\nmodule.exports = withNextra({i18n: {locales: ['en', 'zh-CN'], defaultLocale: 'en'}})\n",
-            "pages/_meta.en.json": '{"index": "Home", "docs": "Docs"}', "pages/_meta.zh-CN.json": '{"index": "首页", "docs": "文档"}',
-            "pages/index.en.mdx": "# Home\n\n[a](/docs/a) [b](/zh-CN/docs/a)\n", "pages/index.zh-CN.mdx": "# 首页\n",
-            "pages/docs/a.en.mdx": "# A\n\n[c](../docs/b) [d](b.mdx)\n", "pages/docs/b.en.mdx": "# B\n", "pages/docs/a.zh-CN.mdx": "# 甲\n\n[e](/en/docs/b)\n",
+            "pages/_meta.en.json": '{"index": "Home", "docs": "Docs"}',
+            "pages/_meta.zh-CN.json": '{"index": "首页", "docs": "文档"}',
+            "pages/index.en.mdx": "# Home\n\n[a](/docs/a) [b](/zh-CN/docs/a)\n",
+            "pages/index.zh-CN.mdx": "# 首页\n",
+            "pages/docs/a.en.mdx": "# A\n\n[c](../docs/b) [d](b.mdx)\n",
+            "pages/docs/b.en.mdx": "# B\n",
+            "pages/docs/a.zh-CN.mdx": "# 甲\n\n[e](/en/docs/b)\n",
         },
         "a docs/a.md, b zh-cn/文档/a, c b.md, d b.md, e en/docs/b",
     ),
     "mkdocs": (
-        {"docs/index.md": "# Home\n\n[a](one.fr.md) [b](/fr/one/) [c](one.md)\n", "docs/index.fr.md": "# Accueil\n\n[d](one.md) [e](/one/)\n"},
+        {
+            "docs/index.md": "# Home\n\n[a](one.fr.md) [b](/fr/one/) [c](one.md)\n",
+            "docs/index.fr.md": "# Accueil\n\n[d](one.md) [e](/one/)\n",
+        },
         "a fr/aide/one, b fr/aide/one, c one.md, d one.md, e en/guide/one",
     ),
     "mkdocs, in folders": (
         {
             "mkdocs.yml": "site_name: M\nplugins:\n  - i18n:\n      docs_structure: folder\n      languages:\n        - locale: en\n          default: true\n        - locale: fr\n",
-            "docs/en/index.md": "# Home\n\n[a](../fr/one.md) [b](one.md)\n", "docs/en/one.md": "# One\n", "docs/en/two.md": "# Two\n",
-            "docs/fr/index.md": "# Accueil\n\n[c](../en/one.md) [d](one.md) [e](two.md)\n", "docs/fr/one.md": "# Un\n",
+            "docs/en/index.md": "# Home\n\n[a](../fr/one.md) [b](one.md)\n",
+            "docs/en/one.md": "# One\n",
+            "docs/en/two.md": "# Two\n",
+            "docs/fr/index.md": "# Accueil\n\n[c](../en/one.md) [d](one.md) [e](two.md)\n",
+            "docs/fr/one.md": "# Un\n",
         },
         "a fr/one, b one.md, c en/one, d one.md, e two.md",
     ),
     "hugo": (
         {
-            "content/_index.de.md": "# Start\n", "content/a.md": '# A\n\n[a](/de/a/) [b](/b/) [c]({{< relref path="/a.md" lang="de" >}})\n', "content/a.de.md": "# Ah\n\n[d](/a) [e](/b)\n",
+            "content/_index.de.md": "# Start\n",
+            "content/a.md": '# A\n\n[a](/de/a/) [b](/b/) [c]({{< relref path="/a.md" lang="de" >}})\n',
+            "content/a.de.md": "# Ah\n\n[d](/a) [e](/b)\n",
             "content/s/x.md": '# X\n\n[f]({{< relref path="y.md" lang="de" >}}) [g]({{< relref path="a.md" lang="de" >}}) [h]({{< relref path="../a.md#t" lang="de" >}})\n',
-            "content/s/y.md": "# Y\n", "content/s/y.de.md": '# Y\n\n[i]({{< relref path="x.md" lang="en" >}}) [j]({{< relref path="y.md" lang="de" >}})\n',
+            "content/s/y.md": "# Y\n",
+            "content/s/y.de.md": '# Y\n\n[i]({{< relref path="x.md" lang="en" >}}) [j]({{< relref path="y.md" lang="de" >}})\n',
         },
         "a de/a, b b.md, c de/a, d a.md, e en/b, f de/s/y, g de/a, h de/a#t, i en/s/x, j y.md",
     ),
-    "mintlify": ({"v2/a.mdx": "# A two\n\n[a](/v1/a) [c](../v1/b) [d](/loose)\n"}, "a v1/g/a, b b.md, c v1/g/b, d ../loose.md"),
+    "mintlify": (
+        {"v2/a.mdx": "# A two\n\n[a](/v1/a) [c](../v1/b) [d](/loose)\n"},
+        "a v1/g/a, b b.md, c v1/g/b, d ../loose.md",
+    ),
     "readme": (
-        {"v2.0/docs/A/x.md": "---\ntitle: X two\n---\n[a](/v1.0/docs/y) [b](doc:x)\n", "v1.0/docs/A/x.md": "---\ntitle: X one\n---\n[c](/docs/x) [d](doc:y) [e](/v2.0/docs/x)\n"},
+        {
+            "v2.0/docs/A/x.md": "---\ntitle: X two\n---\n[a](/v1.0/docs/y) [b](doc:x)\n",
+            "v1.0/docs/A/x.md": "---\ntitle: X one\n---\n[c](/docs/x) [d](doc:y) [e](/v2.0/docs/x)\n",
+        },
         "a v1-0/a/y, b x.md, c x.md, d y.md, e v2-0/a/x",
     ),
     "wikijs": (
-        {"en/home.md": H + "[a](/fr/a) [b](/en/a) [c](/a)\n", "en/a.md": H, "fr/home.md": H + "[d](/en/a) [e](a)\n", "fr/a.md": H},
+        {
+            "en/home.md": H + "[a](/fr/a) [b](/en/a) [c](/a)\n",
+            "en/a.md": H,
+            "fr/home.md": H + "[d](/en/a) [e](a)\n",
+            "fr/a.md": H,
+        },
         "a fr/a, b a.md, c a.md, d en/a, e a.md",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", LINKS)
@@ -353,8 +438,12 @@ def test_a_run_makes_variants_of_a_site(imports):
     assert run["status"] == "completed", run
     spaces = {one["title"]: one for one in run["variants"]}
     assert len(spaces) == 6 and spaces["2.0 · English"] == {
-        "key": "2-0-en", "title": "2.0 · English", "space": imports.space, "default": True, "language": "en",
-    }  # fmt: skip
+        "key": "2-0-en",
+        "title": "2.0 · English",
+        "space": imports.space,
+        "default": True,
+        "language": "en",
+    }
     site = world.home.path(f"/orgs/{{organizationId}}/sites/{run['site']}")
     shown = world.get("admin", f"{site}/site-spaces")["items"]
     assert {one["space"]["id"] for one in shown} == {one["space"] for one in run["variants"]}
@@ -368,7 +457,9 @@ def test_a_run_makes_variants_of_a_site(imports):
     again = finished(imports, start(imports, files=newer, update=run["id"]))
     assert (again["site"], again["variants"]) == (run["site"], run["variants"])
     old = spaces["1.0 · English"]["space"]
-    assert [one["title"] for one in world.get("admin", f"/spaces/{old}/content/pages")["pages"]] == ["First, mended"]  # fmt: skip
+    assert [one["title"] for one in world.get("admin", f"/spaces/{old}/content/pages")["pages"]] == [
+        "First, mended"
+    ]
 
 
 def links_of(world, space):
@@ -408,8 +499,10 @@ def test_links_lead_to_other_spaces_now_later_and_on_the_site(imports):
     address = urlsplit(world.post("admin", f"{site}/publish", {})["urls"]["published"]).path.rstrip("/") + "/"
     visitor = Visitor(world.context)
     for page, words, led in (
-        ("", "a", "zh/指南/start"), ("", "c", "zh/"), ("zh/指南/start", "e", "guide/start"),
-    ):  # fmt: skip
+        ("", "a", "zh/指南/start"),
+        ("", "c", "zh/"),
+        ("zh/指南/start", "e", "guide/start"),
+    ):
         shown = visitor.get(address + page).text
         (href,) = re.findall(rf'<a[^<>]* href="([^"]*)"[^<>]*>{words}</a>', shown)
         assert unquote(href) == address + led
@@ -433,7 +526,11 @@ def test_variants_join_the_site_that_shows_their_target(imports):
 def test_who_may_make_no_spaces_brings_no_variants(imports):
     assert start(imports, "editor").status_code == 403
     assert start(imports, target={"page": imports.world.home["pageId"]}).status_code in (400, 404)
-    body = {"source": {"type": "website", "url": "http://9.9.9.9/"}, "target": {"space": imports.space}, "variants": True}  # fmt: skip
+    body = {
+        "source": {"type": "website", "url": "http://9.9.9.9/"},
+        "target": {"space": imports.space},
+        "variants": True,
+    }
     refused = imports.world.call("admin", "POST", imports.runs, json=body)
     assert refused.status_code == 400 and "variants" in refused.text
 

@@ -22,25 +22,47 @@ BOOK = {
     "instance": {"id": "x", "version": "v25.05", "id_ciphertext": "abc"},
     "exported_at": "2026-01-02T03:04:05+00:00",
     "book": {
-        "id": 8, "name": "Kitchen", "description_html": "<p>How we <b>cook</b>.</p>", "cover": "cover.png",
+        "id": 8,
+        "name": "Kitchen",
+        "description_html": "<p>How we <b>cook</b>.</p>",
+        "cover": "cover.png",
         "chapters": [
-            {"id": 2, "name": "Bread", "description_html": "", "priority": 2, "pages": [
-                {"id": 41, "name": "Sour dough", "priority": 1, "markdown": "Text.\n\n[Soup]([[bsexport:page:40]]#salt) ![A]([[bsexport:image:7]])\n\n> quoted\n\n<p class=\"callout success\">Well\n<b>done</b></p>\n\n## The third Rise\n", "html": "<p>x</p>",
-                 "tags": [{"name": "level", "value": "hard"}, {"name": "tested", "value": ""}]},
-            ]},
+            {
+                "id": 2,
+                "name": "Bread",
+                "description_html": "",
+                "priority": 2,
+                "pages": [
+                    {
+                        "id": 41,
+                        "name": "Sour dough",
+                        "priority": 1,
+                        "markdown": 'Text.\n\n[Soup]([[bsexport:page:40]]#salt) ![A]([[bsexport:image:7]])\n\n> quoted\n\n<p class="callout success">Well\n<b>done</b></p>\n\n## The third Rise\n',
+                        "html": "<p>x</p>",
+                        "tags": [{"name": "level", "value": "hard"}, {"name": "tested", "value": ""}],
+                    },
+                ],
+            },
         ],
         "pages": [
-            {"id": 40, "name": "Soup", "priority": 1, "html":
-                '<p id="bkmrk-a">See <a href="[[bsexport:page:41]]#bkmrk-the-third-rise">dough</a>, <a href="[[bsexport:chapter:2]]">bread</a>, <a href="[[bsexport:page:99]]">gone</a>.</p>'
+            {
+                "id": 40,
+                "name": "Soup",
+                "priority": 1,
+                "html": '<p id="bkmrk-a">See <a href="[[bsexport:page:41]]#bkmrk-the-third-rise">dough</a>, <a href="[[bsexport:chapter:2]]">bread</a>, <a href="[[bsexport:page:99]]">gone</a>.</p>'
                 '<p>&nbsp;</p><p class="callout warning">Mind the <strong>heat</strong>.</p><h2 id="bkmrk-salt">Salt</h2>'
                 '<pre id="bkmrk-c"><code class="language-python">x = 1\ny &lt; 2</code></pre>'
                 '<p><a href="[[bsexport:image:7]]"><img src="[[bsexport:image:7]]" alt="Pot"></a> {{@41}}</p><details><summary>More</summary><p>In</p></details>',
-             "attachments": [{"id": 5, "name": "List", "file": "f5.pdf", "order": 2}, {"id": 6, "name": "Shop", "link": "https://example.org/a b", "order": 1},
-                             {"id": 9, "name": "Lost", "file": "f9.pdf"}],
-             "images": [{"id": 7, "name": "pot.png", "file": "i7.png", "type": "gallery"}]},
+                "attachments": [
+                    {"id": 5, "name": "List", "file": "f5.pdf", "order": 2},
+                    {"id": 6, "name": "Shop", "link": "https://example.org/a b", "order": 1},
+                    {"id": 9, "name": "Lost", "file": "f9.pdf"},
+                ],
+                "images": [{"id": 7, "name": "pot.png", "file": "i7.png", "type": "gallery"}],
+            },
         ],
     },
-}  # fmt: skip
+}
 
 
 def test_a_portable_archive_of_bookstack():
@@ -52,10 +74,16 @@ def test_a_portable_archive_of_bookstack():
     assert "How we **cook**." in text(made, "README.md") and "files/cover.png" in text(made, "README.md")
     soup = text(made, "soup.md")
     for part in (
-        "[dough](bread/sour-dough.md#the-third-rise)", "[bread](bread/sour-dough.md)", '{% hint style="warning" %}\nMind the **heat**.\n{% endhint %}',
-        "## Salt", "```python\nx = 1\ny < 2\n```", "files/pot.png", "<summary>More</summary>",
-        '{% file src="files/List.pdf" %}', "[Shop](https://example.org/a%20b)",
-    ):  # fmt: skip
+        "[dough](bread/sour-dough.md#the-third-rise)",
+        "[bread](bread/sour-dough.md)",
+        '{% hint style="warning" %}\nMind the **heat**.\n{% endhint %}',
+        "## Salt",
+        "```python\nx = 1\ny < 2\n```",
+        "files/pot.png",
+        "<summary>More</summary>",
+        '{% file src="files/List.pdf" %}',
+        "[Shop](https://example.org/a%20b)",
+    ):
         assert part in soup, (part, soup)
     assert "xa0" not in soup
     assert soup.index("Shop") < soup.index("List.pdf")
@@ -90,9 +118,15 @@ def test_a_book_of_bookstack_in_html():
 
 def wikijs(title, body, **more):
     said = {
-        "title": title, "description": "", "published": "true", "date": "2026-01-02T03:04:05.000Z", "tags": "a, b", "editor": "markdown",
-        "dateCreated": "2026-01-01T00:00:00.000Z", **more,
-    }  # fmt: skip
+        "title": title,
+        "description": "",
+        "published": "true",
+        "date": "2026-01-02T03:04:05.000Z",
+        "tags": "a, b",
+        "editor": "markdown",
+        "dateCreated": "2026-01-01T00:00:00.000Z",
+        **more,
+    }
     return "---\n" + "\n".join(f"{key}: {value}" for key, value in said.items()) + f"\n---\n\n{body}"
 
 
@@ -105,11 +139,11 @@ WIKIJS = {
     ),
     "guide.md": wikijs("The guide", "Text.\n"),
     "guide/steps.md": wikijs("Steps", "## Two\n\nInline $a^2$.\n", published="false"),
-    "old.html": "<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \neditor: ckeditor\ndateCreated: x\n-->\n\n<p>Was <a href=\"/guide/steps\">here</a>.</p><blockquote class=\"is-warning\"><p>Mind</p></blockquote>",
+    "old.html": '<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \neditor: ckeditor\ndateCreated: x\n-->\n\n<p>Was <a href="/guide/steps">here</a>.</p><blockquote class="is-warning"><p>Mind</p></blockquote>',
     "images/a.png": PNG,
     "fr/home.md": wikijs("Bienvenue", "x"),
     "thing.adoc": "= Thing\n",
-}  # fmt: skip
+}
 
 
 def test_wikijs():
@@ -118,10 +152,16 @@ def test_wikijs():
     assert tree(made) == {"Welcome": {}, "The guide": {"Steps": {}}, "Old page": {}}
     home = page_of(made, "home.md")
     for part in (
-        "description: The start\ntags:\n- a\n- b\n", "# Welcome\n\n# Hello\n", '{% hint style="warning" %}\nDo this.\nThen that.\n{% endhint %}', "[steps](guide/steps.md#two) and [more](guide.md)",
-        '{% hint style="info" %}\nSome read\nbetter.\n{% endhint %}\n\nH<sub>2</sub>O x<sup>2</sup> ++x++\n\n', '<img src="images/a.png" alt="A" width="40">', '{% tabs %}\n{% tab title="One" %}\nFirst\n\n```md\n## No tab\n```\n{% endtab %}',
-        '{% tab title="Two" %}\nSecond\n{% endtab %}\n{% endtabs %}\n\n# After', "- x\n- y\n",
-    ):  # fmt: skip
+        "description: The start\ntags:\n- a\n- b\n",
+        "# Welcome\n\n# Hello\n",
+        '{% hint style="warning" %}\nDo this.\nThen that.\n{% endhint %}',
+        "[steps](guide/steps.md#two) and [more](guide.md)",
+        '{% hint style="info" %}\nSome read\nbetter.\n{% endhint %}\n\nH<sub>2</sub>O x<sup>2</sup> ++x++\n\n',
+        '<img src="images/a.png" alt="A" width="40">',
+        '{% tabs %}\n{% tab title="One" %}\nFirst\n\n```md\n## No tab\n```\n{% endtab %}',
+        '{% tab title="Two" %}\nSecond\n{% endtab %}\n{% endtabs %}\n\n# After',
+        "- x\n- y\n",
+    ):
         assert part in home, (part, home)
     assert "links-list" not in home
     assert text(made, "guide/steps.md").startswith("---\nhidden: true\n") and "$$a^2$$" in text(
@@ -171,7 +211,7 @@ OUTLINE = {
     f"Handbook/uploads/{ONE}/{TWO}/list.pdf": b"%PDF",
     "Handbook/Zero/First.md": "# First\n\n- [x] done\n- [ ] open\n\nBack to [Zero](./../Zero.md)\n",
     "Handbook/Another.md": "Without a heading\n",
-}  # fmt: skip
+}
 
 
 def test_outline_as_markdown():
@@ -181,9 +221,16 @@ def test_outline_as_markdown():
     assert tree(made) == {"Zero": {"First": {}}, "Another": {}}
     page = text(made, "Handbook/Zero.md")
     for part in (
-        "See [First](Zero/First.md) @Ines", '{% hint style="success" %}\nDo *this*.\n{% endhint %}', "<summary>More</summary>\n\nInside\n\n</details>",
-        'width="40"', f'{{% file src="uploads/{ONE}/{TWO}/list.pdf" %}}', "<mark", f"![again](uploads/{ONE}/{TWO}/pot.png)", "| x<br>y | z |", "```mermaid\ngraph TD\n```",
-    ):  # fmt: skip
+        "See [First](Zero/First.md) @Ines",
+        '{% hint style="success" %}\nDo *this*.\n{% endhint %}',
+        "<summary>More</summary>\n\nInside\n\n</details>",
+        'width="40"',
+        f'{{% file src="uploads/{ONE}/{TWO}/list.pdf" %}}',
+        "<mark",
+        f"![again](uploads/{ONE}/{TWO}/pot.png)",
+        "| x<br>y | z |",
+        "```mermaid\ngraph TD\n```",
+    ):
         assert part in page, (part, page)
     assert "\\\n" not in page and problems(made) == []
     assert text(made, "Handbook/Another.md").startswith("# Another\n")
@@ -204,31 +251,68 @@ def said(text, *marks):
 
 def test_outline_as_json():
     first = doc(
-        node("paragraph", "A ", said("bold", ("strong", {})), " ", said("link", ("link", {"href": "/doc/second-AbCdEfGhIj#part"})), " ",
-             said("out", ("link", {"href": "/doc/gone-ZzZzZzZzZz"})), node("mention", type="user", label="Ines", modelId="u")),
+        node(
+            "paragraph",
+            "A ",
+            said("bold", ("strong", {})),
+            " ",
+            said("link", ("link", {"href": "/doc/second-AbCdEfGhIj#part"})),
+            " ",
+            said("out", ("link", {"href": "/doc/gone-ZzZzZzZzZz"})),
+            node("mention", type="user", label="Ines", modelId="u"),
+        ),
         node("heading", "Part", level=1),
-        node("checkbox_list", node("checkbox_item", node("paragraph", "done"), checked=True), node("checkbox_item", node("paragraph", "open"))),
+        node(
+            "checkbox_list",
+            node("checkbox_item", node("paragraph", "done"), checked=True),
+            node("checkbox_item", node("paragraph", "open")),
+        ),
         node("code_fence", "x = 1\ny", language="python"),
         node("container_notice", node("paragraph", "Mind"), style="warning"),
         node("container_toggle", node("paragraph", "More"), node("paragraph", "Inside")),
         node("paragraph", node("image", src=f"/api/attachments.redirect?id={ONE}", alt="Pot", width=40)),
         node("attachment", href=f"/api/attachments.redirect?id={TWO}", title="list.pdf", size=3),
-        node("table", node("tr", node("th", node("paragraph", "H")), node("th", node("paragraph", "I"))), node("tr", node("td", node("paragraph", "1")), node("td", node("paragraph", "2")))),
-        node("math_block", "a^2"), node("weather", node("paragraph", "Kept <b>")),
+        node(
+            "table",
+            node("tr", node("th", node("paragraph", "H")), node("th", node("paragraph", "I"))),
+            node("tr", node("td", node("paragraph", "1")), node("td", node("paragraph", "2"))),
+        ),
+        node("math_block", "a^2"),
+        node("weather", node("paragraph", "Kept <b>")),
         node("embed", href="https://example.org/v"),
-    )  # fmt: skip
+    )
     export = {
-        "collection": {"id": "c", "name": "Handbook", "data": doc(node("paragraph", "About it.")), "documentStructure": [
-            {"id": "d2", "title": "Second", "url": "/doc/second-AbCdEfGhIj", "children": []},
-            {"id": "d1", "title": "First", "url": "/doc/first-KlMnOpQrSt", "children": [{"id": "d3", "title": "Third", "url": "/doc/third-UuUuUuUuUu", "children": []}]},
-        ]},
+        "collection": {
+            "id": "c",
+            "name": "Handbook",
+            "data": doc(node("paragraph", "About it.")),
+            "documentStructure": [
+                {"id": "d2", "title": "Second", "url": "/doc/second-AbCdEfGhIj", "children": []},
+                {
+                    "id": "d1",
+                    "title": "First",
+                    "url": "/doc/first-KlMnOpQrSt",
+                    "children": [
+                        {"id": "d3", "title": "Third", "url": "/doc/third-UuUuUuUuUu", "children": []}
+                    ],
+                },
+            ],
+        },
         "documents": {
             "d1": {"id": "d1", "urlId": "KlMnOpQrSt", "title": "First", "data": first},
-            "d2": {"id": "d2", "urlId": "AbCdEfGhIj", "title": "Second", "data": doc(node("paragraph", node("mention", type="document", label="First", modelId="d1")))},
+            "d2": {
+                "id": "d2",
+                "urlId": "AbCdEfGhIj",
+                "title": "Second",
+                "data": doc(node("paragraph", node("mention", type="document", label="First", modelId="d1"))),
+            },
             "d3": {"id": "d3", "urlId": "UuUuUuUuUu", "title": "Third", "data": doc()},
         },
-        "attachments": {ONE: {"id": ONE, "name": "pot.png", "key": f"uploads/a/{ONE}/pot.png"}, TWO: {"id": TWO, "name": "list.pdf", "key": f"uploads/a/{TWO}/list.pdf"}},
-    }  # fmt: skip
+        "attachments": {
+            ONE: {"id": ONE, "name": "pot.png", "key": f"uploads/a/{ONE}/pot.png"},
+            TWO: {"id": TWO, "name": "list.pdf", "key": f"uploads/a/{TWO}/list.pdf"},
+        },
+    }
     made = brought(
         {
             "metadata.json": '{"exportVersion": 1, "version": "0.80.0"}',
@@ -241,10 +325,19 @@ def test_outline_as_json():
     assert tree(made) == {"Handbook": {}, "Second": {}, "First": {"Third": {}}}
     page = text(made, "first.md")
     for part in (
-        "A **bold** [link](second.md#part) [out](/doc/gone-ZzZzZzZzZz)@Ines", "## Part", "* [x] done\n* [ ] open", "```python\nx = 1\ny\n```",
-        '{% hint style="warning" %}\nMind\n{% endhint %}', "<summary>More</summary>", "uploads/pot.png", "[list.pdf](uploads/list.pdf)",
-        "| H   | I   |\n| --- | --- |\n| 1   | 2   |", "$$\na^2\n$$", "Kept \\<b>", '{% embed url="https://example.org/v" %}',
-    ):  # fmt: skip
+        "A **bold** [link](second.md#part) [out](/doc/gone-ZzZzZzZzZz)@Ines",
+        "## Part",
+        "* [x] done\n* [ ] open",
+        "```python\nx = 1\ny\n```",
+        '{% hint style="warning" %}\nMind\n{% endhint %}',
+        "<summary>More</summary>",
+        "uploads/pot.png",
+        "[list.pdf](uploads/list.pdf)",
+        "| H   | I   |\n| --- | --- |\n| 1   | 2   |",
+        "$$\na^2\n$$",
+        "Kept \\<b>",
+        '{% embed url="https://example.org/v" %}',
+    ):
         assert part in page, (part, page)
     assert "[First](first.md)" in text(made, "second.md")
     assert {code for _, _, code in problems(made)} == {"broken_link", "unknown_component"}
@@ -295,7 +388,14 @@ def test_docmost_as_html():
         }
     )
     assert made.kind == "docmost" and tree(made) == {"Zero": {"First": {}}}
-    for part in ('{% hint style="success" %}', "* [x] done", "$$a^2$$", "$$\nb^2\n$$", f"[l.pdf](files/{ONE}/l.pdf)", "[First](Zero/First.md)"):  # fmt: skip
+    for part in (
+        '{% hint style="success" %}',
+        "* [x] done",
+        "$$a^2$$",
+        "$$\nb^2\n$$",
+        f"[l.pdf](files/{ONE}/l.pdf)",
+        "[First](Zero/First.md)",
+    ):
         assert part in page_of(made, "Zero.html"), part
 
 
@@ -325,20 +425,40 @@ def test_readme_that_is_synced():
     )
     assert made.kind == "readme"
     assert tree(made) == {
-        "Start here": {"Welcome": {}, "Parent": {"Child": {}}, "Away": {}}, "More": {"Last": {}}, "Reference": {"Pets": {"About pets": {}}}, "Hello": {},
-    }  # fmt: skip
+        "Start here": {"Welcome": {}, "Parent": {"Child": {}}, "Away": {}},
+        "More": {"Last": {}},
+        "Reference": {"Pets": {"About pets": {}}},
+        "Hello": {},
+    }
     page = page_of(made, "welcome.md")
     for part in (
-        "description: What it is", "/child.md#a", "[ref](/reference/get-pet)", "parent/README.md", '{% hint style="info" %}\n#### Note this\n\n*Body*\n{% endhint %}', "> **👋** no callout",
-        '{% hint style="warning" %}\n### Watch\n\nout\n{% endhint %}', '{% tab title="A tab" %}\n```js\na\n```\n{% endtab %}', '{% tab title="py" %}',
-        "| A | B \\| C |\n| --- | --- |\n| `x` | y<br>z |", '<figure><img src="https://files.readme.io/a.png" alt="" width="80%">', "<b>bold</b>", "From a **snippet**.",
-        "Acme term \\<\\<unknown>>", '{% embed url="https://example.org/v" %}',
-    ):  # fmt: skip
+        "description: What it is",
+        "/child.md#a",
+        "[ref](/reference/get-pet)",
+        "parent/README.md",
+        '{% hint style="info" %}\n#### Note this\n\n*Body*\n{% endhint %}',
+        "> **👋** no callout",
+        '{% hint style="warning" %}\n### Watch\n\nout\n{% endhint %}',
+        '{% tab title="A tab" %}\n```js\na\n```\n{% endtab %}',
+        '{% tab title="py" %}',
+        "| A | B \\| C |\n| --- | --- |\n| `x` | y<br>z |",
+        '<figure><img src="https://files.readme.io/a.png" alt="" width="80%">',
+        "<b>bold</b>",
+        "From a **snippet**.",
+        "Acme term \\<\\<unknown>>",
+        '{% embed url="https://example.org/v" %}',
+    ):
         assert part in page, (part, page)
     assert "<script" not in page and "metadata" not in page
     assert {code for _, _, code in problems(made)} == {
-        "missing_file", "blog_left_out", "api_left_out", "broken_link", "unknown_component", "variable", "script_left_out",
-    }  # fmt: skip
+        "missing_file",
+        "blog_left_out",
+        "api_left_out",
+        "broken_link",
+        "unknown_component",
+        "variable",
+        "script_left_out",
+    }
 
 
 def block(kind, data):
@@ -353,15 +473,34 @@ def test_readme_with_blocks_of_json():
         + "1. Do it.\n"
         + block("code", {"codes": [{"code": "a {x}\n\n\nb", "language": "shell"}]})
         + "2. And [then](doc:next).\n"
-        + block("code", {"codes": [{"code": "x", "language": "python", "name": "a.py"}, {"code": "y", "language": "javascript"}]})
+        + block(
+            "code",
+            {
+                "codes": [
+                    {"code": "x", "language": "python", "name": "a.py"},
+                    {"code": "y", "language": "javascript"},
+                ]
+            },
+        )
         + block("callout", {"type": "danger", "title": "Mind", "body": "the [gap](doc:next)"})
-        + block("image", {"images": [{"image": ["https://files.readme.io/p.png", "p.png", 10, 20, "#fff"], "caption": "Pot", "sizing": "80"}]})
+        + block(
+            "image",
+            {
+                "images": [
+                    {
+                        "image": ["https://files.readme.io/p.png", "p.png", 10, 20, "#fff"],
+                        "caption": "Pot",
+                        "sizing": "80",
+                    }
+                ]
+            },
+        )
         + block("parameters", table)
         + block("embed", {"url": "https://example.org/v", "html": False})
         + block("html", {"html": "<div><em>x</em></div>\n<script>y</script>"})
         + "[block:callout]\n{not json}\n[/block]\nEnd {id}.\n"
         + block("odd", {"text": "kept"})
-    )  # fmt: skip
+    )
     made = brought(
         {
             "v1.0/Guides/building.md": page,
@@ -372,12 +511,27 @@ def test_readme_with_blocks_of_json():
     assert made.kind == "readme" and tree(made) == {"Guides": {"Building": {}, "Next": {}}}
     said = page_of(made, "building.md")
     for part in (
-        "# Building\n\n## First steps", "```shell\na {x}\n\n\nb\n```", "And [then](next.md).", '{% tab title="a.py" %}\n```python\nx\n```\n{% endtab %}', '{% tab title="javascript" %}',
-        '{% hint style="danger" %}\n#### Mind\n\nthe [gap](next.md)\n{% endhint %}', '<img src="https://files.readme.io/p.png" alt="Pot" width="80%"><figcaption><p>Pot</p>',
-        "| A | B |\n| --- | --- |\n| one \\| two | l<br>m |", '{% embed url="https://example.org/v" %}', "<em>x</em>", "```json\n{not json}\n```", "End {id}.", "kept",
-    ):  # fmt: skip
+        "# Building\n\n## First steps",
+        "```shell\na {x}\n\n\nb\n```",
+        "And [then](next.md).",
+        '{% tab title="a.py" %}\n```python\nx\n```\n{% endtab %}',
+        '{% tab title="javascript" %}',
+        '{% hint style="danger" %}\n#### Mind\n\nthe [gap](next.md)\n{% endhint %}',
+        '<img src="https://files.readme.io/p.png" alt="Pot" width="80%"><figcaption><p>Pot</p>',
+        "| A | B |\n| --- | --- |\n| one \\| two | l<br>m |",
+        '{% embed url="https://example.org/v" %}',
+        "<em>x</em>",
+        "```json\n{not json}\n```",
+        "End {id}.",
+        "kept",
+    ):
         assert part in said, (part, said)
-    assert {code for _, _, code in problems(made)} == {"versions_left_out", "unclear_markup", "unknown_component", "script_left_out"}  # fmt: skip
+    assert {code for _, _, code in problems(made)} == {
+        "versions_left_out",
+        "unclear_markup",
+        "unknown_component",
+        "script_left_out",
+    }
 
 
 # --- bad input ----------------------------------------------------------------------------------------
@@ -386,18 +540,75 @@ def test_readme_with_blocks_of_json():
 @pytest.mark.parametrize(
     "files",
     [
-        {"data.json": '{"exported_at": "x", "book": {"name": "B", "pages": [{"name": "P", "html": ' + "[" * 2000},
-        {"data.json": json.dumps({"exported_at": 1, "book": {"name": "B", "pages": [1, {"name": [], "html": 7, "priority": "x", "tags": [{}], "attachments": [{}]}], "chapters": {"a": 1}}})},
-        {"data.json": json.dumps({"exported_at": 1, "page": {"name": "../../x", "html": "<p>" * 3000 + "t"}})},
-        {"metadata.json": '{"exportVersion": 1}', "a.json": '{"collection": {"documentStructure": [{"id": 3}, 7]}}', "b.json": "[" * 5000},
-        {"metadata.json": '{"exportVersion": 1}', "a.json": json.dumps({"collection": {"name": "x", "documentStructure": [{"id": "d", "title": "D"}]},
-            "documents": {"d": {"id": "d", "data": {"type": "doc", "content": [{"type": "paragraph", "content": [{"type": "text", "marks": 3}, 9, None]}, {"type": "table"}, {"type": "heading", "attrs": {"level": "x"}}]}}}})},
+        {
+            "data.json": '{"exported_at": "x", "book": {"name": "B", "pages": [{"name": "P", "html": '
+            + "[" * 2000
+        },
+        {
+            "data.json": json.dumps(
+                {
+                    "exported_at": 1,
+                    "book": {
+                        "name": "B",
+                        "pages": [
+                            1,
+                            {"name": [], "html": 7, "priority": "x", "tags": [{}], "attachments": [{}]},
+                        ],
+                        "chapters": {"a": 1},
+                    },
+                }
+            )
+        },
+        {
+            "data.json": json.dumps(
+                {"exported_at": 1, "page": {"name": "../../x", "html": "<p>" * 3000 + "t"}}
+            )
+        },
+        {
+            "metadata.json": '{"exportVersion": 1}',
+            "a.json": '{"collection": {"documentStructure": [{"id": 3}, 7]}}',
+            "b.json": "[" * 5000,
+        },
+        {
+            "metadata.json": '{"exportVersion": 1}',
+            "a.json": json.dumps(
+                {
+                    "collection": {"name": "x", "documentStructure": [{"id": "d", "title": "D"}]},
+                    "documents": {
+                        "d": {
+                            "id": "d",
+                            "data": {
+                                "type": "doc",
+                                "content": [
+                                    {"type": "paragraph", "content": [{"type": "text", "marks": 3}, 9, None]},
+                                    {"type": "table"},
+                                    {"type": "heading", "attrs": {"level": "x"}},
+                                ],
+                            },
+                        }
+                    },
+                }
+            ),
+        },
         {"docmost-metadata.json": "{", "A.md": "# A\n"},
-        {"home.md": wikijs("H", "> x\n{.is-info\n\n# {.tabset}\n" + "## a\n" * 3000), "navigation.json": "[" * 5000},
+        {
+            "home.md": wikijs("H", "> x\n{.is-info\n\n# {.tabset}\n" + "## a\n" * 3000),
+            "navigation.json": "[" * 5000,
+        },
         {"docs/_order.yaml": "a: [", "docs/a/b.md": "[block:code]\n" * 3000 + "text\n"},
-        {"a.md": "[block:parameters]\n" + json.dumps({"cols": 10**9, "rows": 10**9, "data": {}}) + "\n[/block]\n" + "> 📘\n" * 2000 + "```a b\n" * 2000},
+        {
+            "a.md": "[block:parameters]\n"
+            + json.dumps({"cols": 10**9, "rows": 10**9, "data": {}})
+            + "\n[/block]\n"
+            + "> 📘\n" * 2000
+            + "```a b\n" * 2000
+        },
     ],
-)  # fmt: skip
+)
 def test_exports_that_are_cut_off_or_odd_do_no_harm(files):
     made = brought(files)
-    assert all(".." not in path.split("/") for path in made.paths()) and "SUMMARY.md" in made.paths() or made.kind in ("html", "markdown")  # fmt: skip
+    assert (
+        all(".." not in path.split("/") for path in made.paths())
+        and "SUMMARY.md" in made.paths()
+        or made.kind in ("html", "markdown")
+    )

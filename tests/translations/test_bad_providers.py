@@ -57,10 +57,14 @@ PIECE = b'data: {"choices": [{"delta": {"content": "{\\"1\\": \\"half"}}]}\n\n'
 @pytest.mark.parametrize(
     "bad",
     [
-        hang, refuse, say(b'{"error": {"message": "overloaded"}}'), say(PIECE), say(PIECE + b"data: \xff\xfe{{{\n\n"),
+        hang,
+        refuse,
+        say(b'{"error": {"message": "overloaded"}}'),
+        say(PIECE),
+        say(PIECE + b"data: \xff\xfe{{{\n\n"),
         say(b"<html>502</html>"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_provider_leaves_the_source_language_and_the_next_run_goes_on(
     sqlite_world: World, server: ModelServer, bad: Any
 ) -> None:

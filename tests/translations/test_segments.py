@@ -65,11 +65,16 @@ def test_a_translation_with_other_tags_is_refused(path: Path, data: st.DataObjec
     tags = re.findall(r"</?\d+/?>", segment.text)
     tag = data.draw(st.sampled_from(tags))
     wrong = data.draw(
-        st.sampled_from([
-            segment.text.replace(tag, "", 1), segment.text + tag, segment.text + "<99/>", segment.text + "<99>x</99>",
-            segment.text.replace(tag, tag.replace("<", "</", 1) if "/" not in tag else "<0>", 1),
-        ])
-    )  # fmt: skip
+        st.sampled_from(
+            [
+                segment.text.replace(tag, "", 1),
+                segment.text + tag,
+                segment.text + "<99/>",
+                segment.text + "<99>x</99>",
+                segment.text.replace(tag, tag.replace("<", "</", 1) if "/" not in tag else "<0>", 1),
+            ]
+        )
+    )
     assert not segment.put(wrong)
 
 

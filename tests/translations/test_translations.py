@@ -631,12 +631,17 @@ def test_bad_translations_name_the_field(
 @pytest.mark.parametrize(
     "operations",
     [
-        None, [{"type": "x"}], [{"type": "insert"}], [{"type": "insert", "translations": {}}],
-        [{"type": "insert", "translations": {"xx": "y"}}], [{"type": "insert", "translations": {"en": "a\nb"}}],
-        [{"type": "insert", "translations": {"en": "x" * 256}}], [{"type": "insert", "translations": {"en": ""}}],
+        None,
+        [{"type": "x"}],
+        [{"type": "insert"}],
+        [{"type": "insert", "translations": {}}],
+        [{"type": "insert", "translations": {"xx": "y"}}],
+        [{"type": "insert", "translations": {"en": "a\nb"}}],
+        [{"type": "insert", "translations": {"en": "x" * 256}}],
+        [{"type": "insert", "translations": {"en": ""}}],
         [{"type": "insert", "translations": {"en": "kept?"}}, {"type": "delete", "id": "nothing"}],
     ],
-)  # fmt: skip
+)
 def test_a_bad_glossary_changes_nothing(sqlite_world: World, operations: Any) -> None:
     before = sqlite_world.digest()
     path = sqlite_world.home.path(f"{ORG}/translations-glossary")
@@ -658,9 +663,11 @@ def test_a_translation_whose_space_is_in_the_trash_makes_room_for_another(world:
     work(world)
     space = get(world, made)["result"]["space"]
     again = world.call(
-        "admin", "POST", world.home.path(TRANSLATIONS),
+        "admin",
+        "POST",
+        world.home.path(TRANSLATIONS),
         json={"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"},
-    )  # fmt: skip
+    )
     assert again.status_code == 400
     assert world.call("admin", "DELETE", f"/spaces/{space}").status_code == 205
     other = create(world)

@@ -41,8 +41,16 @@ def deliver_all(database_url, tmp_path, receiver):
             for n in range(SPACES)
         ]
         for n in range(HOOKS):
-            store.insert_webhook(tx, context.sealer, org, url=f"http://{receiver.address}/{n}", description="",
-                                 events=["space_content_updated"], active=True, secret=new_secret())  # fmt: skip
+            store.insert_webhook(
+                tx,
+                context.sealer,
+                org,
+                url=f"http://{receiver.address}/{n}",
+                description="",
+                events=["space_content_updated"],
+                active=True,
+                secret=new_secret(),
+            )
     emit_revisions(context, org, spaces, EVENTS)
     close_context(context)
     deliver(given, receiver, count=(HOOKS - 1) * EVENTS, kills=KILLS)

@@ -117,8 +117,10 @@ def test_a_webhook_is_told_what_happens_and_signs_it(world, receiver):
     told = Webhook(hook["secret"]).verify(body, headers)
     assert told["type"] == "space_content_updated"
     assert told["data"] == {
-        "organizationId": world.home["organizationId"], "spaceId": world.home["spaceId"], "revisionId": revision,
-    }  # fmt: skip
+        "organizationId": world.home["organizationId"],
+        "spaceId": world.home["spaceId"],
+        "revisionId": revision,
+    }
     (delivery,) = deliveries(world, hook)["items"]
     assert (delivery["status"], delivery["answered"], delivery["attempts"]) == ("success", 200, 1)
     assert delivery["payload"] == told and delivery["id"] == headers["webhook-id"]
@@ -239,9 +241,18 @@ def test_one_that_does_not_answer_is_left_alone_and_delays_nobody(world, receive
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize(
     "url",
-    ["http://127.0.0.1:1/", "http://169.254.169.254/latest", "http://[::1]/", "http://10.0.0.1/", "file:///etc/passwd",
-     "http://0x7f.1/", "http://user:pass@93.184.216.34/", "gopher://x/", "not a url"],
-)  # fmt: skip
+    [
+        "http://127.0.0.1:1/",
+        "http://169.254.169.254/latest",
+        "http://[::1]/",
+        "http://10.0.0.1/",
+        "file:///etc/passwd",
+        "http://0x7f.1/",
+        "http://user:pass@93.184.216.34/",
+        "gopher://x/",
+        "not a url",
+    ],
+)
 def test_a_webhook_does_not_lead_inside(world, url):
     body = {"url": url, "events": ["space_content_updated"]}
     made = world.call("admin", "POST", world.home.path(HOOKS), json=body)
@@ -305,8 +316,13 @@ def test_what_waits_ends_with_the_webhook(world, receiver):
     write(world, "One")
     with world.context.db.write() as tx:
         delivering.queue(
-            tx, delivering.DeliveryRecipient("webhook", hook["id"]), world.home["organizationId"], "space_deleted", {}, id="d1"
-        )  # fmt: skip
+            tx,
+            delivering.DeliveryRecipient("webhook", hook["id"]),
+            world.home["organizationId"],
+            "space_deleted",
+            {},
+            id="d1",
+        )
     world.call("admin", "DELETE", place_of(world, hook))
     work(world)
     assert receiver.requests == []

@@ -157,18 +157,29 @@ def _side(
 
     if dark:
         out = {
-            "bg": neutral(page, ground.share), "raised": neutral(page + 0.035), "sunken": neutral(page - 0.025),
-            "hover": neutral(page + 0.07), "line": neutral(page + 0.1), "line-strong": neutral(page + 0.19),
-            "text": neutral(0.90), "strong": neutral(0.97), "muted": neutral(0.71, 1.4),
-        }  # fmt: skip
+            "bg": neutral(page, ground.share),
+            "raised": neutral(page + 0.035),
+            "sunken": neutral(page - 0.025),
+            "hover": neutral(page + 0.07),
+            "line": neutral(page + 0.1),
+            "line-strong": neutral(page + 0.19),
+            "text": neutral(0.90),
+            "strong": neutral(0.97),
+            "muted": neutral(0.71, 1.4),
+        }
     else:
         share = 0.5 + ground.share / 2
         out = {
-            "bg": neutral(page, ground.share), "raised": neutral(page - 0.016, share),
-            "sunken": neutral(page - 0.033, 0.7 + 0.3 * ground.share), "hover": neutral(page - 0.04),
-            "line": neutral(page - 0.078), "line-strong": neutral(page - 0.15),
-            "text": neutral(0.34, 2.0), "strong": neutral(0.21, 2.0), "muted": neutral(0.53, 2.0),
-        }  # fmt: skip
+            "bg": neutral(page, ground.share),
+            "raised": neutral(page - 0.016, share),
+            "sunken": neutral(page - 0.033, 0.7 + 0.3 * ground.share),
+            "hover": neutral(page - 0.04),
+            "line": neutral(page - 0.078),
+            "line-strong": neutral(page - 0.15),
+            "text": neutral(0.34, 2.0),
+            "strong": neutral(0.21, 2.0),
+            "muted": neutral(0.53, 2.0),
+        }
     edge_l, soft_l = (page + 0.18, page + 0.065) if dark else (page - 0.115, page - 0.032)
 
     def soft_of(base: Oklch) -> Oklch:
@@ -205,9 +216,13 @@ def _side(
     surface = (out["raised"], out["primary-soft"])
     l = 0.78 if dark else 0.5  # noqa: E741
     for name, angle, c in (
-        ("keyword", 300.0, 0.15), ("string", 150.0, 0.12), ("number", 50.0, 0.13), ("name", 255.0, 0.13),
-        ("kind", 200.0, 0.1), ("tag", 20.0, 0.14),
-    ):  # fmt: skip
+        ("keyword", 300.0, 0.15),
+        ("string", 150.0, 0.12),
+        ("number", 50.0, 0.13),
+        ("name", 255.0, 0.13),
+        ("kind", 200.0, 0.1),
+        ("tag", 20.0, 0.14),
+    ):
         out[f"code-{name}"] = readable(Oklch(l, c * (0.8 if dark else 1), angle), *surface)
     out["code-comment"] = readable(Oklch(0.62 if dark else 0.56, grey * 2, hue), *surface)
     return out

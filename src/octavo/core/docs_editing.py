@@ -16,9 +16,22 @@ from .docs_config import DocsConfig, DocsEntry, describe_entry, read_docs, walk_
 from .yaml_text import YamlError, compose_yaml, write_flow, write_yaml
 
 _ORDER = (
-    "type", "key", "title", "path", "description", "icon", "condition", "default", "draft", "localizedTitle",
-    "localizedDescription", "content", "directory", "language", "children",
-)  # fmt: skip
+    "type",
+    "key",
+    "title",
+    "path",
+    "description",
+    "icon",
+    "condition",
+    "default",
+    "draft",
+    "localizedTitle",
+    "localizedDescription",
+    "content",
+    "directory",
+    "language",
+    "children",
+)
 _PASSES = 3
 """Passes of editing. A value absent from the text may depend on a change, such as a title on a folder; the next
 pass adds it."""

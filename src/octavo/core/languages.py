@@ -15,9 +15,16 @@ _MOST = 2000
 _RENAMED = {"iw": "he", "in": "id", "ji": "yi"}
 """Codes from before 1989, which the detector still returns."""
 _ALIKE = (
-    {"no", "da", "sv"}, {"hr", "sr", "bs", "sl"}, {"cs", "sk"}, {"id", "ms", "jv", "su"}, {"pt", "gl", "es", "ca"},
-    {"ru", "uk", "bg", "be", "mk", "sr"}, {"zh", "yue", "ja"}, {"nl", "af"}, {"it", "co", "la"},
-)  # fmt: skip
+    {"no", "da", "sv"},
+    {"hr", "sr", "bs", "sl"},
+    {"cs", "sk"},
+    {"id", "ms", "jv", "su"},
+    {"pt", "gl", "es", "ca"},
+    {"ru", "uk", "bg", "be", "mk", "sr"},
+    {"zh", "yue", "ja"},
+    {"nl", "af"},
+    {"it", "co", "la"},
+)
 """Languages that short texts can't distinguish."""
 
 

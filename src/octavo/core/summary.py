@@ -500,9 +500,16 @@ class _Row(Struct, frozen=True):
         entry = self.entry
         computed = repr(entry.computed)
         return (
-            self.depth, self.grouped, entry.kind, entry.title, entry.link_title, entry.href, entry.anchor, entry.slug,
+            self.depth,
+            self.grouped,
+            entry.kind,
+            entry.title,
+            entry.link_title,
+            entry.href,
+            entry.anchor,
+            entry.slug,
             computed,
-        )  # fmt: skip
+        )
 
 
 def _rows(entries: list[SummaryEntry], depth: int = 0, grouped: bool = False) -> Iterator[_Row]:

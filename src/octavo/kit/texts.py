@@ -15,9 +15,28 @@ _ID_WORD = re.compile(
     r"[Vv]\d+(?:alpha|beta)\d+|[A-Z]{2,}s?(?![a-z])\d*|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\dA-Z_]+\d*|[A-Z]+\d*|\d+|[^\W_]+"
 )
 _INNER_CAPITALS = re.compile(r"OpenAPI|OpenI[Dd]|OAuth|GitHub|GitLab|GraphQL")
-_AS_WRITTEN = {"api": "API", "ai": "AI", "dns": "DNS", "mcp": "MCP", "mfa": "MFA", "pdf": "PDF", "saml": "SAML", "scim": "SCIM", "sso": "SSO",
-               "ui": "UI", "uri": "URI", "url": "URL", "openapi": "OpenAPI", "openid": "OpenID", "oauth": "OAuth", "oauth2": "OAuth 2",
-               "github": "GitHub", "gitlab": "GitLab", "graphql": "GraphQL", "id": "id"}  # fmt: skip
+_AS_WRITTEN = {
+    "api": "API",
+    "ai": "AI",
+    "dns": "DNS",
+    "mcp": "MCP",
+    "mfa": "MFA",
+    "pdf": "PDF",
+    "saml": "SAML",
+    "scim": "SCIM",
+    "sso": "SSO",
+    "ui": "UI",
+    "uri": "URI",
+    "url": "URL",
+    "openapi": "OpenAPI",
+    "openid": "OpenID",
+    "oauth": "OAuth",
+    "oauth2": "OAuth 2",
+    "github": "GitHub",
+    "gitlab": "GitLab",
+    "graphql": "GraphQL",
+    "id": "id",
+}
 """Words that are not written in lower case, except ``id``, which is lower case even where the name has
 ``ID``."""
 _SHORTENED = re.compile(r"(?!V\d)[A-Z][A-Z\d]+s?")

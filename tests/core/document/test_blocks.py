@@ -35,7 +35,7 @@ URL = {"kind": "url", "url": "a.md"}
 EXAMPLES = [
     ("hello *there*", "paragraph", {}),
     ("# one", "heading-1", {"level": 1}),
-    ("## two <a href=\"#x\" id=\"x\"></a>", "heading-1", {"id": "x"}),
+    ('## two <a href="#x" id="x"></a>', "heading-1", {"id": "x"}),
     ("#### four", "heading-3", {}),
     ("Title\n=====", "heading-1", {"level": 1}),
     ('<h2 align="center">T</h2>', "heading-1", {"align": "center"}),
@@ -67,24 +67,41 @@ EXAMPLES = [
         {"fullWidth": True},
     ),
     ("![a](x)", "images", {}),
-    ('<img src="x.drawing.svg" alt="" class="gitbook-drawing">', "drawing", {"ref": {"kind": "url", "url": "x.drawing.svg"}}),
+    (
+        '<img src="x.drawing.svg" alt="" class="gitbook-drawing">',
+        "drawing",
+        {"ref": {"kind": "url", "url": "x.drawing.svg"}},
+    ),
     (
         '<img src="x.svg" alt="A plan" width="40" title="t" class="gitbook-drawing big">',
         "drawing",
-        {"ref": {"kind": "url", "url": "x.svg"}, "alt": "A plan", "width": 40, "attributes": {"class": "big", "title": "t"}},
+        {
+            "ref": {"kind": "url", "url": "x.svg"},
+            "alt": "A plan",
+            "width": 40,
+            "attributes": {"class": "big", "title": "t"},
+        },
     ),
     ('{% file src="a.md" %}', "file", {"ref": URL}),
-    ('{% embed url="https://x" fullWidth="true" %}\ncap\n{% endembed %}', "embed", {"url": "https://x", "fullWidth": True}),
+    (
+        '{% embed url="https://x" fullWidth="true" %}\ncap\n{% endembed %}',
+        "embed",
+        {"url": "https://x", "fullWidth": True},
+    ),
     ('{% content-ref url="a.md" %}\n[a.md](a.md)\n{% endcontent-ref %}', "content-ref", {"ref": URL}),
-    ('{% content-ref url="a.md" %}\n[T](a.md)\n{% endcontent-ref %}', "content-ref", {"ref": URL, "label": "T"}),
+    (
+        '{% content-ref url="a.md" %}\n[T](a.md)\n{% endcontent-ref %}',
+        "content-ref",
+        {"ref": URL, "label": "T"},
+    ),
     ('{% page-ref page="a.md" %}', "content-ref", {"ref": URL}),
     ('{% include "a.md" %}', "reusable-content", {"ref": URL}),
     ("<details open>\n\n<summary>T</summary>\n\nx\n\n</details>", "expandable", {"open": True}),
     ("<details><summary>T</summary>x</details>", "expandable", {}),
-    ("{% tabs %}\n{% tab title=\"a\" %}\nx\n{% endtab %}\n{% endtabs %}", "tabs", {}),
+    ('{% tabs %}\n{% tab title="a" %}\nx\n{% endtab %}\n{% endtabs %}', "tabs", {}),
     ("{% stepper %}\n{% step %}\nx\n{% endstep %}\n{% endstepper %}", "stepper", {}),
-    ("{% columns %}\n{% column width=\"50%\" %}\nx\n{% endcolumn %}\n{% endcolumns %}", "columns", {}),
-    ("{% if a === \"b\" %}\nx\n{% endif %}", "if", {"expression": 'a === "b"'}),
+    ('{% columns %}\n{% column width="50%" %}\nx\n{% endcolumn %}\n{% endcolumns %}', "columns", {}),
+    ('{% if a === "b" %}\nx\n{% endif %}', "if", {"expression": 'a === "b"'}),
     (
         '{% openapi src="a.md" path="/x" method="get" %}\n[x](y)\n{% endopenapi %}',
         "swagger",
@@ -105,8 +122,16 @@ EXAMPLES = [
         "openapi-webhook",
         {"ref": {"kind": "openapi", "spec": "s"}, "name": "n", "method": "post"},
     ),
-    ('{% updates format="full" %}\n{% update date="2026-01-01" tags="a, b" %}\nx\n{% endupdate %}\n{% endupdates %}', "updates", {"format": "full"}),
-    ('{% prompt description="d" icon="i" %}\n```\nx\n```\n{% endprompt %}', "prompt", {"description": "d", "icon": "i"}),
+    (
+        '{% updates format="full" %}\n{% update date="2026-01-01" tags="a, b" %}\nx\n{% endupdate %}\n{% endupdates %}',
+        "updates",
+        {"format": "full"},
+    ),
+    (
+        '{% prompt description="d" icon="i" %}\n```\nx\n```\n{% endprompt %}',
+        "prompt",
+        {"description": "d", "icon": "i"},
+    ),
     (
         '{% @supademo/embed url="u" %}',
         "integration",
@@ -117,12 +142,16 @@ EXAMPLES = [
         "api-method",
         {"tag": "api-method", "method": "get"},
     ),
-    ("{% odd a=\"b\" %}\nx\n{% endodd %}", "unknown", {"source": '{% odd a="b" %}', "end": "{% endodd %}", "kind": "tag"}),
+    (
+        '{% odd a="b" %}\nx\n{% endodd %}',
+        "unknown",
+        {"source": '{% odd a="b" %}', "end": "{% endodd %}", "kind": "tag"},
+    ),
     ("{% hint %}", "unknown", {"source": "{% hint %}", "kind": "tag"}),
     ("<!-- c -->", "unknown", {"source": "<!-- c -->", "kind": "comment"}),
     ("<script>\nalert(1)\n</script>", "unknown", {"source": "<script>\nalert(1)\n</script>", "kind": "html"}),
     ("<host>", "paragraph", {}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -280,11 +309,24 @@ def test_links_that_run_code_are_text(scheme: str) -> None:
 
 DEEP = 30_000
 HOSTILE = [
-    "[" * DEEP, "![" * DEEP, "> " * DEEP, "- " * DEEP, "{% hint %}\n" * DEEP, "{% if a %}\n" * DEEP + "{% endif %}\n" * DEEP,
-    "<details>\n" * DEEP, "<b>" * DEEP + "x<br>" * DEEP + "</b>" * DEEP, "<table><tr><td>" * DEEP, "*a **b " * DEEP,
-    "$$\n" * DEEP, "<!--" * DEEP, '{% a x="' * DEEP, "[^1]" * DEEP + "\n\n[^1]: " + "x " * 1000, "<mark style='color:red'>" * DEEP,
-    '<a x="' * DEEP, "".join("  " * n + "* a\n" for n in range(300)),
-]  # fmt: skip
+    "[" * DEEP,
+    "![" * DEEP,
+    "> " * DEEP,
+    "- " * DEEP,
+    "{% hint %}\n" * DEEP,
+    "{% if a %}\n" * DEEP + "{% endif %}\n" * DEEP,
+    "<details>\n" * DEEP,
+    "<b>" * DEEP + "x<br>" * DEEP + "</b>" * DEEP,
+    "<table><tr><td>" * DEEP,
+    "*a **b " * DEEP,
+    "$$\n" * DEEP,
+    "<!--" * DEEP,
+    '{% a x="' * DEEP,
+    "[^1]" * DEEP + "\n\n[^1]: " + "x " * 1000,
+    "<mark style='color:red'>" * DEEP,
+    '<a x="' * DEEP,
+    "".join("  " * n + "* a\n" for n in range(300)),
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[text[:12].strip() for text in HOSTILE])
@@ -331,7 +373,11 @@ def test_what_never_ends_is_text(text):
 
 
 def test_unended_blocks_cost_little():
-    for text in ('{% @a/b content="x\n\n' * 20_000, '{% @a/b content="x' + "\n\nx" * 100_000, '{% @a/b\n' + 'a="' * 50_000 + '\n%}\n'):  # fmt: skip
+    for text in (
+        '{% @a/b content="x\n\n' * 20_000,
+        '{% @a/b content="x' + "\n\nx" * 100_000,
+        "{% @a/b\n" + 'a="' * 50_000 + "\n%}\n",
+    ):
         start = time.process_time()
         assert write(read(text)) == text
         assert time.process_time() - start < 10
@@ -340,11 +386,14 @@ def test_unended_blocks_cost_little():
 @pytest.mark.parametrize(
     "text",
     [
-        '<img src=" javascript:x" alt="a">', '{% file src="java\tscript:x" %}', "[a](<java\tscript:x>)",
-        '<figure><img src="data:text/html,x"></figure>', '{% content-ref url="javascript:x" %}\n[a](a)\n{% endcontent-ref %}',
+        '<img src=" javascript:x" alt="a">',
+        '{% file src="java\tscript:x" %}',
+        "[a](<java\tscript:x>)",
+        '<figure><img src="data:text/html,x"></figure>',
+        '{% content-ref url="javascript:x" %}\n[a](a)\n{% endcontent-ref %}',
         '<table><thead><tr><th data-type="content-ref"></th></tr></thead><tbody><tr><td><a href="javascript:x">a</a></td></tr></tbody></table>',
     ],
-)  # fmt: skip
+)
 def test_addresses_that_act_are_no_references_and_stay_in_the_source(text):
     document = read(text)
     assert write(document) == text
@@ -436,10 +485,15 @@ def test_a_wrapper_says_its_attributes_of_what_is_in_it(
 @pytest.mark.parametrize(
     "text",
     [
-        '<div class="x"><p>a</p></div>', "<section><p>a</p></section>", "<dl><dt>a</dt><dd>b</dd></dl>",
-        '<figure><a href="x"><img src="a.png"></a></figure>', "<div>\n\na", "a\n\n</div>", '<p align="left">',
+        '<div class="x"><p>a</p></div>',
+        "<section><p>a</p></section>",
+        "<dl><dt>a</dt><dd>b</dd></dl>",
+        '<figure><a href="x"><img src="a.png"></a></figure>',
+        "<div>\n\na",
+        "a\n\n</div>",
+        '<p align="left">',
     ],
-)  # fmt: skip
+)
 def test_tags_that_hold_blocks_are_never_shown(text: str) -> None:
     shown = render(read(text)).body
     assert "&lt;" not in shown
@@ -512,8 +566,12 @@ def test_both_ways_to_describe_an_operation_by_hand_are_one_node() -> None:
         assert one(written).data == block.data
         assert ("baseUrl=" in written) == ("baseUrl=" in text)
     assert one(SWAGGER).nodes[1].data == {
-        "tag": "swagger-parameter", "in": "query", "name": "max", "type": "number", "required": True
-    }  # fmt: skip
+        "tag": "swagger-parameter",
+        "in": "query",
+        "name": "max",
+        "type": "number",
+        "required": True,
+    }
     assert one(METHOD).nodes[0].data["status"] == "200"
 
 

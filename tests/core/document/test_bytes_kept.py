@@ -31,13 +31,13 @@ EXAMPLES = {
     "table": "|A|Bcd|\n|:-|--:|\n|one|`two`|\n| three \\| x | *four* |\n",
     "padded table": "| Name  | Words       |\n| :---: | :---------- |\n| one   | more words  |\n| two   |             |\n",
     "hint": '{% hint style="info"  %}\nWords __here__.\n\n- and here\n{% endhint %}\n',
-    "tabs": '{% tabs %}\n{% tab title="One" %}\n1) words\n2) other\n{% endtab %}\n\n{% tab title=\'Two\' %}\nMore *words*  \nhere\n{% endtab %}\n{% endtabs %}\n',
+    "tabs": "{% tabs %}\n{% tab title=\"One\" %}\n1) words\n2) other\n{% endtab %}\n\n{% tab title='Two' %}\nMore *words*  \nhere\n{% endtab %}\n{% endtabs %}\n",
     "end of file": "Words without a line break at the end",
     "ends of file": "Words\n\n\n\n",
     "parentheses": "Call \\(x\\) or \\[y\\] with words\\.\n",
     "two blanks": "Words  \nbehind two blanks\\\nand a backslash<br>and a tag\n",
     "info": "``` csharp\nvar words = 1;\nmore();\n```\n",
-    "tildes": "~~~~js title=\"x\"\nlet words;\n~~~~\n",
+    "tildes": '~~~~js title="x"\nlet words;\n~~~~\n',
     "indented code": "Before\n\n    let words;\n    more words\n\nBehind\n",
     "summary": "<details>\n<summary><strong>Words</strong> here</summary>\n\nBody *words*\n\n</details>\n",
     "summary in one line": "<details><summary>Words</summary>\nBody words\n</details>\n",
@@ -58,7 +58,7 @@ EXAMPLES = {
     "footnote": "Words[^1] here.\n\n[^1]: The *note*\n    goes on.\n\nMore words.\n",
     "stepper": "{% stepper %}\n{% step %}\n### Words\nright below\n{% endstep %}\n{% endstepper %}\n",
     "same words": "| a | b |\n|---|---|\n" + "| yes | no |\n" * 30,
-}  # fmt: skip
+}
 WORD = re.compile(r"[^\W\d_]{2,}")
 MARK = "Zq"
 
@@ -148,7 +148,7 @@ def test_one_word_among_blocks_of_any_kind_changes_alone(
         assert save(text, lambda nodes: changed(nodes, number % count)).replace(MARK, "") == text
 
 
-LISTS = "Before *it*\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n\n{% hint style=\"info\" %}\nHint *text*  \nin two lines\n\n1) one\n2) two\n{% endhint %}\n\nLast\n"  # fmt: skip
+LISTS = 'Before *it*\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n\n{% hint style="info" %}\nHint *text*  \nin two lines\n\n1) one\n2) two\n{% endhint %}\n\nLast\n'
 
 
 def item(text: str) -> Document:
@@ -169,7 +169,10 @@ def test_items_come_and_go_in_the_style_of_their_list() -> None:
         lines(lambda e, n: e.insert(item("new"), Position(after=n[1].nodes[0].key)))
         == old[:3] + ["- new"] + old[3:]
     )
-    assert lines(lambda e, n: e.insert(item("new"), Position(after=n[2].nodes[1].nodes[0].key))) == old[:12] + ["2) new", "3) two"] + old[13:]  # fmt: skip
+    assert (
+        lines(lambda e, n: e.insert(item("new"), Position(after=n[2].nodes[1].nodes[0].key)))
+        == old[:12] + ["2) new", "3) two"] + old[13:]
+    )
 
 
 def test_moved_blocks_keep_their_bytes_wherever_they_go() -> None:
@@ -212,7 +215,10 @@ def test_what_is_copied_keeps_its_bytes() -> None:
 
 
 def test_an_empty_paragraph_writes_nothing() -> None:
-    assert edited(LISTS, lambda e, n: e.insert(Document([Block("paragraph")]), Position(after=n[0].key))) == LISTS  # fmt: skip
+    assert (
+        edited(LISTS, lambda e, n: e.insert(Document([Block("paragraph")]), Position(after=n[0].key)))
+        == LISTS
+    )
 
 
 @pytest.mark.slow

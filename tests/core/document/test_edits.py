@@ -25,13 +25,39 @@ from octavo.core.document.reader import open_ends, read
 from octavo.core.document.writing import write
 
 PIECES = [
-    "Words of *one* kind.", "Other   words\nin two lines.", "## Heading", "Set\n===", "- a\n- b", "* c\n\n  more", "1. one\n2. two",
-    "```js\nlet a;\n\nb\n```", "```\nnever closed", "| A | B |\n|:--|--:|\n| 1 | `x` |", "> quoted\n> [q]: /q", "***", "<!-- said -->",
-    "<!-- open", "{% hint style=\"info\" %}\nIn.\n\n- x\n{% endhint %}", "{% hint style=\"info\" %}", "{% endhint %}",
-    "{% tabs %}\n{% tab title=\"T\" %}\nIn.\n{% endtab %}\n{% endtabs %}", "{% embed url=\"https://x.example\" %}", "{% endembed %}",
-    "<details>\n<summary>S</summary>\n\nBody\n\n</details>", "</details>", "<div>\n<p>x</p>\n</div>", "[ref]: /there", "A [ref] here.",
-    "Note[^1].", "[^1]: What it is.", "    code", "<table>\n<tr><td>x</td></tr>\n</table>", "Words of *one* kind.", "$$\nx\n$$", "<p>x</p>",
-]  # fmt: skip
+    "Words of *one* kind.",
+    "Other   words\nin two lines.",
+    "## Heading",
+    "Set\n===",
+    "- a\n- b",
+    "* c\n\n  more",
+    "1. one\n2. two",
+    "```js\nlet a;\n\nb\n```",
+    "```\nnever closed",
+    "| A | B |\n|:--|--:|\n| 1 | `x` |",
+    "> quoted\n> [q]: /q",
+    "***",
+    "<!-- said -->",
+    "<!-- open",
+    '{% hint style="info" %}\nIn.\n\n- x\n{% endhint %}',
+    '{% hint style="info" %}',
+    "{% endhint %}",
+    '{% tabs %}\n{% tab title="T" %}\nIn.\n{% endtab %}\n{% endtabs %}',
+    '{% embed url="https://x.example" %}',
+    "{% endembed %}",
+    "<details>\n<summary>S</summary>\n\nBody\n\n</details>",
+    "</details>",
+    "<div>\n<p>x</p>\n</div>",
+    "[ref]: /there",
+    "A [ref] here.",
+    "Note[^1].",
+    "[^1]: What it is.",
+    "    code",
+    "<table>\n<tr><td>x</td></tr>\n</table>",
+    "Words of *one* kind.",
+    "$$\nx\n$$",
+    "<p>x</p>",
+]
 pages = st.one_of(
     st.builds(
         lambda parts, gaps: "".join(f"{part}{gap}" for part, gap in zip(parts, gaps, strict=False)),
@@ -46,10 +72,16 @@ made = st.one_of(
     st.just(Document([Block("paragraph")])),
 )
 edits = st.lists(
-    st.tuples(st.sampled_from(["set", "insert", "move", "delete"]), st.integers(0, 40), st.integers(0, 40), st.integers(0, 4), made),
+    st.tuples(
+        st.sampled_from(["set", "insert", "move", "delete"]),
+        st.integers(0, 40),
+        st.integers(0, 40),
+        st.integers(0, 4),
+        made,
+    ),
     min_size=1,
     max_size=4,
-)  # fmt: skip
+)
 
 
 def copy(document: Document) -> Document:
@@ -69,8 +101,12 @@ def apply(document: BlockEdits, keys: list[str], steps: list[Any]) -> set[str]:
         key = keys[first % len(keys)] if keys else None
         other = keys[second % len(keys)] if keys else None
         place = [
-            Position(after=other), Position(before=other), Position(into=other, at=first), Position(), Position(at=second),
-        ][where if other else 3]  # fmt: skip
+            Position(after=other),
+            Position(before=other),
+            Position(into=other, at=first),
+            Position(),
+            Position(at=second),
+        ][where if other else 3]
         try:
             if kind == "insert":
                 allowed = document.allowed_at(place)

@@ -43,10 +43,15 @@ def test_text_is_escaped_and_hard_breaks_are_breaks():
 @pytest.mark.parametrize(
     ("mark", "tag"),
     [
-        ("bold", "strong"), ("italic", "em"), ("code", "code"), ("keyboard", "kbd"),
-        ("strikethrough", "s"), ("superscript", "sup"), ("subscript", "sub"),
+        ("bold", "strong"),
+        ("italic", "em"),
+        ("code", "code"),
+        ("keyboard", "kbd"),
+        ("strikethrough", "s"),
+        ("superscript", "sup"),
+        ("subscript", "sub"),
     ],
-)  # fmt: skip
+)
 def test_marks(mark, tag):
     assert block(paragraph(text("x", Mark(mark)))) == f"<p><{tag}>x</{tag}></p>"
 
@@ -65,9 +70,11 @@ def test_colours_are_classes_of_a_fixed_list():
 def test_headings_have_anchors_of_their_own_and_make_the_outline():
     html = render(read('## Set up\n\n### Set up\n\n## Fixed <a href="#here" id="here"></a>\n\n## Où?'))
     assert html.outline == (
-        Heading("set-up", "Set up", 2), Heading("set-up-1", "Set up", 3),
-        Heading("here", "Fixed", 2), Heading("où", "Où?", 2),
-    )  # fmt: skip
+        Heading("set-up", "Set up", 2),
+        Heading("set-up-1", "Set up", 3),
+        Heading("here", "Fixed", 2),
+        Heading("où", "Où?", 2),
+    )
     assert '<h2 id="set-up">Set up<a class="anchor" href="#set-up"' in html.body
     assert '<h3 id="set-up-1">' in html.body
 
@@ -135,13 +142,16 @@ def test_code_has_title_numbers_highlighting_and_keeps_its_text():
 
 def test_marks_and_annotations_lie_over_the_highlighting():
     line = Block(
-        "code-line", {"highlighted": True},
+        "code-line",
+        {"highlighted": True},
         [
             text("x = "),
-            Inline("annotation", {}, [text("len")], [Fragment("n", [paragraph("a builtin")], "annotation-body")]),
+            Inline(
+                "annotation", {}, [text("len")], [Fragment("n", [paragraph("a builtin")], "annotation-body")]
+            ),
             text("(1)", Mark("bold")),
         ],
-    )  # fmt: skip
+    )
     body = block(Block("code", {"syntax": "python"}, [line]))
     assert '<span class="line lit">' in body and "<strong>" in body
     assert Reader(body).text_of("code") == "x = len(1)"
@@ -184,9 +194,11 @@ def test_images_know_their_size_their_dark_side_and_load_lazily():
         return Asset(url="/f/" + ref["url"], width=800, height=400)
 
     image = Block(
-        "image", {"ref": url("a.png"), "refDark": url("b.png"), "alt": "A", "width": 400},
-        [], [Fragment("caption", [paragraph("Words")])],
-    )  # fmt: skip
+        "image",
+        {"ref": url("a.png"), "refDark": url("b.png"), "alt": "A", "width": 400},
+        [],
+        [Fragment("caption", [paragraph("Words")])],
+    )
     body = block(
         Block("images", {"align": "left", "withFrame": True}, [image, Block("image", {"ref": url("c.png")})]),
         file=file,
@@ -227,11 +239,17 @@ def test_players(address, src):
 @pytest.mark.parametrize(
     "address",
     [
-        "https://youtube.com.evil.example/watch?v=a", "https://evil.example/youtube.com/watch?v=a",
-        "https://youtu.be/a%22onload=", "javascript://youtube.com/watch?v=a", "https://user@evil.example:443/",
-        "https://www.youtube.com/watch?v=<script>", "https://vimeo.com/", "http://[::1", "data:text/html,x",
+        "https://youtube.com.evil.example/watch?v=a",
+        "https://evil.example/youtube.com/watch?v=a",
+        "https://youtu.be/a%22onload=",
+        "javascript://youtube.com/watch?v=a",
+        "https://user@evil.example:443/",
+        "https://www.youtube.com/watch?v=<script>",
+        "https://vimeo.com/",
+        "http://[::1",
+        "data:text/html,x",
     ],
-)  # fmt: skip
+)
 def test_no_player_for_the_rest(address):
     assert player(address) is None
 
@@ -299,10 +317,17 @@ def test_tables_align_scroll_and_know_their_types():
     assert 'role="region" tabindex="0"' in body
     assert '<th scope="col" class="align-center">A</th>' in body and '<td class="align-end">2</td>' in body
     columns = {
-        "c": {"id": "c", "title": "Done", "type": "checkbox"}, "r": {"id": "r", "title": "R", "type": "rating", "max": 5},
-        "s": {"id": "s", "title": "S", "type": "select", "options": [{"value": "v", "label": "Very", "color": "red"}]},
-        "n": {"id": "n", "title": "N", "type": "number"}, "h": {"id": "h", "title": "Hidden", "type": "text"},
-    }  # fmt: skip
+        "c": {"id": "c", "title": "Done", "type": "checkbox"},
+        "r": {"id": "r", "title": "R", "type": "rating", "max": 5},
+        "s": {
+            "id": "s",
+            "title": "S",
+            "type": "select",
+            "options": [{"value": "v", "label": "Very", "color": "red"}],
+        },
+        "n": {"id": "n", "title": "N", "type": "number"},
+        "h": {"id": "h", "title": "Hidden", "type": "text"},
+    }
     table = Block(
         "table",
         {
@@ -536,9 +561,12 @@ def test_no_vector_gets_through_any_node(vector):
     for context in (
         Context(),
         Context(
-            link=link, file=file, search=lambda q: q, ask=lambda q: q,
+            link=link,
+            file=file,
+            search=lambda q: q,
+            ask=lambda q: q,
         ),
-    ):  # fmt: skip
+    ):
         assert_inert(str(render(every_node(vector), context).body))
 
 
@@ -550,9 +578,22 @@ def test_no_vector_gets_through_markdown(vector):
 
 @pytest.mark.parametrize(
     "wrong",
-    [None, 1, 1.5, True, [], {}, [[]], {"url": {"a": 1}}, {"kind": "url", "url": ["javascript:x"]}, float("nan"), 10**400, "x"],
+    [
+        None,
+        1,
+        1.5,
+        True,
+        [],
+        {},
+        [[]],
+        {"url": {"a": 1}},
+        {"kind": "url", "url": ["javascript:x"]},
+        float("nan"),
+        10**400,
+        "x",
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_wrong_types_anywhere_are_drawn_as_nothing_worse(wrong):
     blocks = []
     for name, kind in BLOCKS.items():
@@ -577,8 +618,21 @@ def test_wrong_types_anywhere_are_drawn_as_nothing_worse(wrong):
 
 @pytest.mark.parametrize(
     "good",
-    ["https://a.example/b?c=d#e", "http://a", "mailto:a@b.c", "tel:+49", "/a/b", "../a", "a/b:c", "#x", "?q=a:b", "", "ü/ñ", "//host/x"],
-)  # fmt: skip
+    [
+        "https://a.example/b?c=d#e",
+        "http://a",
+        "mailto:a@b.c",
+        "tel:+49",
+        "/a/b",
+        "../a",
+        "a/b:c",
+        "#x",
+        "?q=a:b",
+        "",
+        "ü/ñ",
+        "//host/x",
+    ],
+)
 def test_good_addresses_stay(good):
     assert safe_url(good) == good
 
@@ -586,9 +640,23 @@ def test_good_addresses_stay(good):
 @pytest.mark.parametrize(
     "bad",
     [v for v in VECTORS if scheme_a_browser_sees(v) not in SCHEMES]
-    + ["https://[", "//[x", "java\x00script:x", "a\x01b", "x\ny", "\x7f", "a:b", "1:2", "%6aavascript:x", "x" * 9000, None, 5, ["http://a"]],
+    + [
+        "https://[",
+        "//[x",
+        "java\x00script:x",
+        "a\x01b",
+        "x\ny",
+        "\x7f",
+        "a:b",
+        "1:2",
+        "%6aavascript:x",
+        "x" * 9000,
+        None,
+        5,
+        ["http://a"],
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_bad_addresses_go(bad):
     assert safe_url(bad) is None
 

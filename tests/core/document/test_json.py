@@ -150,14 +150,23 @@ def nested(depth: int) -> Any:
         ([], "document: expected an object, got an array"),
         ({"object": "page", "nodes": []}, 'document.object: expected "document"'),
         ({"object": "document"}, "document.nodes: expected an array, got nothing"),
-        (document({"object": "block", "type": "odd"}), 'document.nodes[0].type: expected a block type, got "odd"'),
-        (document({"object": "block", "type": ["x"]}), "document.nodes[0].type: expected a block type, got an array"),
+        (
+            document({"object": "block", "type": "odd"}),
+            'document.nodes[0].type: expected a block type, got "odd"',
+        ),
+        (
+            document({"object": "block", "type": ["x"]}),
+            "document.nodes[0].type: expected a block type, got an array",
+        ),
         (
             document(paragraph(), {"object": "block", "type": "hint", "data": {"style": "red"}, "nodes": []}),
             "document.nodes[1].data.style: expected one of info, warning, danger, success",
         ),
         (document({"object": "block", "type": "hint", "data": {}}), "document.nodes[0].data.style: missing"),
-        (document({"object": "block", "type": "list-item", "nodes": []}), "document.nodes[0].type: list-item is not allowed here"),
+        (
+            document({"object": "block", "type": "list-item", "nodes": []}),
+            "document.nodes[0].type: list-item is not allowed here",
+        ),
         (
             document({"object": "block", "type": "tabs", "nodes": [paragraph()]}),
             "document.nodes[0].nodes[0].type: expected tabs-item, got paragraph",
@@ -167,7 +176,16 @@ def nested(depth: int) -> Any:
             "document.nodes[0].nodes[0].leaves[0].text: expected a string, got a number",
         ),
         (
-            document(paragraph({"object": "inline", "type": "link", "data": {"ref": {"kind": "url", "url": "javascript:x"}}, "nodes": []})),
+            document(
+                paragraph(
+                    {
+                        "object": "inline",
+                        "type": "link",
+                        "data": {"ref": {"kind": "url", "url": "javascript:x"}},
+                        "nodes": [],
+                    }
+                )
+            ),
             "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed; use http, https, mailto, tel, or a relative URL",
         ),
         (
@@ -175,11 +193,13 @@ def nested(depth: int) -> Any:
             "document.nodes[0].data.lineNumbers: expected true or false, got a number",
         ),
         (
-            document({"object": "block", "type": "image", "data": {"ref": URL} if (URL := {"kind": "x"}) else {}}),
+            document(
+                {"object": "block", "type": "image", "data": {"ref": URL} if (URL := {"kind": "x"}) else {}}
+            ),
             "document.nodes[0].type: image is not allowed here",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named_with_its_place(value: Any, message: str) -> None:
     with pytest.raises(DocumentError) as raised:
         from_json(value)

@@ -127,8 +127,19 @@ REFERRING = """a [b](x.md) ![i](i.png) <a href="b.md" class="button primary">B</
 def test_every_reference_is_found_in_place() -> None:
     found = references(assign_keys(read(REFERRING)))
     assert [r.ref.get("url", r.ref.get("spec")) for r in found] == [
-        "x.md", "i.png", "b.md", "https://e", "f.zip", "inc.md", "c.md", "o.yaml", "s", "t.md", "q.pdf", "in.md",
-    ]  # fmt: skip
+        "x.md",
+        "i.png",
+        "b.md",
+        "https://e",
+        "f.zip",
+        "inc.md",
+        "c.md",
+        "o.yaml",
+        "s",
+        "t.md",
+        "q.pdf",
+        "in.md",
+    ]
     assert found[0].path == "nodes[0].nodes[1].data.ref"
     assert found[9].path == "nodes[7].data.records.r1.values.c2"
     assert all(reference.key for reference in found)

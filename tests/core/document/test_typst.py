@@ -29,12 +29,63 @@ FONTS = typst.Fonts(include_system_fonts=False)
 RED = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="red"/></svg>'
 
 HOSTILE = [
-    '#read("/etc/passwd")', '#import "@preview/x:1.0.0"', '#include "known.json"', "#{panic()}", "#panic()",
-    '"); panic(); ("', '\\"); panic(); (\\"', "\\", '\\\\"', '"', "$x$", "$", "`", "```\n#panic()\n```", "<label>",
-    "@label", "@known", "= Heading", "- item", "/ term: x", "// comment", "/* comment", "*/", "\\u{41}", "*a", "_a",
-    "~", "---", "'", "[", "]", "{", "}", "(", ")", ";", "#", "#;", "\x00", "\x1b[0m", "\ud800", "\u2028", "\u202e",
-    "\ufeff", "\uffff", "a" * 300, "/" * 300, "日本語", "👩‍👩‍👧", "\n", "\r\n", "\t", "${x}", "%", "&", "\U000e0041",
-]  # fmt: skip
+    '#read("/etc/passwd")',
+    '#import "@preview/x:1.0.0"',
+    '#include "known.json"',
+    "#{panic()}",
+    "#panic()",
+    '"); panic(); ("',
+    '\\"); panic(); (\\"',
+    "\\",
+    '\\\\"',
+    '"',
+    "$x$",
+    "$",
+    "`",
+    "```\n#panic()\n```",
+    "<label>",
+    "@label",
+    "@known",
+    "= Heading",
+    "- item",
+    "/ term: x",
+    "// comment",
+    "/* comment",
+    "*/",
+    "\\u{41}",
+    "*a",
+    "_a",
+    "~",
+    "---",
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "(",
+    ")",
+    ";",
+    "#",
+    "#;",
+    "\x00",
+    "\x1b[0m",
+    "\ud800",
+    "\u2028",
+    "\u202e",
+    "\ufeff",
+    "\uffff",
+    "a" * 300,
+    "/" * 300,
+    "日本語",
+    "👩‍👩‍👧",
+    "\n",
+    "\r\n",
+    "\t",
+    "${x}",
+    "%",
+    "&",
+    "\U000e0041",
+]
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +107,14 @@ KNOWN = {
 }
 PRINTING = Printing(
     page="p",
-    link=lambda ref: TypstTarget(page="p", anchor="x", title="Title") if ref.get("kind") == "page" else TypstTarget(url=ref.get("url")),
+    link=lambda ref: (
+        TypstTarget(page="p", anchor="x", title="Title")
+        if ref.get("kind") == "page"
+        else TypstTarget(url=ref.get("url"))
+    ),
     file=lambda ref: Picture(path="red.svg", name="red.svg", width=9, height=9),
     icon=lambda name: "red.svg",
-)  # fmt: skip
+)
 
 
 def whole(code: str) -> bytes:
@@ -143,7 +198,9 @@ def with_text(text: str) -> Document:
             Block("prompt", {"description": text}, [Block("code", {}, [line])]),
             Block("swagger", {"ref": ref, "path": text, "method": text}),
             Block("openapi-schemas", {"ref": ref, "schemas": [text]}),
-            Block("integration", {"integration": text, "block": text, "props": {"content": text, "url": text}}),
+            Block(
+                "integration", {"integration": text, "block": text, "props": {"content": text, "url": text}}
+            ),
             Block("api-method", {"method": text, "host": text, "path": text, "summary": text}),
             Block("api-part", {"name": text, "type": text}),
             Block("unknown", {"source": text, "kind": "html"}),
@@ -152,14 +209,18 @@ def with_text(text: str) -> Document:
                 {
                     "view": {"type": "grid", "columns": ["a", "b"]},
                     "definition": {
-                        "a": {"title": text, "type": "select", "options": [{"value": "v", "label": text, "color": text}]},
+                        "a": {
+                            "title": text,
+                            "type": "select",
+                            "options": [{"value": "v", "label": text, "color": text}],
+                        },
                         "b": {"title": text, "type": "users"},
                     },
                     "records": {"r": {"orderIndex": "1", "values": {"a": ["v", text], "b": [text]}}},
                 },
             ),
         ]
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -170,8 +231,25 @@ def test_no_text_is_code(folder: Path, text: str) -> None:
     # Every call that is outside of literals is one of ours.
     calls = set(re.findall(r"[\w-]+(?=\()", stripped(code)))
     ours = set(re.findall(r"^#let ([\w-]+)", LOOK.read_text(), re.M))
-    assert calls <= ours | {"linebreak", "strong", "emph", "strike", "super", "sub", "symbol", "upright", "frac",
-                            "attach", "scripts", "limits", "sqrt", "lr", "mat", "hide", "root"}  # fmt: skip
+    assert calls <= ours | {
+        "linebreak",
+        "strong",
+        "emph",
+        "strike",
+        "super",
+        "sub",
+        "symbol",
+        "upright",
+        "frac",
+        "attach",
+        "scripts",
+        "limits",
+        "sqrt",
+        "lr",
+        "mat",
+        "hide",
+        "root",
+    }
     assert calls & ours >= {"listing", "tbl"}
     assert plain
     assert compile(folder, code).startswith(b"%PDF")

@@ -33,10 +33,19 @@ _MAX_ANSWER = 20_000
 
 _BLOCKS = frozenset(
     [
-        "paragraph", "heading-1", "heading-2", "heading-3", "list-ordered", "list-unordered", "list-item", "blockquote",
-        "code", "code-line", "divider",
+        "paragraph",
+        "heading-1",
+        "heading-2",
+        "heading-3",
+        "list-ordered",
+        "list-unordered",
+        "list-item",
+        "blockquote",
+        "code",
+        "code-line",
+        "divider",
     ]
-)  # fmt: skip
+)
 _TASK = (
     "Answer the reader's question with what the numbered passages say, and with nothing else. Name each passage you use"
     " by its number in brackets, like [2], behind what it says. Answer in the language of the question, in Markdown,"

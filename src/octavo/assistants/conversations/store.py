@@ -161,9 +161,18 @@ def list_conversations(
     """Return conversations, newest first."""
     where = f"c.organization_id = :org{' AND c.source = :source' if source is not None else ''}"
     return list_page(
-        tx, limit, page, _CONVERSATION, f"FROM conversations c WHERE {where}", lambda row: ConversationRow(*row),
-        by="c.created_at, c.id", key_types=(int, str), descending=True, org=organization_id, source=source,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _CONVERSATION,
+        f"FROM conversations c WHERE {where}",
+        lambda row: ConversationRow(*row),
+        by="c.created_at, c.id",
+        key_types=(int, str),
+        descending=True,
+        org=organization_id,
+        source=source,
+    )
 
 
 def list_waiting(tx: Transaction, organization_id: str, limit: int) -> list[ConversationRow]:
@@ -294,9 +303,18 @@ def list_issues(
     joined = "JOIN issue_clusters k ON k.id = i.cluster_id" if cluster is not None else ""
     count = tx.value(f"SELECT count(*) FROM conversation_issues i {joined} WHERE {where}", **given)
     return list_page(
-        tx, limit, page, f"{_ISSUE}, {_CONVERSATION}", f"{_ISSUES} WHERE {where}", _issue, by="i.created_at, i.id",
-        key_types=(int, str), descending=True, count=count, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        f"{_ISSUE}, {_CONVERSATION}",
+        f"{_ISSUES} WHERE {where}",
+        _issue,
+        by="i.created_at, i.id",
+        key_types=(int, str),
+        descending=True,
+        count=count,
+        **given,
+    )
 
 
 def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tuple[str, str, str]]:
@@ -375,9 +393,17 @@ def list_clusters(
     column = _ORDERS[order_by]
     source = "FROM issue_clusters k WHERE k.organization_id = :org AND k.issues > 1"
     return list_page(
-        tx, limit, page, _CLUSTER, source, lambda row: ClusterRow(*row), by=f"k.{column}, k.id", key_types=(int, str),
-        descending=order == "desc", org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _CLUSTER,
+        source,
+        lambda row: ClusterRow(*row),
+        by=f"k.{column}, k.id",
+        key_types=(int, str),
+        descending=order == "desc",
+        org=organization_id,
+    )
 
 
 def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict[str, list[int]]:
@@ -642,9 +668,17 @@ def list_tasks(
     if statuses is not None:
         where, given = f"{where} AND t.status IN :statuses", {**given, "statuses": list(statuses)}
     return list_page(
-        tx, limit, page, _TASK, f"FROM agent_tasks t WHERE {where}", lambda row: TaskRow(*row), by="t.id",
-        descending=True, before=seen.prefix, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _TASK,
+        f"FROM agent_tasks t WHERE {where}",
+        lambda row: TaskRow(*row),
+        by="t.id",
+        descending=True,
+        before=seen.prefix,
+        **given,
+    )
 
 
 class ConversationTotals(Struct, frozen=True):

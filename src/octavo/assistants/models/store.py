@@ -77,9 +77,15 @@ def insert_call(tx: Transaction, **columns: Any) -> None:
 def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[CallRow]:
     """Return the calls, newest first."""
     return list_page(
-        tx, limit, page, _CALL, "FROM model_calls WHERE organization_id = :org", lambda row: CallRow(*row),
-        descending=True, org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _CALL,
+        "FROM model_calls WHERE organization_id = :org",
+        lambda row: CallRow(*row),
+        descending=True,
+        org=organization_id,
+    )
 
 
 def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:

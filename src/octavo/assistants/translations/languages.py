@@ -9,21 +9,61 @@ from octavo.core.languages import find_language
 from octavo.core.sentences import fold
 
 LANGUAGES = {
-    "en": "English", "fr": "French", "de": "German", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
-    "pt-br": "Brazilian Portuguese", "ru": "Russian", "ja": "Japanese", "zh": "Chinese", "yue": "Cantonese",
-    "ko": "Korean", "ar": "Arabic", "hi": "Hindi", "nl": "Dutch", "pl": "Polish", "tr": "Turkish", "sv": "Swedish",
-    "no": "Norwegian", "da": "Danish", "fi": "Finnish", "el": "Greek", "cs": "Czech", "hu": "Hungarian",
-    "ro": "Romanian", "th": "Thai", "vi": "Vietnamese", "id": "Indonesian", "ms": "Malay", "he": "Hebrew",
-    "uk": "Ukrainian", "sk": "Slovak", "bg": "Bulgarian", "hr": "Croatian", "lt": "Lithuanian", "lv": "Latvian",
-    "et": "Estonian", "sl": "Slovenian",
-}  # fmt: skip
+    "en": "English",
+    "fr": "French",
+    "de": "German",
+    "es": "Spanish",
+    "it": "Italian",
+    "pt": "Portuguese",
+    "pt-br": "Brazilian Portuguese",
+    "ru": "Russian",
+    "ja": "Japanese",
+    "zh": "Chinese",
+    "yue": "Cantonese",
+    "ko": "Korean",
+    "ar": "Arabic",
+    "hi": "Hindi",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "tr": "Turkish",
+    "sv": "Swedish",
+    "no": "Norwegian",
+    "da": "Danish",
+    "fi": "Finnish",
+    "el": "Greek",
+    "cs": "Czech",
+    "hu": "Hungarian",
+    "ro": "Romanian",
+    "th": "Thai",
+    "vi": "Vietnamese",
+    "id": "Indonesian",
+    "ms": "Malay",
+    "he": "Hebrew",
+    "uk": "Ukrainian",
+    "sk": "Slovak",
+    "bg": "Bulgarian",
+    "hr": "Croatian",
+    "lt": "Lithuanian",
+    "lv": "Latvian",
+    "et": "Estonian",
+    "sl": "Slovenian",
+}
 
 _HAN, _CYRILLIC = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff", "\u0400-\u04ff"
 _LETTERS = {
-    "ja": f"\u3040-\u30ff{_HAN}", "zh": _HAN, "yue": _HAN, "ko": "\uac00-\ud7af\u1100-\u11ff", "ar": "\u0600-\u06ff",
-    "hi": "\u0900-\u097f", "ru": _CYRILLIC, "uk": _CYRILLIC, "bg": _CYRILLIC, "el": "\u0370-\u03ff\u1f00-\u1fff",
-    "he": "\u0590-\u05ff", "th": "\u0e00-\u0e7f",
-}  # fmt: skip
+    "ja": f"\u3040-\u30ff{_HAN}",
+    "zh": _HAN,
+    "yue": _HAN,
+    "ko": "\uac00-\ud7af\u1100-\u11ff",
+    "ar": "\u0600-\u06ff",
+    "hi": "\u0900-\u097f",
+    "ru": _CYRILLIC,
+    "uk": _CYRILLIC,
+    "bg": _CYRILLIC,
+    "el": "\u0370-\u03ff\u1f00-\u1fff",
+    "he": "\u0590-\u05ff",
+    "th": "\u0e00-\u0e7f",
+}
 """Letters of languages with non-Latin scripts."""
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _ANY_LETTER = re.compile(r"[^\W\d_]")

@@ -21,8 +21,20 @@ _ESCAPED = re.compile(r"&(amp|lt|gt);")
 _SIGNS = {"amp": "&", "lt": "<", "gt": ">"}
 _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|\$?\{[\w.-]+\}|%(?:\(\w+\))?[sd]\b|https?://[^\s<>]+")
 _LETTER = re.compile(r"[^\W\d_]")
-_CLOSED = frozenset(["code", "prompt", "unknown", "math", "swagger", "openapi-operation", "openapi-schemas",
-                     "openapi-webhook", "integration", "embed"])  # fmt: skip
+_CLOSED = frozenset(
+    [
+        "code",
+        "prompt",
+        "unknown",
+        "math",
+        "swagger",
+        "openapi-operation",
+        "openapi-schemas",
+        "openapi-webhook",
+        "integration",
+        "embed",
+    ]
+)
 """Blocks whose text isn't translatable, or isn't in the document."""
 _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
 """Blocks with a text in their data."""

@@ -192,9 +192,17 @@ def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | N
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
     return list_page(
-        tx, limit, page, _TRANSLATION, f"FROM translations t WHERE {where}", lambda row: TranslationRow(*row),
-        by="t.id", descending=True, before=seen.prefix, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _TRANSLATION,
+        f"FROM translations t WHERE {where}",
+        lambda row: TranslationRow(*row),
+        by="t.id",
+        descending=True,
+        before=seen.prefix,
+        **given,
+    )
 
 
 def delete_translation(tx: Transaction, translation_id: str) -> None:

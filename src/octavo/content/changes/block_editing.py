@@ -62,8 +62,10 @@ class _BlockEdit:
         change = self.change
         here = self.open_page(change.page, "page")
         edits = here.edits
-        moved_from = [self.open_page(move.from_, f"move[{n}].from") if move.from_ is not UNSET else here
-                      for n, move in enumerate(change.move)]  # fmt: skip
+        moved_from = [
+            self.open_page(move.from_, f"move[{n}].from") if move.from_ is not UNSET else here
+            for n, move in enumerate(change.move)
+        ]
         found: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
         for n, entry in enumerate(change.set):
             field = f"set[{n}]"

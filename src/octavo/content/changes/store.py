@@ -168,9 +168,18 @@ def _list(
         **parameters,
     )
     return list_page(
-        tx, limit, page, _CHANGE, f"{_FROM} WHERE {where}", lambda row: ChangeRow(*row), by="c.id", descending=True,
-        before=before, count=count, **parameters,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _CHANGE,
+        f"{_FROM} WHERE {where}",
+        lambda row: ChangeRow(*row),
+        by="c.id",
+        descending=True,
+        before=before,
+        count=count,
+        **parameters,
+    )
 
 
 def list_changes(
@@ -340,9 +349,15 @@ def delete_reviewer(tx: Transaction, change_id: str, user_id: str) -> bool:
 
 def list_reviewers(tx: Transaction, change_id: str, limit: int, page: str | None) -> Slice[Reviewer]:
     return list_page(
-        tx, limit, page, _REVIEWER, "FROM change_reviewers WHERE change_id = :change", lambda row: Reviewer(*row),
-        by="user_id", change=change_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _REVIEWER,
+        "FROM change_reviewers WHERE change_id = :change",
+        lambda row: Reviewer(*row),
+        by="user_id",
+        change=change_id,
+    )
 
 
 class ReviewRow(Struct, frozen=True):
@@ -401,9 +416,17 @@ def list_reviews(
     if outdated is not None:
         where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
     return list_page(
-        tx, limit, page, _REVIEW, f"FROM change_reviews v WHERE {where}", lambda row: ReviewRow(*row), by="v.id",
-        descending=True, change=change.id, edits=change.edits,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _REVIEW,
+        f"FROM change_reviews v WHERE {where}",
+        lambda row: ReviewRow(*row),
+        by="v.id",
+        descending=True,
+        change=change.id,
+        edits=change.edits,
+    )
 
 
 def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:

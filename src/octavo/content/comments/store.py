@@ -134,9 +134,16 @@ def _list(
     tx: Transaction, where: str, parameters: dict[str, Any], order: Order, limit: int, page: str | None
 ) -> Slice[CommentRow]:
     return list_page(
-        tx, limit, page, _COMMENT, f"FROM comments c WHERE {where}", lambda row: CommentRow(*row), by="c.id",
-        descending=order == "desc", **parameters,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _COMMENT,
+        f"FROM comments c WHERE {where}",
+        lambda row: CommentRow(*row),
+        by="c.id",
+        descending=order == "desc",
+        **parameters,
+    )
 
 
 def list_review_comments(tx: Transaction, change_id: str, review_ids: list[str]) -> list[CommentRow]:
@@ -174,9 +181,16 @@ _COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXIS
 def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: str | None) -> Slice[str]:
     """List the ids of organization members who commented or replied in the discussion."""
     return list_page(
-        tx, limit, page, "m.user_id", _COMMENTERS, lambda row: row[0], by="m.user_id",
-        organization=discussion.space.organization_id, discussion=discussion.id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        "m.user_id",
+        _COMMENTERS,
+        lambda row: row[0],
+        by="m.user_id",
+        organization=discussion.space.organization_id,
+        discussion=discussion.id,
+    )
 
 
 # --- writing ------------------------------------------------------------------------------------------

@@ -80,9 +80,17 @@ def list_here(
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
     source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
     return list_page(
-        tx, limit, page, _PRESENCE_COLUMNS, source, _presence_row, by="p.user_id, p.client_id", key_types=(str, str),
-        id=id, since=moment - LIFETIME,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _PRESENCE_COLUMNS,
+        source,
+        _presence_row,
+        by="p.user_id, p.client_id",
+        key_types=(str, str),
+        id=id,
+        since=moment - LIFETIME,
+    )
 
 
 def find_stamp(tx: Transaction) -> tuple[int, int]:

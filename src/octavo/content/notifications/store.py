@@ -185,9 +185,19 @@ def list_notifications(
     source = f"""FROM notifications n
         WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}"""
     return list_page(
-        tx, limit, page, _COLUMNS, source, _row, by="n.at, n.id", key_types=(int, str), descending=True, count=count,
-        user=user_id, spaces=json_list(spaces),
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _COLUMNS,
+        source,
+        _row,
+        by="n.at, n.id",
+        key_types=(int, str),
+        descending=True,
+        count=count,
+        user=user_id,
+        spaces=json_list(spaces),
+    )
 
 
 def find_notification(
@@ -323,9 +333,17 @@ def list_watches(
     """List the watches of a person in these spaces."""
     source = f"FROM watches WHERE user_id = :user AND space_id {tx.among('spaces')}"
     return list_page(
-        tx, limit, page, _WATCH, source, lambda row: WatchRow(*row), by="space_id, page_id", key_types=(str, str),
-        user=user_id, spaces=json_list(spaces),
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _WATCH,
+        source,
+        lambda row: WatchRow(*row),
+        by="space_id, page_id",
+        key_types=(str, str),
+        user=user_id,
+        spaces=json_list(spaces),
+    )
 
 
 def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: str, limit: int) -> list[str]:

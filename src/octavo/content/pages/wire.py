@@ -129,8 +129,12 @@ class PageCover(Struct, rename="camel"):
 
 
 _TYPES: dict[FieldType, Any] = {
-    "flag": bool, "mapping": dict[str, Any], "list": list[Any], "cover": PageCover, "layout": PageLayout,
-}  # fmt: skip
+    "flag": bool,
+    "mapping": dict[str, Any],
+    "list": list[Any],
+    "cover": PageCover,
+    "layout": PageLayout,
+}
 """What the API returns for a field, where that is no text."""
 
 

@@ -332,9 +332,16 @@ class LinkIndex:
                    AND (r.space_id = :space OR r.space_id IN (SELECT id FROM {self._sees}))"""
         parameters = {**self._parameters, "target": target, "kind": kind}
         return list_page(
-            self._tx, query.limit, query.page, "r.space_id, r.owner_id, r.place, r.owner_kind, r.node", seen,
-            lambda row: Spot(*row), by="r.space_id, r.owner_id, r.place", key_types=(str, str, int), **parameters,
-        )  # fmt: skip
+            self._tx,
+            query.limit,
+            query.page,
+            "r.space_id, r.owner_id, r.place, r.owner_kind, r.node",
+            seen,
+            lambda row: Spot(*row),
+            by="r.space_id, r.owner_id, r.place",
+            key_types=(str, str, int),
+            **parameters,
+        )
 
 
 def _usages(rows: Iterable[tuple[Any, ...]]) -> list[ReferenceTarget]:

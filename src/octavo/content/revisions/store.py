@@ -239,9 +239,18 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
         f"FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id WHERE s.id = :space AND {_IS_LAST}"
     )
     return list_page(
-        tx, limit, page, _REVISION, source, _revision, by="r.sequence", key_types=(int,), descending=True, count=count,
+        tx,
+        limit,
+        page,
+        _REVISION,
+        source,
+        _revision,
+        by="r.sequence",
+        key_types=(int,),
+        descending=True,
+        count=count,
         space=space_id,
-    )  # fmt: skip
+    )
 
 
 _OF_PAGE = """touched(sequence) AS (
@@ -266,9 +275,19 @@ def list_revisions_of_page(
     count = tx.value(f"{prefix} SELECT count(sequence) FROM shown", **given)
     source = "FROM revisions r WHERE r.branch_id = :branch AND r.sequence IN (SELECT sequence FROM shown)"
     return list_page(
-        tx, limit, page, _REVISION, source, _revision, by="r.sequence", key_types=(int,), descending=True, before=prefix,
-        count=count, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _REVISION,
+        source,
+        _revision,
+        by="r.sequence",
+        key_types=(int,),
+        descending=True,
+        before=prefix,
+        count=count,
+        **given,
+    )
 
 
 _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,

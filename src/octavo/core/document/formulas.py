@@ -30,8 +30,16 @@ _WITH_LIMITS = frozenset(
 _LIMITS = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 _VALUE = re.compile(r"[\w#.,+% -]{0,64}", re.ASCII)
 # Environments unknown to the converter, mapped to known ones that look the same.
-_SAME = {"aligned": "align*", "alignedat": "align*", "gathered": "matrix", "gather": "matrix",
-         "gather*": "matrix", "equation": "", "equation*": "", "dcases": "cases"}  # fmt: skip
+_SAME = {
+    "aligned": "align*",
+    "alignedat": "align*",
+    "gathered": "matrix",
+    "gather": "matrix",
+    "gather*": "matrix",
+    "equation": "",
+    "equation*": "",
+    "dcases": "cases",
+}
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}")
 
 

@@ -382,8 +382,15 @@ def _length(value: object) -> str | None:
 
 
 _SPECIAL = re.compile("""[&<>'"]""")
-_MARKS = {"bold": "strong", "italic": "em", "code": "code", "keyboard": "kbd", "strikethrough": "s",
-          "superscript": "sup", "subscript": "sub"}  # fmt: skip
+_MARKS = {
+    "bold": "strong",
+    "italic": "em",
+    "code": "code",
+    "keyboard": "kbd",
+    "strikethrough": "s",
+    "superscript": "sup",
+    "subscript": "sub",
+}
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
 _HEADINGS = {"heading-1": 2, "heading-2": 3, "heading-3": 4}
 _LISTS = frozenset(["list-ordered", "list-unordered", "list-tasks"])
@@ -740,9 +747,12 @@ class _Renderer:
         icon = self.icon(block.data.get("icon")) or [Markup('<span class="icon"></span>')]
         body = self._set_aside(_wrap("div", block.nodes, class_="hint-body"))
         return _wrap(
-            "div", [*icon, *body], class_=f"hint {style}", role="note",
+            "div",
+            [*icon, *body],
+            class_=f"hint {style}",
+            role="note",
             aria_label=getattr(self.labels, style or "info"),
-        )  # fmt: skip
+        )
 
     def math(self, block: Block) -> Pieces:
         formula = text_of(block.data, "formula") or ""
@@ -776,10 +786,15 @@ class _Renderer:
         language = language_name(syntax)
         name = title or language
         copy = _wrap(
-            "button", [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")],
-            type="button", class_="copy", data_copy=True, data_done=self.labels.copied,
-            aria_label=self.labels.copy, title=self.labels.copy,
-        )  # fmt: skip
+            "button",
+            [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")],
+            type="button",
+            class_="copy",
+            data_copy=True,
+            data_done=self.labels.copied,
+            aria_label=self.labels.copy,
+            title=self.labels.copy,
+        )
         bar: list[Piece] = []
         if title:
             bar = [*_wrap("span", [title], class_="code-title")]
@@ -791,9 +806,14 @@ class _Renderer:
         more: list[Piece] = []
         if folds:
             more = _wrap(
-                "button", [self.labels.show_more], type="button", class_="code-more",
-                data_more=self.labels.show_more, data_less=self.labels.show_less, aria_expanded="false",
-            )  # fmt: skip
+                "button",
+                [self.labels.show_more],
+                type="button",
+                class_="code-more",
+                data_more=self.labels.show_more,
+                data_less=self.labels.show_less,
+                aria_expanded="false",
+            )
         listing = [
             _tag(
                 "figure",
@@ -812,7 +832,7 @@ class _Renderer:
             *_wrap("pre", _wrap("code", body), tabindex="0", aria_label=name or None),
             *more,
             _end("figure"),
-        ]  # fmt: skip
+        ]
         drawn_by = self.context.code_block(syntax) if syntax else None
         address = self.context.integration(drawn_by.data(block)) if drawn_by is not None else None
         if address is not None:
@@ -894,9 +914,13 @@ class _Renderer:
         asset = self._asset(_ref(block.data))
         if asset is not None:
             picture = _wrap(
-                "a", picture, class_="zoom", href=safe_url(asset.url), aria_label=text_of(block.data, "alt") or self.labels.larger,
+                "a",
+                picture,
+                class_="zoom",
+                href=safe_url(asset.url),
+                aria_label=text_of(block.data, "alt") or self.labels.larger,
                 data_zoom=self.labels.close,
-            )  # fmt: skip
+            )
         caption = self._caption(block)
         return _wrap("figure", [*picture, *caption], class_="image")
 
@@ -948,9 +972,14 @@ class _Renderer:
                 *_wrap("small", [host]),
             ]
             link = _wrap(
-                "a", inside, class_=f"player {found.ratio}", href=url, rel="noopener",
-                data_frame=found.src, data_title=self._words_of(caption) or found.provider,
-            )  # fmt: skip
+                "a",
+                inside,
+                class_=f"player {found.ratio}",
+                href=url,
+                rel="noopener",
+                data_frame=found.src,
+                data_title=self._words_of(caption) or found.provider,
+            )
             return _wrap("figure", [*link, *caption], class_=_classes("embed", wide))
         if path_of(url).lower().endswith(_MEDIA):
             video = _wrap("video", _wrap("a", [url], href=url), src=url, controls=True, preload="none")
@@ -1011,9 +1040,12 @@ class _Renderer:
         )
         inside = self._set_aside(_wrap("div", body, class_="expandable-body"))
         return _wrap(
-            "details", [*summary, *inside], class_=_classes("expandable", call and "openapi-change"),
-            id=text_of(block.data, "id"), open=block.data.get("open") is True,
-        )  # fmt: skip
+            "details",
+            [*summary, *inside],
+            class_=_classes("expandable", call and "openapi-change"),
+            id=text_of(block.data, "id"),
+            open=block.data.get("open") is True,
+        )
 
     def _called(self, method: str, path: str, words: Text) -> list[Piece]:
         """Render the method and path of an operation around its description."""
@@ -1040,15 +1072,26 @@ class _Renderer:
             dot = _wrap("span", [], class_=hue, aria_hidden="true") if hue else []
             label = [*dot, *self.icon(item.data.get("icon")), title]
             buttons += _wrap(
-                "button", label, type="button", role="tab", id=tab, aria_controls=panel,
-                aria_selected="true" if first else "false", tabindex="0" if first else "-1",
-            )  # fmt: skip
+                "button",
+                label,
+                type="button",
+                role="tab",
+                id=tab,
+                aria_controls=panel,
+                aria_selected="true" if first else "false",
+                tabindex="0" if first else "-1",
+            )
             # Without JavaScript the tab bar is hidden and every panel is shown under its own title.
             content = [*_wrap("p", label, class_="tab-title"), *item.nodes]
             panels += _wrap(
-                "div", content, role="tabpanel", id=panel, aria_labelledby=tab,
-                tabindex="0" if first else "-1", hidden=None if first else "until-found",
-            )  # fmt: skip
+                "div",
+                content,
+                role="tabpanel",
+                id=panel,
+                aria_labelledby=tab,
+                tabindex="0" if first else "-1",
+                hidden=None if first else "until-found",
+            )
         strip = _wrap("div", buttons, role="tablist", aria_label=self.labels.tabs)
         wide = block.data.get("fullWidth") is True and "wide"
         shapes = block.data.get("shapes") is True and "shapes"
@@ -1105,16 +1148,24 @@ class _Renderer:
             *_wrap("span", [text_of(data, "description") or self.labels.prompt], class_="prompt-title"),
         ]
         actions: list[Piece] = _wrap(
-            "button", [self.labels.copy], type="button", class_="button secondary small", data_copy=f"#{id}",
+            "button",
+            [self.labels.copy],
+            type="button",
+            class_="button secondary small",
+            data_copy=f"#{id}",
             data_done=self.labels.copied,
-        )  # fmt: skip
+        )
         wanted = (text_of(data, "openInAIProviders") or "").lower()
         for key, (name, address) in _ASSISTANTS.items():
             if (key in wanted or wanted in ("true", "all")) and len(quote(text)) < _PROMPT_URL_MAX:
                 actions += _wrap(
-                    "a", [self.labels.open_in.replace("{provider}", name)], class_="button secondary small",
-                    href=address.replace("{}", quote(text, safe="")), target="_blank", rel="noopener",
-                )  # fmt: skip
+                    "a",
+                    [self.labels.open_in.replace("{provider}", name)],
+                    class_="button secondary small",
+                    href=address.replace("{}", quote(text, safe="")),
+                    target="_blank",
+                    rel="noopener",
+                )
         body = _wrap("pre", [text], id=id, class_="prompt-text", tabindex="0")
         shown = text_of(data, "defaultExpanded")
         if shown is None:
@@ -1161,9 +1212,15 @@ class _Renderer:
         endpoint = self._endpoint(text_of(block.data, "method"), url)
         icon = [_tag("span", class_="i i-copy", aria_hidden="true"), _end("span")]
         copy = _wrap(
-            "button", icon, type="button", class_="copy", data_copy_text=url, data_done=self.labels.copied,
-            aria_label=self.labels.copy, title=self.labels.copy,
-        )  # fmt: skip
+            "button",
+            icon,
+            type="button",
+            class_="copy",
+            data_copy_text=url,
+            data_done=self.labels.copied,
+            aria_label=self.labels.copy,
+            title=self.labels.copy,
+        )
         how = text_of(block.data, "by")
         by = _wrap("span", [how.upper()], class_="openapi-by") if how else []
         return _wrap("div", [*endpoint, *by, *copy, *block.nodes], class_="openapi-head")
@@ -1308,10 +1365,14 @@ class _Renderer:
             "div", [*strip, *menu], class_="sample-bar scripted", role="group", aria_label=self.labels.tabs
         )
         return _wrap(
-            "div", [*bar, *block.nodes], class_="openapi-sample", data_call=text_of(data, "call"),
-            data_own=json.dumps(data.get("own")) if own else None, data_libraries=others,
+            "div",
+            [*bar, *block.nodes],
+            class_="openapi-sample",
+            data_call=text_of(data, "call"),
+            data_own=json.dumps(data.get("own")) if own else None,
+            data_libraries=others,
             data_examples=json.dumps(data.get("examples")) if data.get("examples") else None,
-        )  # fmt: skip
+        )
 
     def openapi_examples(self, block: Block) -> Pieces:
         """Render several examples of one thing, one after the other; a script shows only the selected one."""
@@ -1348,9 +1409,12 @@ class _Renderer:
         summary = _wrap("summary", [chevron, *of, *_wrap("span", only_paragraph(title))])
         inside = self._set_aside(_wrap("div", body, class_="openapi-inside"))
         return _wrap(
-            "details", [*summary, *inside], class_="openapi-fold", id=text_of(block.data, "id"),
+            "details",
+            [*summary, *inside],
+            class_="openapi-fold",
+            id=text_of(block.data, "id"),
             open=block.data.get("open") is True,
-        )  # fmt: skip
+        )
 
     @staticmethod
     def _fold_context(block: Block) -> Pieces:
@@ -1511,9 +1575,18 @@ class _Renderer:
         # An empty header row is omitted, and an empty header cell labels no column.
         titles = [(text_of(column, "title") or "").strip() for _, column in shown]
         if view.get("hideHeader") is not True and any(titles):
-            heads = [p for x, (title, (_, column)) in enumerate(zip(titles, shown, strict=True)) if (-1, x) not in covered
-                     for p in _wrap("th" if title else "td", [title], scope="col" if title else None,
-                                    class_=self._cell_class(column), **spans(-1, x))]  # fmt: skip
+            heads = [
+                p
+                for x, (title, (_, column)) in enumerate(zip(titles, shown, strict=True))
+                if (-1, x) not in covered
+                for p in _wrap(
+                    "th" if title else "td",
+                    [title],
+                    scope="col" if title else None,
+                    class_=self._cell_class(column),
+                    **spans(-1, x),
+                )
+            ]
             out += _wrap("thead", _wrap("tr", heads))
         out.append(_tag("tbody"))
         for y, record in enumerate(records):
@@ -1546,11 +1619,19 @@ class _Renderer:
             self._in_cells -= 1
 
         return _wrap(
-            "div", [enter, *_wrap("table", out, class_="sized" if widths else None), leave],
-            class_=_classes("table", len(shown) <= 2 and "pair", is_models and "openapi-models",
-                           is_tags and "openapi-tags", wide),
-            role="region", tabindex="0", aria_label=self._name_of_table(),
-        )  # fmt: skip
+            "div",
+            [enter, *_wrap("table", out, class_="sized" if widths else None), leave],
+            class_=_classes(
+                "table",
+                len(shown) <= 2 and "pair",
+                is_models and "openapi-models",
+                is_tags and "openapi-tags",
+                wide,
+            ),
+            role="region",
+            tabindex="0",
+            aria_label=self._name_of_table(),
+        )
 
     def _name_of_table(self) -> str:
         """Return the accessible name of a table: the heading above it, numbered from the second table on."""
@@ -1582,9 +1663,12 @@ class _Renderer:
             most = number_of(column.get("max"), 20) or 5
             stars = min(number_of(value, 1000) or 0, most)
             return _wrap(
-                "span", ["★" * stars, *_wrap("span", ["★" * (most - stars)], class_="off")],
-                class_="rating", role="img", aria_label=f"{stars}/{most}",
-            )  # fmt: skip
+                "span",
+                ["★" * stars, *_wrap("span", ["★" * (most - stars)], class_="off")],
+                class_="rating",
+                role="img",
+                aria_label=f"{stars}/{most}",
+            )
         if kind == "select":
             return self._options(column, value)
         if kind in ("files", "image"):

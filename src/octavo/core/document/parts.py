@@ -11,8 +11,10 @@ from unicodedata import category
 from .markup import MOST_CELLS, SPANS, WRAPPERS, Places, words_of
 from .nodes import Block, Data, Inline, Text, plain_text
 
-COLORS = {name: name.strip("$") for name in
-           "green blue red orange yellow purple $primary $info $success $warning $danger".split()}  # fmt: skip
+COLORS = {
+    name: name.strip("$")
+    for name in "green blue red orange yellow purple $primary $info $success $warning $danger".split()
+}
 
 
 _SIGNS_OF_EMOJI = {"So", "Sk", "Sm", "Mn", "Me", "Cf"}

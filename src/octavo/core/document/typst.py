@@ -119,11 +119,27 @@ _DEEPEST = 9
 _HEADINGS = {"heading-1": 1, "heading-2": 2, "heading-3": 3}
 _HINTS = ("info", "success", "warning", "danger")
 _ALIGNED = {"center": "center", "end": "end", "right": "end"}
-_MARKS = {"bold": "strong", "italic": "emph", "strikethrough": "strike", "superscript": "super",
-          "subscript": "sub", "keyboard": "kbd"}  # fmt: skip
+_MARKS = {
+    "bold": "strong",
+    "italic": "emph",
+    "strikethrough": "strike",
+    "superscript": "super",
+    "subscript": "sub",
+    "keyboard": "kbd",
+}
 # Functions of octavo.typ, by the classes of the highlighter.
-_HUES = {"k": "hl-word", "s": "hl-text", "c": "hl-note", "m": "hl-number", "nf": "hl-name", "nc": "hl-name",
-         "nt": "hl-word", "gi": "hl-text", "gd": "hl-gone", "cp": "hl-name"}  # fmt: skip
+_HUES = {
+    "k": "hl-word",
+    "s": "hl-text",
+    "c": "hl-note",
+    "m": "hl-number",
+    "nf": "hl-name",
+    "nc": "hl-name",
+    "nt": "hl-word",
+    "gi": "hl-text",
+    "gd": "hl-gone",
+    "cp": "hl-name",
+}
 
 
 def literal(text: str) -> Code:
@@ -482,8 +498,11 @@ class _Printer:
         return self._titled([*only_paragraph(title)], body)
 
     def _titled(self, title: Pieces, body: Pieces) -> list[Piece]:
-        return self._nest("titled({[];", [*title, Code("}, {[];"), *body]) if self._depth < _DEEPEST else [
-            *_with("p", title), *body]  # fmt: skip
+        return (
+            self._nest("titled({[];", [*title, Code("}, {[];"), *body])
+            if self._depth < _DEEPEST
+            else [*_with("p", title), *body]
+        )
 
     def tabs(self, block: Block) -> Pieces:
         out: list[Piece] = []
@@ -719,8 +738,12 @@ class _Printer:
                 ref = told["ref"] if isinstance(told.get("ref"), dict) else told
                 image = self._picture({"ref": ref, "alt": told.get("alt")})
             # Links can't be nested: the whole card is a link if its lines contain none.
-            holds_link = any(isinstance(n, Inline) and n.type in ("link", "mention", "button")
-                             for p in lines if isinstance(p, (Block, Inline)) for n in walk(p))  # fmt: skip
+            holds_link = any(
+                isinstance(n, Inline) and n.type in ("link", "mention", "button")
+                for p in lines
+                if isinstance(p, (Block, Inline))
+                for n in walk(p)
+            )
             body: list[Piece] = [*image, *lines]
             out += [Code("{[];"), *(body if holds_link else self._linked(target, body)), Code("},\n")]
         count = 2 if view.get("cardSize") == "large" else 3
@@ -850,8 +873,14 @@ def _colored(mark: Mark, inside: str) -> str:
 
 # Formulas: MathML, as on the pages of sites, converted to Typst math.
 
-_LAID = {"msub": ("b",), "msup": ("t",), "msubsup": ("b", "t"), "munder": ("b",), "mover": ("t",),
-         "munderover": ("b", "t")}  # fmt: skip
+_LAID = {
+    "msub": ("b",),
+    "msup": ("t",),
+    "msubsup": ("b", "t"),
+    "munder": ("b",),
+    "mover": ("t",),
+    "munderover": ("b", "t"),
+}
 
 
 def _math(written: str, block: bool) -> Code | None:

@@ -77,11 +77,22 @@ _WORDS: dict[str, str] = {
 }
 _RISKY = frozenset(
     {
-        "docs:merge", "docs:review", "organization:write", "organization:members:write", "space:permissions:write",
-        "change-request:merge", "site:publish", "site:permissions:write", "site:auth:read", "site:auth:write",
-        "integration:installations:read", "integration:installations:write", "integration:publish", "integration:delete",
+        "docs:merge",
+        "docs:review",
+        "organization:write",
+        "organization:members:write",
+        "space:permissions:write",
+        "change-request:merge",
+        "site:publish",
+        "site:permissions:write",
+        "site:auth:read",
+        "site:auth:write",
+        "integration:installations:read",
+        "integration:installations:write",
+        "integration:publish",
+        "integration:delete",
     }
-)  # fmt: skip
+)
 """Scopes that are unchecked by default on the consent page."""
 
 

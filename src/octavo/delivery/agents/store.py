@@ -228,9 +228,18 @@ def list_agents(
     if only is not None:
         where += " AND a.organization_id = :only"
     return list_page(
-        tx, limit, page, _AGENT, f"FROM agents a WHERE {where}", lambda row: AgentRow(*row), by="a.id", descending=True,
-        user=user_id, now=now(), only=only,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _AGENT,
+        f"FROM agents a WHERE {where}",
+        lambda row: AgentRow(*row),
+        by="a.id",
+        descending=True,
+        user=user_id,
+        now=now(),
+        only=only,
+    )
 
 
 def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentRow]:
@@ -250,9 +259,17 @@ def list_of_organization(
     """Return the active agents that members connected to an organization, newest first."""
     where = "a.organization_id = :org AND a.revoked_at IS NULL AND a.expires_at > :now"
     return list_page(
-        tx, limit, page, _AGENT, f"FROM agents a WHERE {where}", lambda row: AgentRow(*row), by="a.id", descending=True,
-        org=organization_id, now=now(),
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _AGENT,
+        f"FROM agents a WHERE {where}",
+        lambda row: AgentRow(*row),
+        by="a.id",
+        descending=True,
+        org=organization_id,
+        now=now(),
+    )
 
 
 def find_in_organization(tx: Transaction, organization_id: str, agent_id: str) -> AgentRow | None:

@@ -283,10 +283,16 @@ class _Reader:
             href, act = _find_opened_url(given.get("onPress")), self._press(given)
             before, after = _icon(given.get("icon")), _icon(given.get("trailingIcon"))
             return ElementView(
-                kind="button", text=text, href=href, act=act, confirm=_confirm(given), icon=before, icon_after=after,
+                kind="button",
+                text=text,
+                href=href,
+                act=act,
+                confirm=_confirm(given),
+                icon=before,
+                icon_after=after,
                 # A button without a label shows only its icon, and its tooltip is its name.
                 shape="icon" if before and not self._text(given.get("label")) else "",
-            )  # fmt: skip
+            )
         if kind == "card":
             return ElementView(
                 kind="card",
@@ -381,9 +387,14 @@ class _Reader:
             change = self._action_number(given.get("onValueChange")) if live else None
             checked = value is True
             return ElementView(
-                kind="tick", checked=checked, name=name, title=label, shape="switch", act=change,
+                kind="tick",
+                checked=checked,
+                name=name,
+                title=label,
+                shape="switch",
+                act=change,
                 confirm=_confirm(given),
-            )  # fmt: skip
+            )
         many = value if isinstance(value, list) else [value]
         if not isinstance(chosen, str | int | float) or isinstance(chosen, bool):
             return ElementView(kind="tick", checked=value is True)
@@ -484,10 +495,17 @@ _CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
 
 
 _ICONS = {
-    "close": "xmark", "edit": "pen", "maximize": "expand", "email": "envelope", "settings": "gear", "delete": "trash",
-    "warning": "triangle-exclamation", "link-external": "arrow-up-right-from-square", "eye-off": "eye-slash",
+    "close": "xmark",
+    "edit": "pen",
+    "maximize": "expand",
+    "email": "envelope",
+    "settings": "gear",
+    "delete": "trash",
+    "warning": "triangle-exclamation",
+    "link-external": "arrow-up-right-from-square",
+    "eye-off": "eye-slash",
     "check-circle": "circle-check",
-}  # fmt: skip
+}
 """Icons whose names differ from ours."""
 
 

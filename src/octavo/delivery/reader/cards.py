@@ -73,9 +73,13 @@ def card_of(page: SitePageView, site: SiteView, look: SiteLook) -> Card:
     dark = look.theme == "dark"
     side = look.colours.dark if dark else look.colours.light
     chosen = {
-        "ground": side["raised" if styling.theme == "muted" else "bg"], "glow": side["primary-soft"],
-        "words": side["strong"], "quiet": side["muted"], "mark": side["strong"], "bar": side["primary"],
-    }  # fmt: skip
+        "ground": side["raised" if styling.theme == "muted" else "bg"],
+        "glow": side["primary-soft"],
+        "words": side["strong"],
+        "quiet": side["muted"],
+        "mark": side["strong"],
+        "bar": side["primary"],
+    }
     if styling.theme == "bold":
         on = side["on-fill"]
         chosen |= {

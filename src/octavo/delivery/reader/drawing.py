@@ -39,9 +39,33 @@ _THEME_SCRIPT = Markup(
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
 )
 _ASSETS = (
-    "octavo.css", "octavo.js", "reference.css", "reference.js", "together.css", "fields.js", "rows.css", "rows.js", "samples.js", "try.css", "access.css", "access.js", "changes.css", "changes.js", "signed-in.js", "try.js", "blocks.css", "blocks.js", "consent.css", "consent.js",
-    "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html", "embed.js",
-)  # fmt: skip
+    "octavo.css",
+    "octavo.js",
+    "reference.css",
+    "reference.js",
+    "together.css",
+    "fields.js",
+    "rows.css",
+    "rows.js",
+    "samples.js",
+    "try.css",
+    "access.css",
+    "access.js",
+    "changes.css",
+    "changes.js",
+    "signed-in.js",
+    "try.js",
+    "blocks.css",
+    "blocks.js",
+    "consent.css",
+    "consent.js",
+    "ask.css",
+    "ask.js",
+    "diagrams.js",
+    "diagrams-frame.js",
+    "diagrams.html",
+    "embed.js",
+)
 _MERMAID = "mermaid.min.js"
 """Mermaid 11.17.2, as published by its package, with its license beside it."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"

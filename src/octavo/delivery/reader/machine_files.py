@@ -221,10 +221,19 @@ def skill_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
     if mcp:
         steps.insert(1, f"Or search with the MCP server at {mcp}.")
     lines = [
-        "---", f"name: {_skill_name(visit)}", f"description: {described}", "---", "",
-        f"# {title}", "", f"{summary}", "", "## How to find an answer", "",
+        "---",
+        f"name: {_skill_name(visit)}",
+        f"description: {described}",
+        "---",
+        "",
+        f"# {title}",
+        "",
+        f"{summary}",
+        "",
+        "## How to find an answer",
+        "",
         *(f"{number}. {step}" for number, step in enumerate(steps, 1)),
-    ]  # fmt: skip
+    ]
     if names:
         lines += ["", "## What it covers", ""]
         for name in names[:50]:

@@ -365,10 +365,21 @@ class PageBuilder:
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (
-            self._view.state.space_id, page.id, page.body, page.file_path, page.title, visit.base, self._visit.base,
-            self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled, _column(page),
+            self._view.state.space_id,
+            page.id,
+            page.body,
+            page.file_path,
+            page.title,
+            visit.base,
+            self._visit.base,
+            self._hosts,
+            look.labels,
+            look.new_tab,
+            look.asks,
+            look.customization.api_playground.enabled,
+            _column(page),
             self._whole,
-        )  # fmt: skip
+        )
         known = self._kept.texts.get(key) or ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
         if found is None:
@@ -407,8 +418,12 @@ class PageBuilder:
         linked = (page for id in sorted(tree.links) if (page := tree.page(id)) is not None)
         targets = [self._target(page) for page in linked]
         key = (
-            tree.shape, tree.withheld, self._visit.base, current.id if current else None, *targets,
-        )  # fmt: skip
+            tree.shape,
+            tree.withheld,
+            self._visit.base,
+            current.id if current else None,
+            *targets,
+        )
         kept = self._kept.navigations.get(key)
         if kept is None:
             kept, count = self._make_nav(current)
@@ -645,9 +660,20 @@ class PageBuilder:
         own = None if alone and section is None else visit.public(self.href(page))
         note = self._note(page) if alone else ""
         key = (
-            self._view.state.space_id, page.id, page.body, page.file_path, page.title, page.description, section, own,
-            note, visit.base, self._visit.base, visit.published, self._hosts,
-        )  # fmt: skip
+            self._view.state.space_id,
+            page.id,
+            page.body,
+            page.file_path,
+            page.title,
+            page.description,
+            section,
+            own,
+            note,
+            visit.base,
+            self._visit.base,
+            visit.published,
+            self._hosts,
+        )
         # In the text of all pages, each page is used once; caching it would displace pages that are requested by
         # themselves.
         known = (self._kept.written.get(key) or ()) if alone else ()

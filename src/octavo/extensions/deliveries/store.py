@@ -186,9 +186,17 @@ def list_deliveries(
         where += " AND d.organization_id = :org"
         given["org"] = organization_id
     return list_page(
-        tx, limit, page, _COLUMNS, f"FROM deliveries d WHERE {where}", _delivery, by="d.number", key_types=(int,),
-        descending=True, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _COLUMNS,
+        f"FROM deliveries d WHERE {where}",
+        _delivery,
+        by="d.number",
+        key_types=(int,),
+        descending=True,
+        **given,
+    )
 
 
 # --- queues -------------------------------------------------------------------------------------------

@@ -165,9 +165,13 @@ def open_event(context: Context, row: Delivery) -> dict[str, Any]:
 
 
 ANSWERED = (
-    "fetch", "ui_render", "fetch_published_script", "fetch_visitor_authentication", "content_compute_revision",
+    "fetch",
+    "ui_render",
+    "fetch_published_script",
+    "fetch_visitor_authentication",
+    "content_compute_revision",
     "content_compute_document",
-)  # fmt: skip
+)
 """Events with an immediate answer. Delivering one again is useless: nobody waits for the answer."""
 
 

@@ -38,8 +38,12 @@ from .presenting import open_configuration
 from .store import CONFIGURATION, PLACE_CONFIGURATION, InstallationRow, IntegrationRow, Kind, PlaceRow
 
 _WRITING = {
-    "space:content:write", "space:metadata:write", "space:git:sync", "openapi:write", "conversations:ingest",
-}  # fmt: skip
+    "space:content:write",
+    "space:metadata:write",
+    "space:git:sync",
+    "openapi:write",
+    "conversations:ingest",
+}
 
 
 def _role(scopes: Iterable[str]) -> str:

@@ -15,11 +15,23 @@ Runtime = Literal["v1", "v2"]
 Status = Literal["active", "pending"]
 Selection = Literal["all", "selected"]
 Scope = Literal[
-    "space:content:read", "space:content:write", "space:metadata:read", "space:metadata:write", "space:git:sync",
-    "page:feedback:read", "site:metadata:read", "site:views:read", "site:script:inject", "site:script:cookies",
-    "site:visitor:auth", "site:adaptive:read", "site:adaptive:write", "openapi:read", "openapi:write",
+    "space:content:read",
+    "space:content:write",
+    "space:metadata:read",
+    "space:metadata:write",
+    "space:git:sync",
+    "page:feedback:read",
+    "site:metadata:read",
+    "site:views:read",
+    "site:script:inject",
+    "site:script:cookies",
+    "site:visitor:auth",
+    "site:adaptive:read",
+    "site:adaptive:write",
+    "openapi:read",
+    "openapi:write",
     "conversations:ingest",
-]  # fmt: skip
+]
 Category = Literal["analytics", "collaboration", "content", "gitsync", "marketing", "visitor-auth", "other"]
 Title = Annotated[str, Meta(min_length=2, max_length=30, pattern=TWO_SIGNS)]
 Description = Annotated[str, Meta(max_length=100)]
@@ -126,12 +138,38 @@ class Configurations(Struct, omit_defaults=True):
 
 
 _DIRECTIVES = (
-    "base-uri", "block-all-mixed-content", "child-src", "connect-src", "default-src", "font-src", "form-action",
-    "frame-ancestors", "frame-src", "img-src", "manifest-src", "media-src", "navigate-to", "object-src",
-    "plugin-types", "prefetch-src", "referrer", "report-to", "report-uri", "require-sri-for",
-    "require-trusted-types-for", "sandbox", "script-src", "script-src-attr", "script-src-elem", "style-src",
-    "style-src-attr", "style-src-elem", "trusted-types", "upgrade-insecure-requests", "worker-src",
-)  # fmt: skip
+    "base-uri",
+    "block-all-mixed-content",
+    "child-src",
+    "connect-src",
+    "default-src",
+    "font-src",
+    "form-action",
+    "frame-ancestors",
+    "frame-src",
+    "img-src",
+    "manifest-src",
+    "media-src",
+    "navigate-to",
+    "object-src",
+    "plugin-types",
+    "prefetch-src",
+    "referrer",
+    "report-to",
+    "report-uri",
+    "require-sri-for",
+    "require-trusted-types-for",
+    "sandbox",
+    "script-src",
+    "script-src-attr",
+    "script-src-elem",
+    "style-src",
+    "style-src-attr",
+    "style-src-elem",
+    "trusted-types",
+    "upgrade-insecure-requests",
+    "worker-src",
+)
 Directive = Literal[_DIRECTIVES]  # type: ignore[valid-type]
 _Policy = Annotated[str, Meta(max_length=8192)]
 ContentSecurityPolicy = _Policy | dict[Directive, _Policy]

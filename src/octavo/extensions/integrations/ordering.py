@@ -31,4 +31,4 @@ def order_retry(tx: Transaction, organization_id: str, space_id: str, *, tries: 
     key = f"{JOB} {space_id} again"
     jobs.enqueue(
         tx, JOB, organization=organization_id, key=key, run_at=run_at, space_id=space_id, tries=tries
-    )  # fmt: skip
+    )

@@ -50,19 +50,47 @@ unknown ones."""
 _OURS = frozenset(
     {
         # Connection, and transfer of the body.
-        "connection", "content-length", "date", "keep-alive", "proxy-authenticate", "proxy-connection", "server", "te",
-        "trailer", "transfer-encoding", "upgrade", "x-request-id",
+        "connection",
+        "content-length",
+        "date",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-connection",
+        "server",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "x-request-id",
         # Caching and use of the response.
-        "content-security-policy", "content-security-policy-report-only", "x-content-type-options",
+        "content-security-policy",
+        "content-security-policy-report-only",
+        "x-content-type-options",
         # The whole origin, which hosts other sites as well.
-        "accept-ch", "activate-storage-access", "alt-svc", "clear-site-data", "critical-ch", "expect-ct", "nel",
-        "origin-agent-cluster", "public-key-pins", "public-key-pins-report-only", "report-to", "reporting-endpoints",
-        "service-worker-allowed", "set-cookie", "set-cookie2", "set-login", "strict-transport-security",
+        "accept-ch",
+        "activate-storage-access",
+        "alt-svc",
+        "clear-site-data",
+        "critical-ch",
+        "expect-ct",
+        "nel",
+        "origin-agent-cluster",
+        "public-key-pins",
+        "public-key-pins-report-only",
+        "report-to",
+        "reporting-endpoints",
+        "service-worker-allowed",
+        "set-cookie",
+        "set-cookie2",
+        "set-login",
+        "strict-transport-security",
         "use-as-dictionary",
         # Instructions for servers in front, which would send files of their own instead.
-        "x-lighttpd-send-file", "x-reproxy-url", "x-sendfile",
+        "x-lighttpd-send-file",
+        "x-reproxy-url",
+        "x-sendfile",
     }
-)  # fmt: skip
+)
 """Headers that scripts can't set; all others are sent as given."""
 _OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(

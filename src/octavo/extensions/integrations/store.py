@@ -400,8 +400,15 @@ def list_installations(
         given["search"] = _containing(search)
     condition = " AND ".join(where)
     return list_page(
-        tx, limit, page, _INSTALLATION, f"FROM {_INSTALLED} WHERE {condition}", _installation, by="n.id", **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _INSTALLATION,
+        f"FROM {_INSTALLED} WHERE {condition}",
+        _installation,
+        by="n.id",
+        **given,
+    )
 
 
 def insert_installation(
@@ -540,9 +547,16 @@ def list_places(
         given["only"] = list(only)
     condition = " AND ".join(where)
     return list_page(
-        tx, limit, page, _PLACE, f"FROM {_PLACED} WHERE {condition}", _place, by="p.installation_id, p.place_id",
-        key_types=(str, str), **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _PLACE,
+        f"FROM {_PLACED} WHERE {condition}",
+        _place,
+        by="p.installation_id, p.place_id",
+        key_types=(str, str),
+        **given,
+    )
 
 
 def list_place_ids(tx: Transaction, installation_id: str, kind: Kind) -> list[str]:
@@ -661,9 +675,15 @@ def list_statuses(
             JOIN integration_places p ON p.installation_id = n.id AND p.kind = '{target}'
             WHERE n.organization_id = :org GROUP BY n.id, n.integration_id"""
     return list_page(
-        tx, limit, page, "x.integration_id, x.status", f"FROM ({source}) x WHERE TRUE", lambda row: (row[0], row[1]),
-        by="x.id", org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        "x.integration_id, x.status",
+        f"FROM ({source}) x WHERE TRUE",
+        lambda row: (row[0], row[1]),
+        by="x.id",
+        org=organization_id,
+    )
 
 
 class Tunnel(Struct, frozen=True):

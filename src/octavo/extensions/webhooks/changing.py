@@ -83,8 +83,15 @@ def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str,
         store.set_fields(tx, webhook_id, **values)
     after = get_webhook(tx, org, webhook_id)
     if _state(after) != _state(before):
-        audit(tx, org.actor, "webhook.updated", org.organization_id, ("webhook", webhook_id),
-              before=_state(before), after=_state(after))  # fmt: skip
+        audit(
+            tx,
+            org.actor,
+            "webhook.updated",
+            org.organization_id,
+            ("webhook", webhook_id),
+            before=_state(before),
+            after=_state(after),
+        )
     return after
 
 
@@ -114,8 +121,14 @@ def rotate(
         old_secret=OLD_SECRET.seal(sealer, old, webhook_id) if overlap else None,
         overlap_until=now() + overlap * 1000 if overlap else None,
     )
-    audit(tx, org.actor, "webhook.secret_rotated", org.organization_id, ("webhook", webhook_id),
-          after={"overlap": overlap})  # fmt: skip
+    audit(
+        tx,
+        org.actor,
+        "webhook.secret_rotated",
+        org.organization_id,
+        ("webhook", webhook_id),
+        after={"overlap": overlap},
+    )
     return get_webhook(tx, org, webhook_id), secret
 
 

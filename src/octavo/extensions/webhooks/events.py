@@ -8,12 +8,26 @@ from octavo.kit.clock import iso
 from octavo.kit.work.outbox import Event
 
 EventType = Literal[
-    "change_request_content_updated", "change_request_created", "change_request_merged",
-    "change_request_review_requested", "change_request_review_submitted", "change_request_status_updated",
-    "change_request_updated", "comment_created", "comment_deleted", "comment_reply_created",
-    "comment_reply_deleted", "comment_reply_updated", "comment_updated", "space_content_updated", "space_deleted",
-    "space_duplicated", "space_purged", "space_restored", "space_transferred",
-]  # fmt: skip
+    "change_request_content_updated",
+    "change_request_created",
+    "change_request_merged",
+    "change_request_review_requested",
+    "change_request_review_submitted",
+    "change_request_status_updated",
+    "change_request_updated",
+    "comment_created",
+    "comment_deleted",
+    "comment_reply_created",
+    "comment_reply_deleted",
+    "comment_reply_updated",
+    "comment_updated",
+    "space_content_updated",
+    "space_deleted",
+    "space_duplicated",
+    "space_purged",
+    "space_restored",
+    "space_transferred",
+]
 EVENTS: tuple[str, ...] = get_args(EventType)
 TEST = "webhook_test"
 

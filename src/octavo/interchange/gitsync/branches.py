@@ -257,9 +257,22 @@ class _Following:
     def _new(self, want: _Wanted) -> BranchRow:
         moment = now()
         return BranchRow(
-            self.space_id, want.ref, want.branch, want.pull, want.title, want.url, None, None, None, None, 0, "open",
-            None, moment, moment,
-        )  # fmt: skip
+            self.space_id,
+            want.ref,
+            want.branch,
+            want.pull,
+            want.title,
+            want.url,
+            None,
+            None,
+            None,
+            None,
+            0,
+            "open",
+            None,
+            moment,
+            moment,
+        )
 
     # --- one branch -----------------------------------------------------------------------------------
 
@@ -341,9 +354,15 @@ class _Following:
 
         copy = self.copy
         return read_changes(
-            self.context, copy, agreed, copy.tree_of(old), copy.tree_of(new), self.sync.is_space,
-            self.sync.large, known,
-        )  # fmt: skip
+            self.context,
+            copy,
+            agreed,
+            copy.tree_of(old),
+            copy.tree_of(new),
+            self.sync.is_space,
+            self.sync.large,
+            known,
+        )
 
     def _parted(self, head: str) -> str:
         """Return the commit where a branch left the synced one."""

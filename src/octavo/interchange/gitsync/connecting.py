@@ -214,9 +214,17 @@ def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> di
     sealer = context.sealer
     signing = open_text(sealer, project, "signing_secret")
     same = (
-        "provider", "direction", "public_key", "signing_key", "host_key", "message", "statuses", "pulls", "pattern",
+        "provider",
+        "direction",
+        "public_key",
+        "signing_key",
+        "host_key",
+        "message",
+        "statuses",
+        "pulls",
+        "pattern",
         "user_id",
-    )  # fmt: skip
+    )
     return {
         **{name: getattr(project, name) for name in same},
         "project": project.id,
@@ -281,8 +289,11 @@ def _waits_for_key(row: Connected) -> bool:
 
 
 _PLAIN = {
-    "direction": "direction", "provider": "provider", "commit_message": "message", "poll_seconds": "poll",
-}  # fmt: skip
+    "direction": "direction",
+    "provider": "provider",
+    "commit_message": "message",
+    "poll_seconds": "poll",
+}
 """Settings that are stored as given, and their columns."""
 
 
@@ -396,9 +407,22 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
             )
         moment = now()
         link = store.BranchRow(
-            space.space_id, ref, name, None, change.subject or name, None, change.id, None, None, None, 1, "open",
-            None, moment, moment,
-        )  # fmt: skip
+            space.space_id,
+            ref,
+            name,
+            None,
+            change.subject or name,
+            None,
+            change.id,
+            None,
+            None,
+            None,
+            1,
+            "open",
+            None,
+            moment,
+            moment,
+        )
     store.put_branch(tx, link)
     target = ("space", space.space_id)
     audit(tx, space.actor, "git.branch_pushed", space.organization_id, target, after={"branch": link.branch})

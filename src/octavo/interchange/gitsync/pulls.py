@@ -159,9 +159,14 @@ def _github(said: Mapping[str, Any], target: str) -> Pull | None:
     merged = bool(said.get("merged") or said.get("merged_at"))
     state = "merged" if merged else _text(said["state"])
     return _pull(
-        number, _text(said["title"]), _text(said["html_url"]), branch, f"refs/pull/{number}/head", state,
+        number,
+        _text(said["title"]),
+        _text(said["html_url"]),
+        branch,
+        f"refs/pull/{number}/head",
+        state,
         said.get("merge_commit_sha") if merged else None,
-    )  # fmt: skip
+    )
 
 
 def _gitlab(said: Mapping[str, Any], target: str) -> Pull | None:
@@ -170,10 +175,14 @@ def _gitlab(said: Mapping[str, Any], target: str) -> Pull | None:
     number = _number(said["iid"])
     same = said["source_project_id"] == said["target_project_id"]
     return _pull(
-        number, _text(said["title"]), _text(said["web_url"]), _text(said["source_branch"]) if same else None,
-        f"refs/merge-requests/{number}/head", _text(said["state"]),
+        number,
+        _text(said["title"]),
+        _text(said["web_url"]),
+        _text(said["source_branch"]) if same else None,
+        f"refs/merge-requests/{number}/head",
+        _text(said["state"]),
         said.get("merge_commit_sha") or said.get("squash_commit_sha"),
-    )  # fmt: skip
+    )
 
 
 def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
@@ -183,9 +192,14 @@ def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
     source, here = said["source"], said["destination"]["repository"]["full_name"]
     same = (source.get("repository") or {}).get("full_name") == here
     return _pull(
-        _number(said["id"]), _text(said["title"]), _text(said["links"]["html"]["href"]),
-        _text(source["branch"]["name"]) if same else None, None, _text(said["state"]), None,
-    )  # fmt: skip
+        _number(said["id"]),
+        _text(said["title"]),
+        _text(said["links"]["html"]["href"]),
+        _text(source["branch"]["name"]) if same else None,
+        None,
+        _text(said["state"]),
+        None,
+    )
 
 
 _READ = {"github": _github, "gitea": _github, "gitlab": _gitlab, "bitbucket": _bitbucket}

@@ -199,9 +199,16 @@ class _Reader:
 
     def check_text(self, plan: ImportPlan, path: str, text: str) -> None:
         found = ImportPlan(
-            config=plan.config, summary=plan.summary, summary_path=plan.summary_path, summary_text=None, pages=[],
-            includes=plan.includes, variables={}, tags=[], files=plan.files,
-        )  # fmt: skip
+            config=plan.config,
+            summary=plan.summary,
+            summary_path=plan.summary_path,
+            summary_text=None,
+            pages=[],
+            includes=plan.includes,
+            variables={},
+            tags=[],
+            files=plan.files,
+        )
         TextCheck(found, self.is_space, app_hosts(self.context.settings.url)).check(path, text)
         self.problems += found.problems
 

@@ -149,9 +149,18 @@ def end_well(tx: Transaction, row: R, holder: str) -> R:
     """Record success and return the row as it was before."""
     after = store.require_held(tx, row, holder)
     store.set_fields(
-        tx, after, status="synced", reason=None, error=None, failures=0, seen=None, holder=None, held_until=None,
-        synced_at=now(), next_at=now() + after.poll * 1000 if after.poll else None,
-    )  # fmt: skip
+        tx,
+        after,
+        status="synced",
+        reason=None,
+        error=None,
+        failures=0,
+        seen=None,
+        holder=None,
+        held_until=None,
+        synced_at=now(),
+        next_at=now() + after.poll * 1000 if after.poll else None,
+    )
     return after
 
 
@@ -169,9 +178,17 @@ def end_badly(
         fields["first"] = None
     status: store.RunStatus = "stopped" if waits else "failed"
     store.set_fields(
-        tx, after, status=status, reason=stopped.reason.value, error=stopped.message, failures=after.failures + 1,
-        holder=None, held_until=None, next_at=None if waits else now() + pause, **fields,
-    )  # fmt: skip
+        tx,
+        after,
+        status=status,
+        reason=stopped.reason.value,
+        error=stopped.message,
+        failures=after.failures + 1,
+        holder=None,
+        held_until=None,
+        next_at=None if waits else now() + pause,
+        **fields,
+    )
     organization_id = store.find_organization(tx, after)
     if after.failures == 0 and space_id is not None and organization_id is not None:
         emit(

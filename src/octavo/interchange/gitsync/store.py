@@ -361,9 +361,15 @@ def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
 def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[BranchRow]:
     """Return a page of the followed branches that have a change request, by ref."""
     return list_page(
-        tx, limit, page, _BRANCH, "FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL",
-        lambda row: BranchRow(*row), by="ref", space=space_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _BRANCH,
+        "FROM git_branches WHERE space_id = :space AND change_id IS NOT NULL",
+        lambda row: BranchRow(*row),
+        by="ref",
+        space=space_id,
+    )
 
 
 def find_branch(tx: Transaction, space_id: str, ref: str) -> BranchRow | None:
@@ -515,9 +521,15 @@ def delete_run(tx: Transaction, run_id: str) -> None:
 def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RunRow]:
     """Return a page of runs, newest first."""
     return list_page(
-        tx, limit, page, _RUN, "FROM git_runs WHERE space_id = :space", lambda row: RunRow(*row), descending=True,
+        tx,
+        limit,
+        page,
+        _RUN,
+        "FROM git_runs WHERE space_id = :space",
+        lambda row: RunRow(*row),
+        descending=True,
         space=space_id,
-    )  # fmt: skip
+    )
 
 
 def count_ahead(tx: Transaction, space_id: str) -> int:

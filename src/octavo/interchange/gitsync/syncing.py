@@ -212,8 +212,14 @@ class Sync(Run[SyncRow]):
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
             store.set_fields(
-                tx, self.row, commit_id=commit, revision=revision, pushing=None, pushing_revision=None, first=None
-            )  # fmt: skip
+                tx,
+                self.row,
+                commit_id=commit,
+                revision=revision,
+                pushing=None,
+                pushing_revision=None,
+                first=None,
+            )
 
     # --- the first time -------------------------------------------------------------------------------
 
@@ -308,9 +314,15 @@ class Sync(Run[SyncRow]):
         read = Read(Versions(), [])
         if old_tree != new_tree:
             read = read_changes(
-                self.context, copy, agreed, old_tree, new_tree, self.is_space, self.large,
+                self.context,
+                copy,
+                agreed,
+                old_tree,
+                new_tree,
+                self.is_space,
+                self.large,
                 lambda: known_to_changes(self),
-            )  # fmt: skip
+            )
             self.outcome.problems = list(read.problems)
         for _ in range(ROUNDS):
             try:

@@ -27,8 +27,15 @@ from octavo.kit.db.database import Transaction
 from .synced_state import Agreed, same_item, same_page
 
 _STRUCTURE = (
-    "parent", "rank", "kind", "title", "link_title", "target", "computed", "file_path",
-)  # fmt: skip
+    "parent",
+    "rank",
+    "kind",
+    "title",
+    "link_title",
+    "target",
+    "computed",
+    "file_path",
+)
 
 
 class FileText(Struct, frozen=True):

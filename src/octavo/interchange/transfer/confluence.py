@@ -55,7 +55,11 @@ class Confluence:
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
         """Return the spaces that the token can access, personal spaces last, at most ``MAX_SPACES``, and whether
         these are all. Raises SourceError."""
-        spaces = self._all_entries("/api/v2/spaces", limit=_BATCH, status="current") if self.is_cloud else self._all_entries("/rest/api/space", limit=100)  # fmt: skip
+        spaces = (
+            self._all_entries("/api/v2/spaces", limit=_BATCH, status="current")
+            if self.is_cloud
+            else self._all_entries("/rest/api/space", limit=100)
+        )
         found: list[dict[str, Any]] = []
         is_all = True
         for space in spaces:
@@ -136,7 +140,13 @@ class _Space:
                 found = self.api.get(f"/api/v2/folders/{escaped(folder)}")
             except Absent:
                 continue
-            self._object(out, "Folder", folder, {"title": text_of(found, "title"), "position": _number(found.get("position"))}, {"space": "1", "parent": text_of(found, "parentId")})  # fmt: skip
+            self._object(
+                out,
+                "Folder",
+                folder,
+                {"title": text_of(found, "title"), "position": _number(found.get("position"))},
+                {"space": "1", "parent": text_of(found, "parentId")},
+            )
             if found.get("parentType") == "folder":
                 waiting.append(text_of(found, "parentId"))
         for number, _ in enumerate(self._list(f"/api/v2/spaces/{escaped(id)}/blogposts", limit=_BATCH)):
@@ -151,7 +161,15 @@ class _Space:
             return  # The page was deleted after the list was read.
         labels = [text_of(one, "name") for one in list_of(page.get("labels"), "results")]
         body = text_of(object_of(object_of(page.get("body")).get("storage")), "value")
-        self._page(out, id, text_of(listed, "title"), text_of(listed, "parentId"), listed.get("position"), body, labels)  # fmt: skip
+        self._page(
+            out,
+            id,
+            text_of(listed, "title"),
+            text_of(listed, "parentId"),
+            listed.get("position"),
+            body,
+            labels,
+        )
         for file in self._list(f"{at}/attachments", limit=_BATCH):
             name, file_id = text_of(file, "title"), text_of(file, "id")
             path = f"/rest/api/content/{escaped(id)}/child/attachment/{escaped(file_id)}/download"
@@ -165,10 +183,21 @@ class _Space:
         for page in self._list("/rest/api/content", type="page", **asked):
             id = text_of(page, "id")
             above = list_of(page, "ancestors")
-            labels = [text_of(one, "name") for one in list_of(object_of(page.get("metadata")).get("labels"), "results")]  # fmt: skip
+            labels = [
+                text_of(one, "name")
+                for one in list_of(object_of(page.get("metadata")).get("labels"), "results")
+            ]
             body = text_of(object_of(object_of(page.get("body")).get("storage")), "value")
             position = object_of(page.get("extensions")).get("position")
-            self._page(out, id, text_of(page, "title"), text_of(above[-1], "id") if above else "", position, body, labels)  # fmt: skip
+            self._page(
+                out,
+                id,
+                text_of(page, "title"),
+                text_of(above[-1], "id") if above else "",
+                position,
+                body,
+                labels,
+            )
             for file in self._list(f"/rest/api/content/{escaped(id)}/child/attachment", limit=100, start=0):
                 download = text_of(object_of(file.get("_links")), "download")
                 self._file(out, id, text_of(file, "id"), text_of(file, "title"), download)
@@ -182,13 +211,31 @@ class _Space:
     # Contents of the export
 
     def _space(self, out: IO[str], name: str, home: str) -> None:
-        self._object(out, "Space", "1", {"key": self.key, "name": name or self.key, "baseUrl": self.api.base}, {"homePage": home})  # fmt: skip
+        self._object(
+            out,
+            "Space",
+            "1",
+            {"key": self.key, "name": name or self.key, "baseUrl": self.api.base},
+            {"homePage": home},
+        )
 
     def _page(
         self, out: IO[str], id: str, title: str, parent: str, position: object, body: str, labels: list[str]
     ) -> None:
-        self._object(out, "Page", id, {"title": title, "position": _number(position), "contentStatus": "current"}, {"space": "1", "parent": parent})  # fmt: skip
-        self._object(out, "BodyContent", f"body{id}", {"body": self._replace_mentions(self._rewrite_page_links(body)), "bodyType": "2"}, {"content": id})  # fmt: skip
+        self._object(
+            out,
+            "Page",
+            id,
+            {"title": title, "position": _number(position), "contentStatus": "current"},
+            {"space": "1", "parent": parent},
+        )
+        self._object(
+            out,
+            "BodyContent",
+            f"body{id}",
+            {"body": self._replace_mentions(self._rewrite_page_links(body)), "bodyType": "2"},
+            {"content": id},
+        )
         for label in labels:
             self._object(out, "Label", f"{id} {label}", {"name": label}, {})
             self._object(out, "Labelling", f"{id} {label} ", {}, {"content": id, "label": f"{id} {label}"})

@@ -72,10 +72,23 @@ _NO_LANGUAGE = frozenset(
     ["default", "none", "text", "plain", "plaintext", "notranslate", "source", "highlight"]
 )
 _MARKS = {
-    "b": "bold", "strong": "bold", "i": "italic", "em": "italic", "cite": "italic", "dfn": "italic",
-    "var": "italic", "code": "code", "tt": "code", "samp": "code", "kbd": "keyboard", "s": "strikethrough",
-    "del": "strikethrough", "strike": "strikethrough", "sup": "superscript", "sub": "subscript",
-}  # fmt: skip
+    "b": "bold",
+    "strong": "bold",
+    "i": "italic",
+    "em": "italic",
+    "cite": "italic",
+    "dfn": "italic",
+    "var": "italic",
+    "code": "code",
+    "tt": "code",
+    "samp": "code",
+    "kbd": "keyboard",
+    "s": "strikethrough",
+    "del": "strikethrough",
+    "strike": "strikethrough",
+    "sup": "superscript",
+    "sub": "subscript",
+}
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
@@ -116,15 +129,23 @@ def language_of(tree: Any) -> str:
     return next((str(root.get("lang")) for root in tree.iter("html") if root.get("lang")), "")
 
 
-_MARKED = (
-    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")
-)  # fmt: skip
+_MARKED = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 1024 * 4
 # Pages that state these encodings use a superset, and browsers read them that way.
-_MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030",
-          "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "utf-16": "utf-8", "utf-16-le": "utf-8",
-          "utf-16-be": "utf-8"}  # fmt: skip
+_MEANT = {
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+    "utf-16": "utf-8",
+    "utf-16-le": "utf-8",
+    "utf-16-be": "utf-8",
+}
 
 
 def decode_html(data: bytes, told: str | None = None) -> str:
@@ -461,8 +482,11 @@ class _Maker:
         return element.getparent().tag == "figure" and next(element.itersiblings("pre"), None) is not None
 
     def _tabs(self, element: Any, panels: list[Any]) -> list[Node]:
-        titles = {tab.get("id"): _squeezed("".join(tab.itertext())) for tab in element.iter("button", "a", "li")
-                  if tab.get("role") == "tab"}  # fmt: skip
+        titles = {
+            tab.get("id"): _squeezed("".join(tab.itertext()))
+            for tab in element.iter("button", "a", "li")
+            if tab.get("role") == "tab"
+        }
         items = []
         for number, panel in enumerate(panels):
             title = (
@@ -510,7 +534,14 @@ class _Maker:
         if tag in ("code", "tt") and "math" in _classes(element):
             return [_inline("inline-math", formula=_squeezed("".join(element.itertext())))]
         if tag == "span" and "katex" in _classes(element):
-            written = next((one.text for one in element.iter("annotation") if one.get("encoding") == "application/x-tex"), None)  # fmt: skip
+            written = next(
+                (
+                    one.text
+                    for one in element.iter("annotation")
+                    if one.get("encoding") == "application/x-tex"
+                ),
+                None,
+            )
             if written:
                 return [_inline("inline-math", formula=_squeezed(written))]
         mark = _MARKS.get(tag)

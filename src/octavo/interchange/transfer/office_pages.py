@@ -57,7 +57,9 @@ def _sharepoint(tree: Any) -> None:
     for element in list(tree.iter()):
         if not isinstance(element.tag, str) or element.getparent() is None:
             continue
-        if element.get("data-sp-componentid") is not None or '"controlType":0' in (element.get("data-sp-controldata") or ""):  # fmt: skip
+        if element.get("data-sp-componentid") is not None or '"controlType":0' in (
+            element.get("data-sp-controldata") or ""
+        ):
             _drop(element)
         elif element.tag == "a":
             _name_link(element)

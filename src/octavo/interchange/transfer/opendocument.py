@@ -22,13 +22,20 @@ from .sources import SourceError
 _SPACES = {
     name: f"{{urn:oasis:names:tc:opendocument:xmlns:{urn}:1.0}}"
     for name, urn in {
-        "office": "office", "style": "style", "text": "text", "table": "table", "draw": "drawing",
-        "fo": "xsl-fo-compatible", "svg": "svg-compatible",
+        "office": "office",
+        "style": "style",
+        "text": "text",
+        "table": "table",
+        "draw": "drawing",
+        "fo": "xsl-fo-compatible",
+        "svg": "svg-compatible",
     }.items()
 } | {
-    "xlink": "{http://www.w3.org/1999/xlink}", "dc": "{http://purl.org/dc/elements/1.1/}",
-    "math": "{http://www.w3.org/1998/Math/MathML}", "xml": "{http://www.w3.org/XML/1998/namespace}",
-}  # fmt: skip
+    "xlink": "{http://www.w3.org/1999/xlink}",
+    "dc": "{http://purl.org/dc/elements/1.1/}",
+    "math": "{http://www.w3.org/1998/Math/MathML}",
+    "xml": "{http://www.w3.org/XML/1998/namespace}",
+}
 
 
 @lru_cache(200)
@@ -47,12 +54,19 @@ _FRAME, _TABLE, _NAME, _HREF = _q("draw:frame"), _q("table:table"), _q("text:nam
 _STYLE = _q("text:style-name")
 _MARKS = _all("text", "bookmark bookmark-start reference-mark reference-mark-start")
 _REFERENCES = _all("text", "bookmark-ref reference-ref")
-_SILENT = _MARKS | _all("text", (
-    "bookmark-end reference-mark-end soft-page-break number change change-start change-end label section-source"
-    " sequence-decls variable-decls user-field-decls dde-connection-decls alphabetical-index-mark toc-mark"
-    " alphabetical-index-mark-start alphabetical-index-mark-end toc-mark-start toc-mark-end user-index-mark"
-    " page-sequence table-of-content-source bibliography-source"
-)) | _all("office", "forms annotation-end")  # fmt: skip
+_SILENT = (
+    _MARKS
+    | _all(
+        "text",
+        (
+            "bookmark-end reference-mark-end soft-page-break number change change-start change-end label section-source"
+            " sequence-decls variable-decls user-field-decls dde-connection-decls alphabetical-index-mark toc-mark"
+            " alphabetical-index-mark-start alphabetical-index-mark-end toc-mark-start toc-mark-end user-index-mark"
+            " page-sequence table-of-content-source bibliography-source"
+        ),
+    )
+    | _all("office", "forms annotation-end")
+)
 _GENERATED = _all(
     "text", "table-of-content illustration-index table-index object-index user-index alphabetical-index"
 )
@@ -70,19 +84,36 @@ _ELEMENT = 4
 """The cost of looking at an element, in characters: less than that of any written element."""
 
 _TAGS = (
-    ("code", "code"), ("keyboard", "kbd"), ("bold", "b"), ("italic", "i"), ("struck", "s"), ("above", "sup"),
+    ("code", "code"),
+    ("keyboard", "kbd"),
+    ("bold", "b"),
+    ("italic", "i"),
+    ("struck", "s"),
+    ("above", "sup"),
     ("below", "sub"),
-)  # fmt: skip
+)
 _NAMED = {
-    "strong emphasis": "bold", "strong": "bold", "emphasis": "italic", "source text": "code", "teletype": "code",
+    "strong emphasis": "bold",
+    "strong": "bold",
+    "emphasis": "italic",
+    "source text": "code",
+    "teletype": "code",
     "user entry": "keyboard",
-}  # fmt: skip
+}
 """Character styles that carry a meaning, whether or not the document defines their look."""
 _ROLES = {
-    "title": "title", "subtitle": "subtitle", "quotations": "quote", "quote": "quote", "intense quote": "quote",
-    "preformatted text": "pre", "html preformatted": "pre", "source code": "pre", "code": "pre",
-    "caption": "caption", "horizontal line": "rule",
-}  # fmt: skip
+    "title": "title",
+    "subtitle": "subtitle",
+    "quotations": "quote",
+    "quote": "quote",
+    "intense quote": "quote",
+    "preformatted text": "pre",
+    "html preformatted": "pre",
+    "source code": "pre",
+    "code": "pre",
+    "caption": "caption",
+    "horizontal line": "rule",
+}
 _HEADING = re.compile(r"heading ?(\d{1,2})\Z")
 _FIXED = re.compile(r"mono(?!type)|courier|consolas|menlo|typewriter", re.IGNORECASE)
 _PLAIN_STYLES = ("standard", "text body", "default paragraph style")
@@ -135,9 +166,13 @@ def _parse(data: bytes) -> Any:
         raise SourceError("its XML has a document type declaration, which isn't allowed")
     # Re-encoded to a single encoding, so that a document type declaration can't hide in another one.
     parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True,
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
         remove_pis=True,
-    )  # fmt: skip
+    )
     try:
         return etree.fromstring(data, parser)
     except etree.LxmlError as error:

@@ -148,13 +148,22 @@ class _First:
             is_reference = category.get("reference") is True or category.get("type") == "reference"
             slug = text_of(category, "slug")
             pages = _objects(self.api.answer(f"/categories/{escaped(slug)}/docs"))
-            yield ("reference" if is_reference else "docs"), text_of(category, "title") or slug, self._listed(pages, 0)  # fmt: skip
+            yield (
+                ("reference" if is_reference else "docs"),
+                text_of(category, "title") or slug,
+                self._listed(pages, 0),
+            )
 
     def _listed(self, pages: list[dict[str, Any]], level: int) -> list[_Listed]:
         if level > _MAX_LEVELS:
             return []
-        pages = sorted(pages, key=lambda page: page["order"] if isinstance(page.get("order"), (int, float)) else 10**9)  # fmt: skip
-        return [_Listed(text_of(page, "slug"), self._listed(list_of(page, "children"), level + 1)) for page in pages]  # fmt: skip
+        pages = sorted(
+            pages, key=lambda page: page["order"] if isinstance(page.get("order"), (int, float)) else 10**9
+        )
+        return [
+            _Listed(text_of(page, "slug"), self._listed(list_of(page, "children"), level + 1))
+            for page in pages
+        ]
 
     def page(self, section: str, slug: str) -> _Page:
         said = self.api.get(f"/docs/{escaped(slug)}")
@@ -276,7 +285,7 @@ class _Version:
         if recipes:
             self._order("recipes/", recipes)
         for _ in self._optional(lambda: ["x"] if self.api.has_changelog() else []):
-            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")  # fmt: skip
+            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         """Return a list that not every project has."""
@@ -381,7 +390,9 @@ def _tree(pages: list[dict[str, Any]]) -> list[_Listed]:
             seen.add(at)
         # A page that is its own ancestor goes to the top level.
         parent = made.get(above.get(slug, ""))
-        (parent.below if parent is not None and at not in made and len(seen) <= _MAX_LEVELS else top).append(listed)  # fmt: skip
+        (parent.below if parent is not None and at not in made and len(seen) <= _MAX_LEVELS else top).append(
+            listed
+        )
     return top
 
 

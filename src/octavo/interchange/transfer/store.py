@@ -207,8 +207,16 @@ def list_runs(
         where += " AND status IN :statuses"
         given["statuses"] = ["pending", "in-progress"] if status == "active" else [status]
     return list_page(
-        tx, limit, page, _RUN, f"FROM import_runs WHERE {where}", _run, descending=True, before=prefix, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _RUN,
+        f"FROM import_runs WHERE {where}",
+        _run,
+        descending=True,
+        before=prefix,
+        **given,
+    )
 
 
 _SECRET = sealed_column("import_runs", "secret", "id")

@@ -9,10 +9,32 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from .platforms import Service
 
 SourceKind = Literal[
-    "octavo", "markdown", "html", "docusaurus", "mkdocs", "mintlify", "vitepress", "starlight", "fumadocs", "nextra", "hugo", "jekyll",
-    "github-wiki", "obsidian", "sphinx", "notion", "confluence", "confluence-xml", "antora", "asciidoc",
-    "bookstack", "wikijs", "outline", "docmost", "readme",
-]  # fmt: skip
+    "octavo",
+    "markdown",
+    "html",
+    "docusaurus",
+    "mkdocs",
+    "mintlify",
+    "vitepress",
+    "starlight",
+    "fumadocs",
+    "nextra",
+    "hugo",
+    "jekyll",
+    "github-wiki",
+    "obsidian",
+    "sphinx",
+    "notion",
+    "confluence",
+    "confluence-xml",
+    "antora",
+    "asciidoc",
+    "bookstack",
+    "wikijs",
+    "outline",
+    "docmost",
+    "readme",
+]
 
 
 class WebsiteSource(Struct, tag="website"):

@@ -121,14 +121,18 @@ def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None
             written = {part.part_id: part for part in parts}
             return Base(
                 earlier,
-                {id: replace(part.written.page, body=part.body) for id, part in written.items() if part.written.page},
+                {
+                    id: replace(part.written.page, body=part.body)
+                    for id, part in written.items()
+                    if part.written.page
+                },
                 {
                     id: replace(item, content=part.body or part.file or item.content)
                     for id, part in written.items()
                     if (item := part.written.item)
                 },
                 {id: part.written.slug for id, part in written.items() if part.written.page},
-            )  # fmt: skip
+            )
     return None
 
 

@@ -103,9 +103,15 @@ class Variants:
         problems: list[Problem] = []
         for arrange in _arrange:
             site, said = arrange(
-                tx, context, self._actor, run.organization_id, title[:128], structure, self.spaces,
+                tx,
+                context,
+                self._actor,
+                run.organization_id,
+                title[:128],
+                structure,
+                self.spaces,
                 self._source.parts,
-            )  # fmt: skip
+            )
             problems += said
         brought = [
             ImportedVariant(

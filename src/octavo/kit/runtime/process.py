@@ -150,10 +150,27 @@ def find_deno() -> str:
 def command() -> list[str]:
     """Return the command that starts a process. Raises Unavailable if Deno is not installed."""
     return [
-        find_deno(), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
-        "--cached-only", "--no-code-cache", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run",
-        "--deny-ffi", "--deny-sys", "--deny-import", f"--v8-flags=--max-old-space-size={HEAP}", str(RUNNER),
-    ]  # fmt: skip
+        find_deno(),
+        "run",
+        "--quiet",
+        "--no-prompt",
+        "--no-remote",
+        "--no-npm",
+        "--no-config",
+        "--no-lock",
+        "--cached-only",
+        "--no-code-cache",
+        "--deny-read",
+        "--deny-write",
+        "--deny-net",
+        "--deny-env",
+        "--deny-run",
+        "--deny-ffi",
+        "--deny-sys",
+        "--deny-import",
+        f"--v8-flags=--max-old-space-size={HEAP}",
+        str(RUNNER),
+    ]
 
 
 class ScriptEvent(Struct, frozen=True):

@@ -124,8 +124,9 @@ def _parse_key(place: str, text: str) -> bytes:
 
 
 def _from_base64(text: str) -> bytes:
-    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_" if set("-_") & set(text) else None,
-                            validate=True)  # fmt: skip
+    return base64.b64decode(
+        text + "=" * (-len(text) % 4), altchars=b"-_" if set("-_") & set(text) else None, validate=True
+    )
 
 
 def make_key(file: Path) -> bytes:

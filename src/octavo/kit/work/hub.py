@@ -123,9 +123,20 @@ class Listener:
     """
 
     __slots__ = (
-        "after", "check", "checked_at", "checked_with", "ended", "given", "may_know", "owner", "quiet_since", "size",
-        "topics", "until", "waiter",
-    )  # fmt: skip
+        "after",
+        "check",
+        "checked_at",
+        "checked_with",
+        "ended",
+        "given",
+        "may_know",
+        "owner",
+        "quiet_since",
+        "size",
+        "topics",
+        "until",
+        "waiter",
+    )
 
     def __init__(
         self,

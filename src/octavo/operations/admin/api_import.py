@@ -180,9 +180,14 @@ def move_spaces_in(
             where = f"{where}/{escaped(project.id)}"
             if not wanted and len(platform.versions()) > 1:
                 return bring_source(
-                    context, where, organization_id=organization_id, collection_id=collection_id, publish=publish,
-                    progress=progress, opening=lambda: _opened_whole(platform, project),
-                )  # fmt: skip
+                    context,
+                    where,
+                    organization_id=organization_id,
+                    collection_id=collection_id,
+                    publish=publish,
+                    progress=progress,
+                    opening=lambda: _opened_whole(platform, project),
+                )
         found = platform.find_spaces()[0]
     except SourceError as error:
         raise BadRequest(f"--from: {error}") from None
@@ -210,9 +215,17 @@ def move_spaces_in(
                 folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
                 source = platform.open(space.id, folder, stack)
                 brought = bring_into(
-                    context, source, places[space.id], here[space.id], {}, None, publish, None,
-                    lambda done, total: None, False,
-                )  # fmt: skip
+                    context,
+                    source,
+                    places[space.id],
+                    here[space.id],
+                    {},
+                    None,
+                    publish,
+                    None,
+                    lambda done, total: None,
+                    False,
+                )
         except SourceError as error:
             done.stopped = str(error)
             break

@@ -261,11 +261,14 @@ class _Check:
     def _is_bounded(self) -> bool:
         bounds = self._bounds
         reached = (
-            f"{bounds.addresses} addresses" if len(self._seen) >= bounds.addresses
-            else f"{bounds.size} bytes" if self._size >= bounds.size
-            else f"{bounds.seconds:g} seconds" if time.monotonic() >= self._until
+            f"{bounds.addresses} addresses"
+            if len(self._seen) >= bounds.addresses
+            else f"{bounds.size} bytes"
+            if self._size >= bounds.size
+            else f"{bounds.seconds:g} seconds"
+            if time.monotonic() >= self._until
             else ""
-        )  # fmt: skip
+        )
         if reached:
             left = len(self._waiting)
             self._tell(

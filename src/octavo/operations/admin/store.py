@@ -45,8 +45,16 @@ def list_organizations(
           (SELECT count(*) FROM sites s WHERE s.organization_id = o.id)"""
     source = f"FROM organizations o WHERE {where}"
     return list_page(
-        tx, limit, page, columns, source, lambda row: OrganizationRow(*row), by="o.id", descending=True, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        columns,
+        source,
+        lambda row: OrganizationRow(*row),
+        by="o.id",
+        descending=True,
+        **given,
+    )
 
 
 def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | None) -> Slice[PersonRow]:
@@ -59,9 +67,16 @@ def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | 
           (SELECT count(*) FROM members m WHERE m.user_id = u.id),
           (SELECT max(m.last_seen_at) FROM members m WHERE m.user_id = u.id)"""
     return list_page(
-        tx, limit, page, columns, f"FROM users u WHERE {where}",
-        lambda row: PersonRow(UserRow(*row[:6]), bool(row[6]), row[7], row[8]), by="u.id", descending=True, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        columns,
+        f"FROM users u WHERE {where}",
+        lambda row: PersonRow(UserRow(*row[:6]), bool(row[6]), row[7], row[8]),
+        by="u.id",
+        descending=True,
+        **given,
+    )
 
 
 def _like(text: str) -> str:

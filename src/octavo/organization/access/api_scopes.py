@@ -11,14 +11,36 @@ from collections import defaultdict
 from typing import Literal, get_args
 
 ApiScope = Literal[
-    "user:read", "organization:read", "organization:write", "organization:members:read",
-    "organization:members:write", "organization:ask", "organization:search", "space:read", "space:write",
-    "space:permissions:read", "space:permissions:write", "change-request:merge", "site:read", "site:write",
-    "site:publish", "site:permissions:read", "site:permissions:write", "site:auth:read", "site:auth:write",
-    "site:insights:read", "site:ask", "site:search", "integration:read", "integration:installations:read",
-    "integration:installations:write", "integration:publish", "integration:delete", "openapi:read",
+    "user:read",
+    "organization:read",
+    "organization:write",
+    "organization:members:read",
+    "organization:members:write",
+    "organization:ask",
+    "organization:search",
+    "space:read",
+    "space:write",
+    "space:permissions:read",
+    "space:permissions:write",
+    "change-request:merge",
+    "site:read",
+    "site:write",
+    "site:publish",
+    "site:permissions:read",
+    "site:permissions:write",
+    "site:auth:read",
+    "site:auth:write",
+    "site:insights:read",
+    "site:ask",
+    "site:search",
+    "integration:read",
+    "integration:installations:read",
+    "integration:installations:write",
+    "integration:publish",
+    "integration:delete",
+    "openapi:read",
     "openapi:write",
-]  # fmt: skip
+]
 API_SCOPES: tuple[ApiScope, ...] = get_args(ApiScope)
 
 _OPERATIONS: dict[ApiScope, str] = {

@@ -205,6 +205,16 @@ def list_audit_events(
         counting = "count(*) FROM audit_events"
     count = tx.value(f"SELECT {counting} WHERE {where}", org=organization_id, **given)
     return list_page(
-        tx, limit, page, _COLUMNS, f"FROM audit_events e WHERE {where}", lambda row: AuditRow(*row),
-        by="created_at, id", key_types=(int, str), descending=True, count=count, org=organization_id, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _COLUMNS,
+        f"FROM audit_events e WHERE {where}",
+        lambda row: AuditRow(*row),
+        by="created_at, id",
+        key_types=(int, str),
+        descending=True,
+        count=count,
+        org=organization_id,
+        **given,
+    )

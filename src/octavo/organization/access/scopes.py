@@ -16,10 +16,30 @@ from .api_scopes import API_SCOPES_NEEDED
 from .roles import Can
 
 AREAS = (
-    "access", "agents", "ask", "audit", "changes", "comments", "content", "conversations", "events", "fonts", "gitsync",
-    "imports", "integrations", "invitations", "notifications", "openapi", "orgs", "printing", "search", "sites",
-    "spaces", "translations", "webhooks",
-)  # fmt: skip
+    "access",
+    "agents",
+    "ask",
+    "audit",
+    "changes",
+    "comments",
+    "content",
+    "conversations",
+    "events",
+    "fonts",
+    "gitsync",
+    "imports",
+    "integrations",
+    "invitations",
+    "notifications",
+    "openapi",
+    "orgs",
+    "printing",
+    "search",
+    "sites",
+    "spaces",
+    "translations",
+    "webhooks",
+)
 SCOPES = frozenset(
     {"read", "write", "admin"} | {f"{area}:{verb}" for area in AREAS for verb in ("read", "write")}
 )

@@ -65,10 +65,20 @@ _HAS_MEMBER = """(EXISTS (SELECT 1 FROM team_members x LEFT JOIN scim_resources 
 # Conditions of filters by attribute name in lower case, with {0} for the value.
 BY_EMAIL = "email = {0}"
 BY_TITLE = "t.title = {0}"
-USER_FILTERS = {"username": BY_EMAIL, "emails.value": BY_EMAIL, "emails": BY_EMAIL,
-                "externalid": "external_id = {0}", "id": "id = {0}"}  # fmt: skip
-GROUP_FILTERS = {"displayname": BY_TITLE, "externalid": "s.external_id = {0}", "id": "t.id = {0}",
-                 "members": _HAS_MEMBER, "members.value": _HAS_MEMBER}  # fmt: skip
+USER_FILTERS = {
+    "username": BY_EMAIL,
+    "emails.value": BY_EMAIL,
+    "emails": BY_EMAIL,
+    "externalid": "external_id = {0}",
+    "id": "id = {0}",
+}
+GROUP_FILTERS = {
+    "displayname": BY_TITLE,
+    "externalid": "s.external_id = {0}",
+    "id": "t.id = {0}",
+    "members": _HAS_MEMBER,
+    "members.value": _HAS_MEMBER,
+}
 Filters = Sequence[tuple[str, str]]
 """Conditions from ``USER_FILTERS`` or ``GROUP_FILTERS`` that must all hold, each with its value."""
 

@@ -38,8 +38,15 @@ LIFETIME = 5 * 60_000
 """Milliseconds between a challenge and the browser's response."""
 
 _UNREADABLE = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError, struct.error,
-)  # fmt: skip
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    AssertionError,
+    RecursionError,
+    struct.error,
+)
 """Exceptions that the library raises for a malformed or mismatched response."""
 
 Base64 = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[A-Za-z0-9_-]+=*\Z")]

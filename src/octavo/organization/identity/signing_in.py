@@ -279,8 +279,11 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
 def forget_expired(context: Context) -> None:
     moment = now()
     with context.db.write() as tx:
-        tx.run("DELETE FROM sessions WHERE expires_at < :now OR last_used_at < :idle", now=moment,
-               idle=moment - SESSION_IDLE)  # fmt: skip
+        tx.run(
+            "DELETE FROM sessions WHERE expires_at < :now OR last_used_at < :idle",
+            now=moment,
+            idle=moment - SESSION_IDLE,
+        )
         tx.run("DELETE FROM one_time_secrets WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM saml_assertions WHERE expires_at < :now", now=moment)
         tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - DAY)

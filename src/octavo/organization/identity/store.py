@@ -68,9 +68,16 @@ def list_service_accounts(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[ServiceAccountRow]:
     return list_page(
-        tx, limit, page, "u.id, u.display_name, m.role, u.created_at", _SERVICE, lambda row: ServiceAccountRow(*row),
-        by="u.id", descending=True, org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        "u.id, u.display_name, m.role, u.created_at",
+        _SERVICE,
+        lambda row: ServiceAccountRow(*row),
+        by="u.id",
+        descending=True,
+        org=organization_id,
+    )
 
 
 def is_service_account(tx: Transaction, organization_id: str, account_id: str) -> bool:

@@ -132,9 +132,17 @@ def list_open_invitations(
 ) -> Slice[OpenInvitation]:
     """Return the invitations that a user with a verified address can accept, newest first."""
     return list_page(
-        tx, limit, page, "i.id, o.id, o.title, i.role, i.created_at", _OPEN, lambda row: OpenInvitation(*row),
-        by="i.id", descending=True, user=user_id, now=now(),
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        "i.id, o.id, o.title, i.role, i.created_at",
+        _OPEN,
+        lambda row: OpenInvitation(*row),
+        by="i.id",
+        descending=True,
+        user=user_id,
+        now=now(),
+    )
 
 
 def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
@@ -146,9 +154,15 @@ def list_invitations(
 ) -> Slice[InvitationRow]:
     """Return the open invitations, newest first, including expired ones."""
     return list_page(
-        tx, limit, page, _INVITATION, "FROM invitations WHERE organization_id = :org",
-        lambda row: InvitationRow(*row), descending=True, org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _INVITATION,
+        "FROM invitations WHERE organization_id = :org",
+        lambda row: InvitationRow(*row),
+        descending=True,
+        org=organization_id,
+    )
 
 
 def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str) -> InvitationRow | None:
@@ -232,9 +246,17 @@ def list_links(
     """Return the links to the organization as a whole, newest first."""
     source = "FROM invite_links WHERE organization_id = :org AND target_type = 'organization'"
     return list_page(
-        tx, limit, page, _LINK, source, lambda row: _link(sealer, row), by="created_at, id", key_types=(int, str),
-        descending=True, org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _LINK,
+        source,
+        lambda row: _link(sealer, row),
+        by="created_at, id",
+        key_types=(int, str),
+        descending=True,
+        org=organization_id,
+    )
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:

@@ -134,9 +134,17 @@ def list_organizations(
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     found = list_page(
-        tx, limit, page, f"{_COLUMNS}, m.role", source, lambda row: (_org(row), row[7]), by="o.id", descending=True,
-        user=user_id, reached=organization_ids,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        f"{_COLUMNS}, m.role",
+        source,
+        lambda row: (_org(row), row[7]),
+        by="o.id",
+        descending=True,
+        user=user_id,
+        reached=organization_ids,
+    )
     orgs = _with_proofs(tx, [org for org, _ in found.rows])
     roles = [role for _, role in found.rows]
     return Slice(list(zip(orgs, roles, strict=True)), found.count, found.next_token)

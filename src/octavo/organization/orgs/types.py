@@ -8,10 +8,17 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 Hostname = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]\Z")]
 RuleName = Literal[
-    "require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass", "require_at_least_one_review",
-    "require_all_reviews_approved", "require_agent_review", "require_up_to_date_change_request",
-    "require_change_request_subject", "require_change_request_description", "custom",
-]  # fmt: skip
+    "require_specific_reviewers",
+    "require_one_of_specific_reviewers",
+    "allow_bypass",
+    "require_at_least_one_review",
+    "require_all_reviews_approved",
+    "require_agent_review",
+    "require_up_to_date_change_request",
+    "require_change_request_subject",
+    "require_change_request_description",
+    "custom",
+]
 _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass")
 
 

@@ -7,11 +7,29 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 EventType = Literal[
-    "page_view", "search_open", "search_type_query", "search_open_result", "page_post_feedback",
-    "page_post_feedback_comment", "ask_question", "ask_view", "ask_rate_response", "link_click",
-    "api_client_open", "api_client_request", "ad_click", "ad_display", "trademark_click", "page_markdown_request",
-    "llms_request", "mcp_request", "rss_request", "agent_feedback", "page_missing", "search_missing",
-]  # fmt: skip
+    "page_view",
+    "search_open",
+    "search_type_query",
+    "search_open_result",
+    "page_post_feedback",
+    "page_post_feedback_comment",
+    "ask_question",
+    "ask_view",
+    "ask_rate_response",
+    "link_click",
+    "api_client_open",
+    "api_client_request",
+    "ad_click",
+    "ad_display",
+    "trademark_click",
+    "page_markdown_request",
+    "llms_request",
+    "mcp_request",
+    "rss_request",
+    "agent_feedback",
+    "page_missing",
+    "search_missing",
+]
 DisplayContext = Literal["site", "server", "embed", "markdown", "mcp"]
 PageRating = Literal["bad", "ok", "good"]
 LinkPosition = Literal["announcement", "header", "footer", "sidebar", "content"]

@@ -19,10 +19,34 @@ FILES = "x-octavo-files"
 _HOPS = 50
 
 _NAMED = frozenset(
-    ["properties", "patternProperties", "definitions", "$defs", "schemas", "responses", "parameters", "examples",
-     "requestBodies", "headers", "securitySchemes", "securityDefinitions", "links", "callbacks", "pathItems",
-     "paths", "webhooks", EARLY_WEBHOOKS, "mapping", "variables", "encoding", "content", "scopes", "dependentSchemas", FILES]
-)  # fmt: skip
+    [
+        "properties",
+        "patternProperties",
+        "definitions",
+        "$defs",
+        "schemas",
+        "responses",
+        "parameters",
+        "examples",
+        "requestBodies",
+        "headers",
+        "securitySchemes",
+        "securityDefinitions",
+        "links",
+        "callbacks",
+        "pathItems",
+        "paths",
+        "webhooks",
+        EARLY_WEBHOOKS,
+        "mapping",
+        "variables",
+        "encoding",
+        "content",
+        "scopes",
+        "dependentSchemas",
+        FILES,
+    ]
+)
 """Objects whose keys are chosen by authors."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
 """Keys that hold values of the API, in which ``$ref`` has no meaning."""
@@ -155,9 +179,15 @@ class _Bundler:
             return None
         if place:
             if re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.I):
-                self._complain(file, way, (f"`{reference[:200]}`: references to other hosts and to files "
-"of the server aren't followed. Add the file to an archive "
-"with the description."))  # fmt: skip
+                self._complain(
+                    file,
+                    way,
+                    (
+                        f"`{reference[:200]}`: references to other hosts and to files "
+                        "of the server aren't followed. Add the file to an archive "
+                        "with the description."
+                    ),
+                )
                 return None
             other = resolve_path(file, place)
             if other not in self._files.files:

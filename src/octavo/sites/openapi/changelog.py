@@ -79,8 +79,11 @@ class _Drawing:
         for change in self._release.changes[:_MOST]:
             by_operation.setdefault(change.operation, []).append(change)
         parts: dict[str, dict[str, list[ApiChange]]] = {
-            "breaking": {}, "new": {}, "deprecated": {}, "other": {},
-        }  # fmt: skip
+            "breaking": {},
+            "new": {},
+            "deprecated": {},
+            "other": {},
+        }
         for operation, changes in by_operation.items():
             if any(change.breaking for change in changes):
                 part = "breaking"

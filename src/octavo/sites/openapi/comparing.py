@@ -197,7 +197,14 @@ class _Comparing:
     ) -> Iterator[ApiChange]:
         if direction == "response":
             return
-        for key, sign in (("minimum", 1), ("minLength", 1), ("minItems", 1), ("maximum", -1), ("maxLength", -1), ("maxItems", -1)):  # fmt: skip
+        for key, sign in (
+            ("minimum", 1),
+            ("minLength", 1),
+            ("minItems", 1),
+            ("maximum", -1),
+            ("maxLength", -1),
+            ("maxItems", -1),
+        ):
             before, after = was.get(key), now.get(key)
             if before == after:
                 continue

@@ -14,10 +14,31 @@ _MOVED = {
     "#/responses/": "#/components/responses/",
     "#/parameters/": "#/components/parameters/",
 }
-_SCHEMA_KEYS = ("type", "format", "items", "default", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
-                "maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "enum", "multipleOf",
-                "x-enumDescriptions")  # fmt: skip
-_STYLES = {"csv": ("form", False), "multi": ("form", True), "ssv": ("spaceDelimited", False), "pipes": ("pipeDelimited", False)}  # fmt: skip
+_SCHEMA_KEYS = (
+    "type",
+    "format",
+    "items",
+    "default",
+    "maximum",
+    "exclusiveMaximum",
+    "minimum",
+    "exclusiveMinimum",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "maxItems",
+    "minItems",
+    "uniqueItems",
+    "enum",
+    "multipleOf",
+    "x-enumDescriptions",
+)
+_STYLES = {
+    "csv": ("form", False),
+    "multi": ("form", True),
+    "ssv": ("spaceDelimited", False),
+    "pipes": ("pipeDelimited", False),
+}
 _FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 _FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
@@ -30,7 +51,9 @@ def from_swagger(old: Data) -> Data:
     made = _Converter(old).run()
 
     def move(reference: str, way: Way) -> str | None:
-        return next((new + reference[len(was):] for was, new in _MOVED.items() if reference.startswith(was)), None)  # fmt: skip
+        return next(
+            (new + reference[len(was) :] for was, new in _MOVED.items() if reference.startswith(was)), None
+        )
 
     moved: Data = walk_references(made, move)
     return moved

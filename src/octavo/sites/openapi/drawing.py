@@ -71,29 +71,60 @@ _VALUES = 200
 """Possible values of a field that are drawn."""
 _STATUSES = frozenset(HTTPStatus)
 _LIMITS = (
-    ("default", "default"), ("const", "const"), ("minimum", "minimum"), ("maximum", "maximum"),
-    ("exclusiveMinimum", "exclusive_minimum"), ("exclusiveMaximum", "exclusive_maximum"),
-    ("multipleOf", "multiple_of"), ("minLength", "min_length"), ("maxLength", "max_length"),
-    ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
-)  # fmt: skip
+    ("default", "default"),
+    ("const", "const"),
+    ("minimum", "minimum"),
+    ("maximum", "maximum"),
+    ("exclusiveMinimum", "exclusive_minimum"),
+    ("exclusiveMaximum", "exclusive_maximum"),
+    ("multipleOf", "multiple_of"),
+    ("minLength", "min_length"),
+    ("maxLength", "max_length"),
+    ("minItems", "min_items"),
+    ("maxItems", "max_items"),
+    ("pattern", "pattern"),
+)
 """Keywords about a schema's values, and their labels."""
 _KEYWORDS = (
-    "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired",
-    "unevaluatedProperties", "unevaluatedItems", "contentMediaType", "contentEncoding",
-)  # fmt: skip
+    "uniqueItems",
+    "minContains",
+    "maxContains",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contentMediaType",
+    "contentEncoding",
+)
 """The same for keywords shown as they are: few descriptions use them, and readers of those know them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
 """Keywords without which a schema says nothing about its values."""
 _INNER = (
-    "contains", "propertyNames", "not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "contentSchema",
-)  # fmt: skip
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contentSchema",
+)
 """Keywords that hold one schema, which is shown under the keyword."""
 _HOLDING = (
-    "properties", "additionalProperties", "allOf", "oneOf", "anyOf", "patternProperties", "dependentSchemas",
-    "prefixItems", *_INNER,
-)  # fmt: skip
+    "properties",
+    "additionalProperties",
+    "allOf",
+    "oneOf",
+    "anyOf",
+    "patternProperties",
+    "dependentSchemas",
+    "prefixItems",
+    *_INNER,
+)
 """Keywords of a schema that hold other schemas."""
 _MEDIA_TYPES = 5
 """Media types of one body or response whose examples are shown."""

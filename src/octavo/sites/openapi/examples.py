@@ -24,19 +24,44 @@ _KEPT = 64
 """Cached examples of named schemas, such as error bodies, which are the same on all pages."""
 _kept: WeakKeyDictionary[ApiDescription, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
 _NAMES = {
-    "email": "name@example.com", "mail": "name@example.com", "url": "https://example.com",
-    "uri": "https://example.com", "href": "https://example.com", "website": "https://example.com",
-    "host": "example.com", "hostname": "example.com", "domain": "example.com", "ip": "192.0.2.1",
-    "phone": "+15550100", "currency": "EUR", "country": "DE", "language": "en", "locale": "en",
-    "timezone": "Europe/Berlin", "color": "#2563eb", "colour": "#2563eb", "date": "2026-01-31", "sha": "ce587453ced02b15",
-}  # fmt: skip
+    "email": "name@example.com",
+    "mail": "name@example.com",
+    "url": "https://example.com",
+    "uri": "https://example.com",
+    "href": "https://example.com",
+    "website": "https://example.com",
+    "host": "example.com",
+    "hostname": "example.com",
+    "domain": "example.com",
+    "ip": "192.0.2.1",
+    "phone": "+15550100",
+    "currency": "EUR",
+    "country": "DE",
+    "language": "en",
+    "locale": "en",
+    "timezone": "Europe/Berlin",
+    "color": "#2563eb",
+    "colour": "#2563eb",
+    "date": "2026-01-31",
+    "sha": "ce587453ced02b15",
+}
 """String values by the last word of their names, if the description says nothing else."""
 _FORMATS = {
-    "date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "time": "12:00:00Z", "duration": "PT1H",
-    "email": "name@example.com", "uuid": "123e4567-e89b-12d3-a456-426614174000", "uri": "https://example.com",
-    "url": "https://example.com", "hostname": "example.com", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
-    "byte": "dGV4dA==", "binary": "binary", "password": "secret",
-}  # fmt: skip
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "PT1H",
+    "email": "name@example.com",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "uri": "https://example.com",
+    "url": "https://example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "byte": "dGV4dA==",
+    "binary": "binary",
+    "password": "secret",
+}
 
 
 def media_example(description: ApiDescription, media: Data, direction: Direction, name: str = "") -> Any:

@@ -187,9 +187,11 @@ class _Plain:
                 ]
             )
         self._above.add(id(node))
-        found = self._map(node, way) if isinstance(node, yaml.MappingNode) else [
-            self.value(item, (*way, index)) for index, item in enumerate(node.value)
-        ]  # fmt: skip
+        found = (
+            self._map(node, way)
+            if isinstance(node, yaml.MappingNode)
+            else [self.value(item, (*way, index)) for index, item in enumerate(node.value)]
+        )
         self._above.discard(id(node))
         return found
 
@@ -211,8 +213,16 @@ class _Plain:
                 continue
             if key in found:
                 raise SpecError(
-                    [Complaint(f"The key {key[:100]!r} is used twice.", "INVALID_YAML", pointer((*way, key)), line, self._name)]
-                )  # fmt: skip
+                    [
+                        Complaint(
+                            f"The key {key[:100]!r} is used twice.",
+                            "INVALID_YAML",
+                            pointer((*way, key)),
+                            line,
+                            self._name,
+                        )
+                    ]
+                )
             found[key] = self.value(value_node, (*way, key))
         return {**merged, **found} if merged else found
 

@@ -93,9 +93,15 @@ def find_spec_by_url(tx: Transaction, organization_id: str, url: str) -> SpecRow
 def list_specs(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[SpecRow]:
     """Return the specifications by slug."""
     return list_page(
-        tx, limit, page, _SPEC, "FROM openapi_specs WHERE organization_id = :org", lambda row: SpecRow(*row),
-        by="slug", org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _SPEC,
+        "FROM openapi_specs WHERE organization_id = :org",
+        lambda row: SpecRow(*row),
+        by="slug",
+        org=organization_id,
+    )
 
 
 def insert_spec(tx: Transaction, organization_id: str, slug: str) -> str:
@@ -165,9 +171,17 @@ def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> li
 def list_versions(tx: Transaction, spec_id: str, limit: int, page: str | None) -> Slice[VersionRow]:
     """Return the versions, newest first."""
     return list_page(
-        tx, limit, page, _VERSION, "FROM openapi_versions WHERE spec_id = :spec", lambda row: VersionRow(*row),
-        by="number", key_types=(int,), descending=True, spec=spec_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _VERSION,
+        "FROM openapi_versions WHERE spec_id = :spec",
+        lambda row: VersionRow(*row),
+        by="number",
+        key_types=(int,),
+        descending=True,
+        spec=spec_id,
+    )
 
 
 def insert_version(

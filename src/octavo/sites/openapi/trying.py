@@ -44,8 +44,18 @@ _HOST = re.compile(
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.I)
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _UNSENT = frozenset(
-    ["host", "content-length", "transfer-encoding", "connection", "cookie", "te", "trailer", "upgrade", "forwarded"]
-)  # fmt: skip
+    [
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "cookie",
+        "te",
+        "trailer",
+        "upgrade",
+        "forwarded",
+    ]
+)
 
 Place = Literal["path", "query", "header", "cookie"]
 
@@ -220,10 +230,30 @@ def _origins_of(flows: Iterable[Flow]) -> dict[str, None]:
 
 
 _CHECKED = frozenset(
-    ["type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
-     "maxLength", "pattern", "minItems", "maxItems", "required", "nullable", "readOnly", "writeOnly", "title", "format",
-     "default", "deprecated"]
-)  # fmt: skip
+    [
+        "type",
+        "enum",
+        "const",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minItems",
+        "maxItems",
+        "required",
+        "nullable",
+        "readOnly",
+        "writeOnly",
+        "title",
+        "format",
+        "default",
+        "deprecated",
+    ]
+)
 _CHECKS = 3000
 """Schemas that a browser gets for validation; further ones aren't validated."""
 _REFERRED = "#/components/schemas/"
@@ -496,9 +526,16 @@ def _scheme(
         if kind == "openIdConnect" and (address := _safe_url(data.get("openIdConnectUrl"))):
             flows = [Flow("OpenID Connect", address)]
         return Scheme(
-            name, "header", "Authorization", word, placeholder, env=env, scopes=needed, flows=flows,
+            name,
+            "header",
+            "Authorization",
+            word,
+            placeholder,
+            env=env,
+            scopes=needed,
+            flows=flows,
             beyond="computed" if kind == "http" and _COMPUTED.fullmatch(scheme) else "",
-        )  # fmt: skip
+        )
     if kind == "mutualTLS":
         return Scheme(name, "header", "", beyond="certificate")
     place = data.get("in")

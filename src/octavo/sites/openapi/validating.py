@@ -38,9 +38,14 @@ def version_of(document: Any) -> Version:
             [Complaint("The description must have the key `openapi` or `swagger`.", "NO_VERSION")]
         )
     raise SpecError(
-        [Complaint("The version must be Swagger 2.0 or OpenAPI 3.0, 3.1, or 3.2.", "UNKNOWN_VERSION",
-                   pointer(("openapi" if openapi is not None else "swagger",)))]
-    )  # fmt: skip
+        [
+            Complaint(
+                "The version must be Swagger 2.0 or OpenAPI 3.0, 3.1, or 3.2.",
+                "UNKNOWN_VERSION",
+                pointer(("openapi" if openapi is not None else "swagger",)),
+            )
+        ]
+    )
 
 
 def validate(file: SourceFile, version: Version) -> None:

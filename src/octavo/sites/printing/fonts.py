@@ -10,14 +10,54 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Whole Unicode blocks covered by the fonts inside typst (Libertinus Serif, New Computer Modern, DejaVu Sans Mono).
-_EMBEDDED = [(0x20, 0x58F), (0x10A0, 0x10FF), (0x1D00, 0x20CF), (0x2100, 0x23CE), (0x2500, 0x26B8),
-             (0x2700, 0x2704), (0x2706, 0x2709), (0x270C, 0x2727), (0x2729, 0x274B), (0x2756, 0x2756),
-             (0x2758, 0x2794), (0x2798, 0x27AF), (0x27B1, 0x27BE), (0x27C0, 0x2AFF), (0xFB00, 0xFB06),
-             (0xFFFC, 0xFFFD), (0x1D400, 0x1D7FF)]  # fmt: skip
+_EMBEDDED = [
+    (0x20, 0x58F),
+    (0x10A0, 0x10FF),
+    (0x1D00, 0x20CF),
+    (0x2100, 0x23CE),
+    (0x2500, 0x26B8),
+    (0x2700, 0x2704),
+    (0x2706, 0x2709),
+    (0x270C, 0x2727),
+    (0x2729, 0x274B),
+    (0x2756, 0x2756),
+    (0x2758, 0x2794),
+    (0x2798, 0x27AF),
+    (0x27B1, 0x27BE),
+    (0x27C0, 0x2AFF),
+    (0xFB00, 0xFB06),
+    (0xFFFC, 0xFFFD),
+    (0x1D400, 0x1D7FF),
+]
 # Symbols that stand for a word, replaced by what the fonts have.
-_NEAR = {"✅": "✓", "☑": "✓", "❌": "✗", "❎": "✗", "⭐": "★", "🌟": "★", "⚠": "⚠", "❗": "!", "❓": "?", "❕": "!",
-         "❔": "?", "➕": "+", "➖": "−", "🔴": "●", "🟢": "●", "🟡": "●", "🔵": "●", "⚫": "●", "⚪": "○",
-         "🟠": "●", "▶": "▶", "👉": "→", "👈": "←", "⬅": "←", "⬆": "↑", "⬇": "↓"}  # fmt: skip
+_NEAR = {
+    "✅": "✓",
+    "☑": "✓",
+    "❌": "✗",
+    "❎": "✗",
+    "⭐": "★",
+    "🌟": "★",
+    "⚠": "⚠",
+    "❗": "!",
+    "❓": "?",
+    "❕": "!",
+    "❔": "?",
+    "➕": "+",
+    "➖": "−",
+    "🔴": "●",
+    "🟢": "●",
+    "🟡": "●",
+    "🔵": "●",
+    "⚫": "●",
+    "⚪": "○",
+    "🟠": "●",
+    "▶": "▶",
+    "👉": "→",
+    "👈": "←",
+    "⬅": "←",
+    "⬆": "↑",
+    "⬇": "↓",
+}
 _JOINERS = re.compile("[\ufe0e\ufe0f\u200d\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _OUTSIDE = re.compile("[^\x00-\u058f\u1e00-\u20cf]")
 _PICTURE = re.compile("[\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")

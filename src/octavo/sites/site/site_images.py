@@ -56,9 +56,14 @@ def picture_url(sites_url: str, row: PictureRow) -> str:
 def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[PictureRow]:
     """List images, oldest first."""
     return list_page(
-        tx, limit, page, _COLUMNS, "FROM pictures WHERE organization_id = :org", lambda row: PictureRow(*row),
+        tx,
+        limit,
+        page,
+        _COLUMNS,
+        "FROM pictures WHERE organization_id = :org",
+        lambda row: PictureRow(*row),
         org=organization_id,
-    )  # fmt: skip
+    )
 
 
 def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> PictureRow:

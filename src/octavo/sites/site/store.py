@@ -241,8 +241,16 @@ def list_sites(
         given["types"] = types
     condition = " AND ".join(where)
     return list_page(
-        tx, limit, page, _SITE, f"FROM sites t WHERE {condition}", _site, by="t.id", descending=True, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _SITE,
+        f"FROM sites t WHERE {condition}",
+        _site,
+        by="t.id",
+        descending=True,
+        **given,
+    )
 
 
 def list_sites_with_ads(
@@ -373,9 +381,15 @@ def list_people(
     people = """FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
                 WHERE m.organization_id = :org AND m.disabled = 0 AND m.role IS NOT NULL"""
     return list_page(
-        tx, limit, page, "m.user_id, m.role", people, lambda row: (row[0], row[1]), by="m.user_id",
+        tx,
+        limit,
+        page,
+        "m.user_id, m.role",
+        people,
+        lambda row: (row[0], row[1]),
+        by="m.user_id",
         org=organization_id,
-    )  # fmt: skip
+    )
 
 
 def touch_sites(tx: Transaction, organization_id: str) -> None:

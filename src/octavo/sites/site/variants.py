@@ -69,5 +69,7 @@ def _add(
         if spaces[entry.key] in there:
             continue
         made = add_site_space(tx, site, spaces[entry.key], beside.section_id)
-        if entry.path is not None and not any(row.path == entry.path for row in load_structure(tx, site.site_id).variants(beside.section_id)):  # fmt: skip
+        if entry.path is not None and not any(
+            row.path == entry.path for row in load_structure(tx, site.site_id).variants(beside.section_id)
+        ):
             update_site_space(tx, site, made, {"path": entry.path})

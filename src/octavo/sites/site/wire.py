@@ -24,14 +24,36 @@ _PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
 
 # Every plan of Octavo includes everything.
 FEATURES = (
-    "sites-adaptive-content", "sites-advanced-customization", "sites-advanced-insights", "sites-ads",
-    "sites-ai-search", "sites-ai-assistant", "sites-embed", "sites-api-playground",
-    "sites-basic-customization", "sites-custom-domain", "sites-custom-fonts", "sites-custom-subdirectory",
-    "sites-full-text-search", "sites-multivariant-site", "sites-no-custom-domain", "sites-page-feedback",
-    "sites-page-traffic-insights", "sites-pdf-export", "sites-preview-deployments", "sites-public-visibility",
-    "sites-redirects", "sites-search-insights", "sites-sections", "sites-seo", "sites-share-links",
-    "sites-unlisted-visibility", "sites-user-contribution", "sites-visitor-authentication", "sites-visitors",
-)  # fmt: skip
+    "sites-adaptive-content",
+    "sites-advanced-customization",
+    "sites-advanced-insights",
+    "sites-ads",
+    "sites-ai-search",
+    "sites-ai-assistant",
+    "sites-embed",
+    "sites-api-playground",
+    "sites-basic-customization",
+    "sites-custom-domain",
+    "sites-custom-fonts",
+    "sites-custom-subdirectory",
+    "sites-full-text-search",
+    "sites-multivariant-site",
+    "sites-no-custom-domain",
+    "sites-page-feedback",
+    "sites-page-traffic-insights",
+    "sites-pdf-export",
+    "sites-preview-deployments",
+    "sites-public-visibility",
+    "sites-redirects",
+    "sites-search-insights",
+    "sites-sections",
+    "sites-seo",
+    "sites-share-links",
+    "sites-unlisted-visibility",
+    "sites-user-contribution",
+    "sites-visitor-authentication",
+    "sites-visitors",
+)
 
 
 class SiteUrls(Struct):

@@ -43,8 +43,12 @@ _RESOURCE = re.compile(
     r"(?:(?P<version>[^@:$/]+)@)?(?:(?:(?P<component>[\w.-]+):)?(?P<module>[\w.-]*):)?(?:(?P<family>page|partial|example|image|attachment)\$)?(?P<path>[^:$]+)\Z"
 )
 _FAMILIES = {
-    "page": "pages", "partial": "partials", "example": "examples", "image": "images", "attachment": "attachments"
-}  # fmt: skip
+    "page": "pages",
+    "partial": "partials",
+    "example": "examples",
+    "image": "images",
+    "attachment": "attachments",
+}
 _TITLE = re.compile(r"^=[ \t]+(?P<title>\S.*)$", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"^:(?P<name>[\w-]+):[ \t]*(?P<value>.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\{([\w-]+)\}")
@@ -53,11 +57,25 @@ _ITEM = re.compile(r"[ \t]*(?P<signs>\*+|-+|\.+)[ \t]+(?P<words>\S.*)$")
 _MACRO = re.compile(r"(?:xref:|link:|(?=https?://))(?P<target>[^\[\s]+)\[(?P<words>.*?)(?:,[^\]]*)?\]\^?")
 _FORMAT = re.compile(r"(?<!\w)[*_`#+^]+|[*_`#+^]+(?!\w)|\\(?=\W)")
 _SETTINGS = {
-    "icons": "font", "experimental": "", "relfilesuffix": ".adoc", "attribute-missing": "skip", "allow-uri-read": "",
-    "source-highlighter!": "", "sectnums!": "", "sectanchors!": "", "figure-caption!": "", "table-caption!": "",
-    "example-caption!": "", "listing-caption!": "", "toc!": "", "showtitle!": "", "linkcss": "", "env": "site",
-    "site-gen": "octavo", "max-include-depth": "20",
-}  # fmt: skip
+    "icons": "font",
+    "experimental": "",
+    "relfilesuffix": ".adoc",
+    "attribute-missing": "skip",
+    "allow-uri-read": "",
+    "source-highlighter!": "",
+    "sectnums!": "",
+    "sectanchors!": "",
+    "figure-caption!": "",
+    "table-caption!": "",
+    "example-caption!": "",
+    "listing-caption!": "",
+    "toc!": "",
+    "showtitle!": "",
+    "linkcss": "",
+    "env": "site",
+    "site-gen": "octavo",
+    "max-include-depth": "20",
+}
 _DIAGRAM = re.compile(
     r"^\[(mermaid|plantuml|graphviz|d2|ditaa|blockdiag)(?:,[^\]\n]*)?\][ \t]*$", re.MULTILINE
 )
@@ -163,7 +181,9 @@ class _Component(Struct):
 
     def place(self, path: str) -> tuple[str, str, str] | None:
         """Return the module, the folder of the family, and the rest of the path of a file of this component."""
-        found = re.match(r"modules/([^/]+)/(pages|partials|examples|images|attachments)/(.+)", path[len(self.folder) :])  # fmt: skip
+        found = re.match(
+            r"modules/([^/]+)/(pages|partials|examples|images|attachments)/(.+)", path[len(self.folder) :]
+        )
         return (found[1], found[2], found[3]) if path.startswith(self.folder) and found else None
 
 
@@ -182,13 +202,23 @@ def _components(files: Heads) -> list[_Component]:
         nav = said.get("nav")
         folder = folder_of(path)
         if any(other.startswith(f"{folder}modules/") for other in files.paths):
-            made.append(_Component(
-                folder, _text(said.get("name")), _text(said.get("title")) or _text(said.get("name")),
-                _text(said.get("version")), [_text(one) for one in nav] if isinstance(nav, list) else [],
-                _text(said.get("start_page")),
-                {str(name): _value(value) for name, value in attributes.items() if value is not False and value is not None}
-                if isinstance(attributes, dict) else {},
-            ))  # fmt: skip
+            made.append(
+                _Component(
+                    folder,
+                    _text(said.get("name")),
+                    _text(said.get("title")) or _text(said.get("name")),
+                    _text(said.get("version")),
+                    [_text(one) for one in nav] if isinstance(nav, list) else [],
+                    _text(said.get("start_page")),
+                    {
+                        str(name): _value(value)
+                        for name, value in attributes.items()
+                        if value is not False and value is not None
+                    }
+                    if isinstance(attributes, dict)
+                    else {},
+                )
+            )
     return made
 
 
@@ -226,11 +256,14 @@ def _antora(files: Heads, project: str) -> Layout:
     taken: set[str] = set()
     layout.variants = [
         Variant(
-            key=key_of(taken, one.version or f"version-{at}"), title=one.version or "Current", path=None if at == 0 else one.version or "current",
-            default=at == 0, lay_out=partial(_antora_of, files, [one], components),
+            key=key_of(taken, one.version or f"version-{at}"),
+            title=one.version or "Current",
+            path=None if at == 0 else one.version or "current",
+            default=at == 0,
+            lay_out=partial(_antora_of, files, [one], components),
         )
         for at, one in enumerate(components[:MAX_VARIANTS])
-    ]  # fmt: skip
+    ]
     return layout
 
 
@@ -254,7 +287,9 @@ def _antora_of(files: Heads, components: list[_Component], known: list[_Componen
             names[path] = re.sub(r"(?:^|(?<=/))index$", "README", stem) + ".md"
             version = component.version if component.version not in ("", "~", "null", "None") else ""
             start = "" if component.name == "ROOT" else component.name
-            addresses[path] = "/".join(part for part in (start, version, module.strip("/"), address_of(place[2])) if part)  # fmt: skip
+            addresses[path] = "/".join(
+                part for part in (start, version, module.strip("/"), address_of(place[2])) if part
+            )
     reading = _Reading(files, pages, known or components)
     entries: list[Entry] = []
     for component in components:
@@ -342,10 +377,20 @@ class _Reading:
             entries = grow(self.files, self.pages, root)
         languages = Counter(language for path in self.pages if (language := self.header(path).get("lang")))
         return Layout(
-            entries=entries, root=root, title=title, language=next((name for name, _ in languages.most_common(1)), ""), titles=self.titles, names=names, addresses=addresses,
-            problems=self.problems, convert=self.page, anchors=self.anchors, close=self.library.close,
-            rest=not self.components, skipped=ENDINGS,
-        )  # fmt: skip
+            entries=entries,
+            root=root,
+            title=title,
+            language=next((name for name, _ in languages.most_common(1)), ""),
+            titles=self.titles,
+            names=names,
+            addresses=addresses,
+            problems=self.problems,
+            convert=self.page,
+            anchors=self.anchors,
+            close=self.library.close,
+            rest=not self.components,
+            skipped=ENDINGS,
+        )
 
     # Names
 
@@ -372,7 +417,9 @@ class _Reading:
                 path for path in self.files.paths if path.endswith("/" + unknown[1]) or path == unknown[1]
             ]
             return named[0] if len(named) == 1 else None
-        plain = posixpath.normpath(target.lstrip("/") if target.startswith("/") else posixpath.join(posixpath.dirname(page), target))  # fmt: skip
+        plain = posixpath.normpath(
+            target.lstrip("/") if target.startswith("/") else posixpath.join(posixpath.dirname(page), target)
+        )
         if plain in self.files.known:
             return plain
         if component is None:
@@ -397,7 +444,9 @@ class _Reading:
                 return None
             meant = next((one for one in named if one.version == (parts["version"] or own.version)), named[0])
         elif parts["version"]:
-            of_version = [one for one in self.components if one.name == own.name and one.version == parts["version"]]  # fmt: skip
+            of_version = [
+                one for one in self.components if one.name == own.name and one.version == parts["version"]
+            ]
             if not of_version:
                 return None
             meant = of_version[0]
@@ -484,7 +533,9 @@ class _Reading:
                 )
                 continue
             made += self._nav_file(path, text, component)
-        start = self.resource(component.start or "ROOT:index.adoc", component.folder + "modules/ROOT/pages/x", component)  # fmt: skip
+        start = self.resource(
+            component.start or "ROOT:index.adoc", component.folder + "modules/ROOT/pages/x", component
+        )
         if start in self.pages and all(entry.path != start for entry in walk_entries(made)):
             made.insert(0, Entry(path=start))
         if not made:
@@ -561,11 +612,19 @@ class _Reading:
             return self.given.get(path, {})
         place = component.place(path) or ("ROOT", "", "")
         return {
-            "idprefix": "", "idseparator": "-", **component.attributes, "imagesdir": "",
-            "partialsdir": "partial$", "examplesdir": "example$", "attachmentsdir": "_attachments",
-            "page-component-name": component.name, "page-component-version": component.version,
-            "page-component-title": component.title, "page-version": component.version, "page-module": place[0],
-        }  # fmt: skip
+            "idprefix": "",
+            "idseparator": "-",
+            **component.attributes,
+            "imagesdir": "",
+            "partialsdir": "partial$",
+            "examplesdir": "example$",
+            "attachmentsdir": "_attachments",
+            "page-component-name": component.name,
+            "page-component-version": component.version,
+            "page-component-title": component.title,
+            "page-version": component.version,
+            "page-module": place[0],
+        }
 
     def anchors(self, path: str) -> dict[str, str]:
         if path not in self.pages:
@@ -639,7 +698,11 @@ class _Reading:
             if message.severity not in _SEVERE or (message.path, message.text) in told:
                 continue
             told.add((message.path, message.text))
-            where = posixpath.normpath(posixpath.join(posixpath.dirname(path), message.path)) if message.path else path  # fmt: skip
+            where = (
+                posixpath.normpath(posixpath.join(posixpath.dirname(path), message.path))
+                if message.path
+                else path
+            )
             written = place if where == path or where not in self.files.known else place.within(where)
             said = message.text
             if found := re.match(r"include (?:URI|file) not \w+: (\S+)", said):
@@ -685,7 +748,12 @@ class _Reading:
             return
         element.set(name, "/" + quote(found) + sign + fragment)
         words = "".join(element.itertext()).strip()
-        if element.tag == "a" and found.lower().endswith(ENDINGS) and not len(element) and words in (target, written, target + ".adoc"):  # fmt: skip
+        if (
+            element.tag == "a"
+            and found.lower().endswith(ENDINGS)
+            and not len(element)
+            and words in (target, written, target + ".adoc")
+        ):
             element.text = self.titles.get(found) or self.title(found)
 
 

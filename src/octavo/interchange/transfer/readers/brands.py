@@ -30,40 +30,70 @@ class _Where(NamedTuple):
 
 _STATED = {
     "docusaurus": _Where(
-        ("themeConfig.navbar.logo.src", "headerIcon"), ("themeConfig.navbar.logo.srcDark",), ("favicon",),
-        ("colors.primaryColor",), variable="--ifm-color-primary",
+        ("themeConfig.navbar.logo.src", "headerIcon"),
+        ("themeConfig.navbar.logo.srcDark",),
+        ("favicon",),
+        ("colors.primaryColor",),
+        variable="--ifm-color-primary",
     ),
     "hugo": _Where(
-        ("params.navbar.logo.path", "params.logo", "params.BookLogo"), ("params.navbar.logo.dark",), ("params.favicon",),
+        ("params.navbar.logo.path", "params.logo", "params.BookLogo"),
+        ("params.navbar.logo.dark",),
+        ("params.favicon",),
         ("params.primaryColor", "params.themeColor"),
     ),
     "jekyll": _Where(("logo",), favicon=("favicon_ico", "favicon")),
     "mintlify": _Where(
-        ("logo.light", "logo"), ("logo.dark",), ("favicon.light", "favicon"), ("colors.primary",), ("colors.light",)
+        ("logo.light", "logo"),
+        ("logo.dark",),
+        ("favicon.light", "favicon"),
+        ("colors.primary",),
+        ("colors.light",),
     ),
     "mkdocs": _Where(
-        ("theme.logo",), favicon=("theme.favicon",), color=("theme.palette.primary", "theme.palette.0.primary"),
-        dark_color=("theme.palette.1.primary",), variable="--md-primary-fg-color",
+        ("theme.logo",),
+        favicon=("theme.favicon",),
+        color=("theme.palette.primary", "theme.palette.0.primary"),
+        dark_color=("theme.palette.1.primary",),
+        variable="--md-primary-fg-color",
     ),
     "sphinx": _Where(
         ("html_logo", "html_theme_options.light_logo", "html_theme_options.logo.image_light"),
-        ("html_theme_options.dark_logo", "html_theme_options.logo.image_dark"), ("html_favicon",),
-        ("html_theme_options.light_css_variables.color-brand-primary",), ("html_theme_options.dark_css_variables.color-brand-primary",),
+        ("html_theme_options.dark_logo", "html_theme_options.logo.image_dark"),
+        ("html_favicon",),
+        ("html_theme_options.light_css_variables.color-brand-primary",),
+        ("html_theme_options.dark_css_variables.color-brand-primary",),
     ),
     "starlight": _Where(
         ("logo.light", "logo.src"), ("logo.dark",), ("favicon",), variable="--sl-color-accent"
     ),
     "vitepress": _Where(
-        ("themeConfig.logo.light", "themeConfig.logo.src", "themeConfig.logo"), ("themeConfig.logo.dark",),
+        ("themeConfig.logo.light", "themeConfig.logo.src", "themeConfig.logo"),
+        ("themeConfig.logo.dark",),
         variable="--vp-c-brand-1",
     ),
-}  # fmt: skip
+}
 _NAMED = {
-    "red": "#ef5552", "pink": "#e92063", "purple": "#ab47bd", "deep purple": "#7e56c2", "indigo": "#4051b5",
-    "blue": "#2094f3", "light blue": "#02a6f2", "cyan": "#00bdd6", "teal": "#009485", "green": "#4cae4f",
-    "light green": "#8bc34b", "lime": "#cbdc38", "yellow": "#ffec3d", "amber": "#ffc105", "orange": "#ffa724",
-    "deep orange": "#ff6e42", "brown": "#795649", "grey": "#757575", "blue grey": "#546d78",
-}  # fmt: skip
+    "red": "#ef5552",
+    "pink": "#e92063",
+    "purple": "#ab47bd",
+    "deep purple": "#7e56c2",
+    "indigo": "#4051b5",
+    "blue": "#2094f3",
+    "light blue": "#02a6f2",
+    "cyan": "#00bdd6",
+    "teal": "#009485",
+    "green": "#4cae4f",
+    "light green": "#8bc34b",
+    "lime": "#cbdc38",
+    "yellow": "#ffec3d",
+    "amber": "#ffc105",
+    "orange": "#ffa724",
+    "deep orange": "#ff6e42",
+    "brown": "#795649",
+    "grey": "#757575",
+    "blue grey": "#546d78",
+}
 """The color names of the Material theme for MkDocs."""
 _ICON = re.compile(r"(?:shortcut )?icon")
 _RULE = re.compile(r"([^{}]{0,500})\{([^{}]*)\}")
@@ -103,11 +133,18 @@ def brand_of(files: Heads, project: str, kind: str, config: dict[str, Any], prob
     if color in ("", "custom") and where.variable:
         color, dark = _in_styles(files, project, where.variable)
     color, dark = hex_of(color), hex_of(dark) if dark != color else ""
-    icons = [
-        one[1].get("href")
-        for one in config.get("head") or ()
-        if isinstance(one, list) and len(one) > 1 and isinstance(one[1], dict) and _ICON.match(str(one[1].get("rel")))
-    ] if isinstance(config.get("head"), list) else []  # fmt: skip
+    icons = (
+        [
+            one[1].get("href")
+            for one in config.get("head") or ()
+            if isinstance(one, list)
+            and len(one) > 1
+            and isinstance(one[1], dict)
+            and _ICON.match(str(one[1].get("rel")))
+        ]
+        if isinstance(config.get("head"), list)
+        else []
+    )
     favicon = stated(where.favicon) or next((one for one in icons if isinstance(one, str)), "")
     return Brand(color or dark, dark or color, stated(where.logo), stated(where.dark), favicon)
 

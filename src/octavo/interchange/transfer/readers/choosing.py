@@ -134,9 +134,14 @@ def _in_parts(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
 
 def _entry(variant: Variant) -> DocsEntry:
     return DocsEntry(
-        type="space", key=variant.key, title=variant.title[:50], path=variant.path, language=space_language(variant.language),
-        default=variant.default, directory=f"{variant.key}/",
-    )  # fmt: skip
+        type="space",
+        key=variant.key,
+        title=variant.title[:50],
+        path=variant.path,
+        language=space_language(variant.language),
+        default=variant.default,
+        directory=f"{variant.key}/",
+    )
 
 
 def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:

@@ -202,9 +202,11 @@ def _code_group(
 
 def _steps(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     steps: list[list[Line]] = [
-        [(f"### {title}", line), ("", line), *trimmed(writer.blocks(body))] if (title := said(given, "title")) else trimmed(writer.blocks(body))
+        [(f"### {title}", line), ("", line), *trimmed(writer.blocks(body))]
+        if (title := said(given, "title"))
+        else trimmed(writer.blocks(body))
         for _, given, body, line in writer.children_of(inside, ("Step", "Steps.Step"))
-    ]  # fmt: skip
+    ]
     if not steps:
         steps = _headed_steps(writer.blocks(inside))
     if not steps:
@@ -239,8 +241,13 @@ def _type_table(
             if not default and isinstance(facts.get("default"), bool):
                 default = str(facts["default"]).lower()
             rows.append(
-                [f"`{prop}`{mark}", f"`{kind}`" if kind else "", said(facts, "description"), f"`{default}`" if default else ""]
-            )  # fmt: skip
+                [
+                    f"`{prop}`{mark}",
+                    f"`{kind}`" if kind else "",
+                    said(facts, "description"),
+                    f"`{default}`" if default else "",
+                ]
+            )
     if not rows:
         writer.tell(
             number,
@@ -257,7 +264,14 @@ def _include(
     path, _, section = " ".join(text.strip() for text, _ in inside).partition("#")
 
     def part(rows: list[str]) -> list[str]:
-        begins = next((at for at, row in enumerate(rows) if re.match(rf"\s*<section id=[\"']{re.escape(section)}[\"']", row)), None)  # fmt: skip
+        begins = next(
+            (
+                at
+                for at, row in enumerate(rows)
+                if re.match(rf"\s*<section id=[\"']{re.escape(section)}[\"']", row)
+            ),
+            None,
+        )
         if begins is None:
             return rows
         ends = next((at for at, row in enumerate(rows) if at > begins and "</section>" in row), len(rows))
@@ -612,10 +626,17 @@ def _package_managers(
 
 
 _MANAGERS = {
-    "npm": {"add": "npm i", "exec": "npx", "dlx": "npx", "run": "npm run", "remove": "npm uninstall", "create": "npm create"},
+    "npm": {
+        "add": "npm i",
+        "exec": "npx",
+        "dlx": "npx",
+        "run": "npm run",
+        "remove": "npm uninstall",
+        "create": "npm create",
+    },
     "pnpm": {"exec": "pnpm", "run": "pnpm run", "dlx": "pnpx"},
     "yarn": {"exec": "yarn", "run": "yarn run", "dlx": "yarn dlx"},
-}  # fmt: skip
+}
 
 
 def _for_readers(
@@ -637,20 +658,59 @@ _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("CodeGroup", "CodeTabs", "RequestExample", "ResponseExample"), _code_group),
     **dict.fromkeys(("Steps", "Stepper"), _steps),
     **dict.fromkeys(
-        ("Note", "Tip", "Warning", "Info", "Check", "Danger", "Caution", "Important", "Success", "Error", *_TYPED_HINTS),
+        (
+            "Note",
+            "Tip",
+            "Warning",
+            "Info",
+            "Check",
+            "Danger",
+            "Caution",
+            "Important",
+            "Success",
+            "Error",
+            *_TYPED_HINTS,
+        ),
         _hint,
     ),
-    **dict.fromkeys(("Accordion", "Expandable", "Details", "details", "Collapse", "Collapsible", "Disclosure"), _details),
+    **dict.fromkeys(
+        ("Accordion", "Expandable", "Details", "details", "Collapse", "Collapsible", "Disclosure"), _details
+    ),
     **dict.fromkeys(("CardGroup", "CardGrid", "Cards", "TileGrid", "LinkCards"), _cards),
     **dict.fromkeys(("Card", "LinkCard", "Tile"), _card),
     **dict.fromkeys(("ParamField", "ResponseField", "Property", "Param"), _field),
     **dict.fromkeys(("CodeBlock", "Code", "DynamicCodeBlock"), _code_block),
-    **dict.fromkeys(("iframe", "video", "audio", "YouTube", "Youtube", "LiteYouTubeEmbed", "ReactPlayer", "Video", "Vimeo", "Embed"), _player),
+    **dict.fromkeys(
+        (
+            "iframe",
+            "video",
+            "audio",
+            "YouTube",
+            "Youtube",
+            "LiteYouTubeEmbed",
+            "ReactPlayer",
+            "Video",
+            "Vimeo",
+            "Embed",
+        ),
+        _player,
+    ),
     **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture", "ImageZoom"), _image),
     **dict.fromkeys(("FileTree", "Tree", "Files"), _file_tree),
-    "Frame": _frame, "Table": _table, "HTMLBlock": _html_block, "DocCardList": _children, "DocsCategory": _children, "TypeTable": _type_table, "include": _include, "Update": _update, "Snippet": _partial, "Include": _partial,
-    "PackageManagers": _package_managers, "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
-}  # fmt: skip
+    "Frame": _frame,
+    "Table": _table,
+    "HTMLBlock": _html_block,
+    "DocCardList": _children,
+    "DocsCategory": _children,
+    "TypeTable": _type_table,
+    "include": _include,
+    "Update": _update,
+    "Snippet": _partial,
+    "Include": _partial,
+    "PackageManagers": _package_managers,
+    "Prompt": _prompt,
+    **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
+}
 _TRANSPARENT = frozenset(
     """Fragment Columns Column AccordionGroup Accordions BrowserWindow Panel View TabItem Tab Step Grid
     Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest
@@ -731,9 +791,25 @@ def _plain(writer: Writer, attributes: Attributes, inside: str) -> str:
 
 
 _INLINE: dict[str, Callable[[Writer, Attributes, str], str]] = {
-    "Link": _inline_link, "A": _inline_link, "NavLink": _inline_link, "Button": _button, "LinkButton": _button,
-    "Image": _inline_image, "Img": _inline_image, "ThemedImage": _inline_image, "Badge": _badge, "Tag": _badge, "Icon": _icon,
-    "Tooltip": _plain, "Kbd": lambda writer, attributes, inside: f"<kbd>{inside}</kbd>",
+    "Link": _inline_link,
+    "A": _inline_link,
+    "NavLink": _inline_link,
+    "Button": _button,
+    "LinkButton": _button,
+    "Image": _inline_image,
+    "Img": _inline_image,
+    "ThemedImage": _inline_image,
+    "Badge": _badge,
+    "Tag": _badge,
+    "Icon": _icon,
+    "Tooltip": _plain,
+    "Kbd": lambda writer, attributes, inside: f"<kbd>{inside}</kbd>",
     "Code": lambda writer, attributes, inside: f"`{inside}`" if inside else "",
-    "Highlight": _plain, "Term": _plain, "Glossary": _plain, "Anchor": _anchor, "Variable": _variable, "Trans": _plain, "Translate": _plain,
-}  # fmt: skip
+    "Highlight": _plain,
+    "Term": _plain,
+    "Glossary": _plain,
+    "Anchor": _anchor,
+    "Variable": _variable,
+    "Trans": _plain,
+    "Translate": _plain,
+}

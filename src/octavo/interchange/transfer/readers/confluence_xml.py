@@ -34,9 +34,13 @@ _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)((?:\s[^<>]*?)?)/>")
 _HINTS = {"info": "info", "note": "warning", "tip": "success", "warning": "danger", "panel": "info"}
 _TABS = {
-    "ui-tabs": ("ui-tab",), "deck": ("card",), "tabs-group": ("tab-pane",), "auitabs": ("auitabspage",),
-    "localtabgroup": ("localtab",), "tabs-macro": ("tab-macro",),
-}  # fmt: skip
+    "ui-tabs": ("ui-tab",),
+    "deck": ("card",),
+    "tabs-group": ("tab-pane",),
+    "auitabs": ("auitabspage",),
+    "localtabgroup": ("localtab",),
+    "tabs-macro": ("tab-macro",),
+}
 """Macros that contain tabs, with the macros that are the tabs."""
 _PANES = frozenset(pane for panes in _TABS.values() for pane in panes)
 _ALIKE = {"ui-expand": "expand", "aui-message": "panel", "auimessage": "panel", "note-box": "note"}
@@ -81,8 +85,14 @@ _WRAPPERS = frozenset(
     ]
 )
 _LANGUAGES = {
-    "py": "python", "js": "javascript", "jscript": "javascript", "c#": "csharp", "shell": "bash", "none": "", "text": "",
-}  # fmt: skip
+    "py": "python",
+    "js": "javascript",
+    "jscript": "javascript",
+    "c#": "csharp",
+    "shell": "bash",
+    "none": "",
+    "text": "",
+}
 
 
 class _Content(Struct):
@@ -121,9 +131,15 @@ def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str]
     with files.source.opening(path)() as file:
         try:
             for _, element in etree.iterparse(
-                file, events=("end",), tag="object", resolve_entities=False, no_network=True, load_dtd=False,
-                huge_tree=False, recover=False,
-            ):  # fmt: skip
+                file,
+                events=("end",),
+                tag="object",
+                resolve_entities=False,
+                no_network=True,
+                load_dtd=False,
+                huge_tree=False,
+                recover=False,
+            ):
                 count += 1
                 if count > MAX_OBJECTS:
                     raise SourceError(f"{path}: more than {MAX_OBJECTS:,} objects")
@@ -191,9 +207,15 @@ class _Export:
             for name, path in page.files.items():
                 names[path] = "attachments/" + re.sub(r"[/\\]", "-", name)
         return Layout(
-            entries=self._entries(), titles={path: page.title for path, page in by_path.items()}, names=names,
-            title=next((name for name, _, _ in self.spaces.values()), ""), problems=self.problems, convert=self._page, site=self.site,
-            addresses={path: self.address(page) for path, page in by_path.items()}, anchors=cache(self._anchors),
+            entries=self._entries(),
+            titles={path: page.title for path, page in by_path.items()},
+            names=names,
+            title=next((name for name, _, _ in self.spaces.values()), ""),
+            problems=self.problems,
+            convert=self._page,
+            site=self.site,
+            addresses={path: self.address(page) for path, page in by_path.items()},
+            anchors=cache(self._anchors),
             redirects={
                 old: path
                 for path, page in by_path.items()
@@ -202,7 +224,7 @@ class _Export:
                     f"display/{self._key(page)}/{quote_plus(page.title)}",
                 )
             },
-        )  # fmt: skip
+        )
 
     def address(self, page: _Content) -> str:
         return f"spaces/{self._key(page)}/pages/{page.id}"
@@ -225,9 +247,12 @@ class _Export:
                     self.folders.add(id)
                 position = said.get("position", "").strip()
                 self.pages[id] = _Content(
-                    id, " ".join(said.get("title", "").split()) or "Untitled", named.get("parent", ""),
-                    named.get("space", ""), int(position) if re.fullmatch(r"\d{1,9}", position) else 10**9,
-                )  # fmt: skip
+                    id,
+                    " ".join(said.get("title", "").split()) or "Untitled",
+                    named.get("parent", ""),
+                    named.get("space", ""),
+                    int(position) if re.fullmatch(r"\d{1,9}", position) else 10**9,
+                )
             elif kind == "Space":
                 key = said.get("key", "")
                 self.spaces[id] = (said.get("name", "") or key, key, named.get("homePage", ""))
@@ -264,10 +289,24 @@ class _Export:
                 if total > MAX_BODIES:
                     raise SourceError(f"{where}: more than {MAX_BODIES // 1024**2} MB of text")
                 if len(body) > MAX_BODY:
-                    self.problems.append(Problem(page.title, 0, "too_large", f"a page of more than {MAX_BODY // 1024**2} MB; its text was skipped"))  # fmt: skip
+                    self.problems.append(
+                        Problem(
+                            page.title,
+                            0,
+                            "too_large",
+                            f"a page of more than {MAX_BODY // 1024**2} MB; its text was skipped",
+                        )
+                    )
                     body = ""
                 if said.get("bodyType", "").strip() == "0" and body.strip():
-                    self.problems.append(Problem(page.title, 0, "format_left_out", "a page in wiki markup from before Confluence 4; its source is shown"))  # fmt: skip
+                    self.problems.append(
+                        Problem(
+                            page.title,
+                            0,
+                            "format_left_out",
+                            "a page in wiki markup from before Confluence 4; its source is shown",
+                        )
+                    )
                     body = f"<pre>{html.escape(body)}</pre>"
                 # The end of nested CDATA is escaped so that it doesn't end the outer one.
                 page.body = body.replace("]] >", "]]>")
@@ -278,11 +317,21 @@ class _Export:
             if page is None or not name:
                 continue
             folder = f"{self.project}attachments/{content}/{id}"
-            found = next((path for path in (f"{folder}/{version}", f"{folder}/1", folder) if path in self.files.known), None)  # fmt: skip
+            found = next(
+                (path for path in (f"{folder}/{version}", f"{folder}/1", folder) if path in self.files.known),
+                None,
+            )
             if found is not None:
                 page.files[name] = found
             else:
-                self.problems.append(Problem(page.title, 0, "missing_file", f"the attachment {name[:200]} is missing from the export"))  # fmt: skip
+                self.problems.append(
+                    Problem(
+                        page.title,
+                        0,
+                        "missing_file",
+                        f"the attachment {name[:200]} is missing from the export",
+                    )
+                )
 
     def _entries(self) -> list[Entry]:
         top: dict[str, list[_Content]] = {}
@@ -425,7 +474,10 @@ class _Storage:
             if name in ("page", "content-entity"):
                 title = child.get("ri:content-title") or ""
                 key = child.get("ri:space-key")
-                space = next((id for id, (_, own, _) in self.export.spaces.items() if own == key), self.page.space if not key else "")  # fmt: skip
+                space = next(
+                    (id for id, (_, own, _) in self.export.spaces.items() if own == key),
+                    self.page.space if not key else "",
+                )
                 page = self.export.by_title.get((space, title.casefold()))
                 if page is None and self.export.site and not space:
                     # Links to other spaces keep their URLs.
@@ -438,7 +490,9 @@ class _Storage:
                 filename = child.get("ri:filename") or ""
                 owner = self.page
                 for inner in child.iter("ri:page"):
-                    owner = self.export.by_title.get((self.page.space, (inner.get("ri:content-title") or "").casefold()), owner)  # fmt: skip
+                    owner = self.export.by_title.get(
+                        (self.page.space, (inner.get("ri:content-title") or "").casefold()), owner
+                    )
                 path = owner.files.get(filename)
                 if path is None:
                     self.tell("broken_link", f"the attachment {filename[:200]} is missing from the export")
@@ -450,7 +504,14 @@ class _Storage:
     def link(self, element: Any) -> None:
         href, words = self.target(element)
         anchor = element.get("ac:anchor")
-        body = next((one for one in element if isinstance(one.tag, str) and one.tag in ("ac:plain-text-link-body", "ac:link-body")), None)  # fmt: skip
+        body = next(
+            (
+                one
+                for one in element
+                if isinstance(one.tag, str) and one.tag in ("ac:plain-text-link-body", "ac:link-body")
+            ),
+            None,
+        )
         for child in list(element):
             if child is not body:
                 element.remove(child)
@@ -467,7 +528,11 @@ class _Storage:
         """Rewrite a link that shows the title of its page, which only Confluence knows."""
         href = element.get("href") or ""
         site = self.export.site
-        inside = href[len(site) :].partition("#")[0].partition("?")[0] if site and href.startswith(f"{site}/") else ""  # fmt: skip
+        inside = (
+            href[len(site) :].partition("#")[0].partition("?")[0]
+            if site and href.startswith(f"{site}/")
+            else ""
+        )
         found = re.match(r"/spaces/[^/]+/pages/\d+", inside)
         page = self.export.by_address.get(found[0].strip("/")) if found else None
         if page is not None and re.match(r"https?:|\Z", (element.text or "").strip()):
@@ -562,14 +627,38 @@ class _Storage:
     def macro(self, element: Any, name: str) -> None:
         from lxml import etree
 
-        given = {one.get("ac:name") or "": "".join(one.itertext()).strip() for one in element if one.tag == "ac:parameter"}  # fmt: skip
+        given = {
+            one.get("ac:name") or "": "".join(one.itertext()).strip()
+            for one in element
+            if one.tag == "ac:parameter"
+        }
         rich = next((one for one in element if one.tag == "ac:rich-text-body"), None)
         plain = next((one for one in element if one.tag == "ac:plain-text-body"), None)
         name = _ALIKE.get(name, name)
-        target = self.target(element) if name in ("view-file", "include", "excerpt-include", "viewpdf", "viewdoc", "viewxls", "multimedia", "widget", "iframe") else ("", "")  # fmt: skip
+        target = (
+            self.target(element)
+            if name
+            in (
+                "view-file",
+                "include",
+                "excerpt-include",
+                "viewpdf",
+                "viewdoc",
+                "viewxls",
+                "multimedia",
+                "widget",
+                "iframe",
+            )
+            else ("", "")
+        )
         if "include" in name and not target[0] and (led := next(element.iter("a"), None)) is not None:
             target = (led.get("href") or "", "".join(led.itertext()))
-        panes = [(one.get("data-title") or f"Tab {at + 1}", one) for at, one in enumerate(one for one in element.iter("div") if one.get("data-pane") in _TABS.get(name, ()))]  # fmt: skip
+        panes = [
+            (one.get("data-title") or f"Tab {at + 1}", one)
+            for at, one in enumerate(
+                one for one in element.iter("div") if one.get("data-pane") in _TABS.get(name, ())
+            )
+        ]
         for child in list(element):
             element.remove(child)
         element.text = None

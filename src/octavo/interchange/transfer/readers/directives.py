@@ -15,9 +15,11 @@ from .readme_blocks import as_html
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
 _TITLED = frozenset(["admonition", "topic", "deprecated", "versionadded", "versionchanged", "versionremoved"])
 _SAID = {
-    "versionadded": "Added in version", "versionchanged": "Changed in version", "deprecated": "Deprecated since version",
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
-}  # fmt: skip
+}
 
 
 def directive_block(

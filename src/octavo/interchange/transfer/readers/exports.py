@@ -19,10 +19,27 @@ from .translating import translate
 from .types import Reader
 
 EMOTICONS = {
-    "tick": "✅", "cross": "❌", "warning": "⚠️", "information": "ℹ️", "question": "❓", "light-on": "💡", "light-off": "💡", "plus": "➕", "minus": "➖",
-    "thumbs-up": "👍", "thumbs-down": "👎", "smile": "🙂", "sad": "🙁", "laugh": "😀", "wink": "😉", "heart": "❤️", "yellow-star": "⭐", "blue-star": "⭐",
-    "red-star": "⭐", "green-star": "⭐",
-}  # fmt: skip
+    "tick": "✅",
+    "cross": "❌",
+    "warning": "⚠️",
+    "information": "ℹ️",
+    "question": "❓",
+    "light-on": "💡",
+    "light-off": "💡",
+    "plus": "➕",
+    "minus": "➖",
+    "thumbs-up": "👍",
+    "thumbs-down": "👎",
+    "smile": "🙂",
+    "sad": "🙁",
+    "laugh": "😀",
+    "wink": "😉",
+    "heart": "❤️",
+    "yellow-star": "⭐",
+    "blue-star": "⭐",
+    "red-star": "⭐",
+    "green-star": "⭐",
+}
 """The emoji for Confluence's emoticon images, by name."""
 
 MAX_ROWS = 5_000

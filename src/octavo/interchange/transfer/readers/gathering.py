@@ -65,8 +65,12 @@ MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
 """Maximum number of old URL paths in an Octavo configuration file, whose size is limited too."""
 _VALUES: dict[FieldType, tuple[type, ...]] = {
-    "cover": (str, dict), "icon": (str,), "layout": (dict,), "mapping": (dict,), "flag": (object,),
-}  # fmt: skip
+    "cover": (str, dict),
+    "icon": (str,),
+    "layout": (dict,),
+    "mapping": (dict,),
+    "flag": (object,),
+}
 _OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}
 """Front matter keys that have Octavo's meaning only in a folder in Octavo's own format."""
 _CONSUMED = _OWN_KEYS.keys() | set(
@@ -632,10 +636,11 @@ class _Gathering:
         """Return whether a relative path leads out of the folder of a language to the same page in the default
         language."""
         return any(
-            source.startswith(over) and not found.startswith(over)
+            source.startswith(over)
+            and not found.startswith(over)
             and self._exact(_joined(posixpath.dirname(source), name)) == found
             for over, _ in self.layout.overlays
-        )  # fmt: skip
+        )
 
     def lead_to(self, led: tuple[_Other, str], fragment: str) -> str | None:
         """Return the URL of a page of another variant, or None if the variant isn't imported and its old URL is

@@ -161,12 +161,15 @@ class _Reader:
         if name in self.asked:
             return UNKNOWN
         given = re.search(
-            rf"^[ \t]*(?:export\s+)?(?:const|let|var)\s+{re.escape(name)}\b[^=\n]*=(?!=|>)", self.text, re.MULTILINE
-        )  # fmt: skip
+            rf"^[ \t]*(?:export\s+)?(?:const|let|var)\s+{re.escape(name)}\b[^=\n]*=(?!=|>)",
+            self.text,
+            re.MULTILINE,
+        )
         declared = given or re.search(
             rf"^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+{re.escape(name)}\s*\([^)]*\)[^{{;]*(?=\{{)",
-            self.text, re.MULTILINE,
-        )  # fmt: skip
+            self.text,
+            re.MULTILINE,
+        )
         if declared is None:
             path, inside = self.imports().get(name, ("", ""))
             return self.imported(path, inside) if path else UNKNOWN
@@ -431,7 +434,11 @@ class _Reader:
             if sign == "\\":
                 after = self.text[self.place : self.place + 1]
                 self.place += 1
-                if after in "ux" and (code := re.compile(r"u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})").match(self.text, self.place - 1)):  # fmt: skip
+                if after in "ux" and (
+                    code := re.compile(r"u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})").match(
+                        self.text, self.place - 1
+                    )
+                ):
                     number = int(code[1] or code[2] or code[3], 16)
                     found.append(chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "")
                     self.place = code.end()

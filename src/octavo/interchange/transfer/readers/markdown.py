@@ -89,11 +89,15 @@ _SNIPPET = re.compile(r"(?P<indent>[ \t]*)(?:-{1,}8<-{1,})[ \t]+[\"'](?P<path>[^
 _SNIPPETS = re.compile(r"[ \t]*-{1,}8<-{1,}[ \t]*$")
 SECTION = re.compile(r"--8<--[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
 _INCLUDES = (
-    re.compile(r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"),
+    re.compile(
+        r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"
+    ),
     re.compile(r"(?P<indent>[ \t]*)\{![ \t]*(?P<path>[^\s!{}]+)[^\n]*?!\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)!include[ \t]+(?P<path>\S+)[ \t]*$"),
-    re.compile(r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"),
-)  # fmt: skip
+    re.compile(
+        r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"
+    ),
+)
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
 _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
 _BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$")
@@ -138,7 +142,7 @@ _PIECES = re.compile(
     |(?P<attributes>(?<=[*_`\])>])\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=)[^{}\n]*\})
     """,
     re.VERBOSE | re.DOTALL,
-)  # fmt: skip
+)
 _SIGNS = re.compile(r"[\[\]<{`+=:$\\~^]")
 _SPANS = {
     "<!--": ("-->",),
@@ -621,9 +625,14 @@ class Writer:
             r"`([^`]+)`", r"<code>\1</code>", re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", summary)
         )
         return [
-            ("<details open>" if open else "<details>", number), ("", number), (f"<summary>{summary}</summary>", number),
-            ("", number), *body, ("", last), ("</details>", last),
-        ]  # fmt: skip
+            ("<details open>" if open else "<details>", number),
+            ("", number),
+            (f"<summary>{summary}</summary>", number),
+            ("", number),
+            *body,
+            ("", last),
+            ("</details>", last),
+        ]
 
     def tab_list(self, items: list[tuple[str, list[Line], int]], number: int) -> list[Line]:
         """Return tabs by title, or nothing if there are none."""
@@ -669,9 +678,14 @@ class Writer:
         if self.jsx and language in ("npm", "package-install"):
             # A command for one package manager, to be shown for others too, or only the names of packages.
             inside = [
-                (text if re.match(r"\s*(?:npm|npx)?\s*$|\s*np[mx]\s", text) else f"npm install {text.strip()}", line)
+                (
+                    text
+                    if re.match(r"\s*(?:npm|npx)?\s*$|\s*np[mx]\s", text)
+                    else f"npm install {text.strip()}",
+                    line,
+                )
                 for text, line in inside
-            ]  # fmt: skip
+            ]
             language = "bash"
         if self.jsx or self.dialect.vue:
             inside = _without_marks(inside)
@@ -857,7 +871,11 @@ class Writer:
                 (items[-1][1] if items else before).append((text, line))
             end += 1
         tabs = [(words(name), self.blocks(dedented(body, 0)), line) for name, body, line in items]
-        heading = [(f"{'#' * level} {self.inline(title.strip(), number)}", number), ("", number)] if title.strip() and not items else []  # fmt: skip
+        heading = (
+            [(f"{'#' * level} {self.inline(title.strip(), number)}", number), ("", number)]
+            if title.strip() and not items
+            else []
+        )
         return end, [*heading, *self.blocks(before), *self.tab_list(tabs, number), ("", number)]
 
     def container_tabs(self, inside: list[Line], number: int) -> list[Line]:
@@ -1602,12 +1620,26 @@ class Writer:
 
 
 _HANDLERS: dict[str, Callable[[Writer, re.Match[str], int], str]] = {
-    "escape": Writer._code, "code": Writer._code, "auto": Writer._auto, "filled": Writer._filled,
-    "role": Writer._role, "embed": Writer._embed, "wiki": Writer._wiki,
-    "image": Writer._image, "to": Writer._link_target, "tag": Writer._tag, "liquid": Writer._liquid,
-    "braces": Writer._braces, "keys": Writer._keys, "mark": Writer._mark, "small": Writer._small, "inserted": Writer._inserted, "icon": Writer._icon,
-    "formula": Writer._formula, "attributes": Writer._attribute_list,
-}  # fmt: skip
+    "escape": Writer._code,
+    "code": Writer._code,
+    "auto": Writer._auto,
+    "filled": Writer._filled,
+    "role": Writer._role,
+    "embed": Writer._embed,
+    "wiki": Writer._wiki,
+    "image": Writer._image,
+    "to": Writer._link_target,
+    "tag": Writer._tag,
+    "liquid": Writer._liquid,
+    "braces": Writer._braces,
+    "keys": Writer._keys,
+    "mark": Writer._mark,
+    "small": Writer._small,
+    "inserted": Writer._inserted,
+    "icon": Writer._icon,
+    "formula": Writer._formula,
+    "attributes": Writer._attribute_list,
+}
 _KINDS = (*_HANDLERS, "component", "spanning")
 HOLDERS = frozenset(["div", "figure", "section", "article", "center"])
 """Elements whose attribute ``markdown`` marks their contents as Markdown."""
@@ -1661,10 +1693,23 @@ def _hint_of_attributes(line: str) -> str:
 
 
 _BY_ENDING = {
-    "py": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "ts": "typescript", "rb": "ruby",
-    "sh": "bash", "yml": "yaml", "md": "markdown", "rs": "rust", "kt": "kotlin", "cs": "csharp", "h": "c",
-    "dockerfile": "dockerfile", "txt": "", "tf": "hcl",
-}  # fmt: skip
+    "py": "python",
+    "js": "javascript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "ts": "typescript",
+    "rb": "ruby",
+    "sh": "bash",
+    "yml": "yaml",
+    "md": "markdown",
+    "rs": "rust",
+    "kt": "kotlin",
+    "cs": "csharp",
+    "h": "c",
+    "dockerfile": "dockerfile",
+    "txt": "",
+    "tf": "hcl",
+}
 
 
 def label_id(name: str) -> str:

@@ -10,13 +10,28 @@ MAX_DEPTH = 60
 """Maximum nesting of nodes. Deeper nodes become plain text."""
 
 _MARKS = {
-    "strong": "strong", "bold": "strong", "em": "em", "italic": "em", "code_inline": "code", "code": "code",
-    "strikethrough": "s", "strike": "s", "superscript": "sup", "subscript": "sub",
-}  # fmt: skip
+    "strong": "strong",
+    "bold": "strong",
+    "em": "em",
+    "italic": "em",
+    "code_inline": "code",
+    "code": "code",
+    "strikethrough": "s",
+    "strike": "s",
+    "superscript": "sup",
+    "subscript": "sub",
+}
 _AROUND = {
-    "paragraph": "p", "blockquote": "blockquote", "bullet_list": "ul", "ordered_list": "ol", "checkbox_list": "ul",
-    "list_item": "li", "tr": "tr", "th": "th", "td": "td",
-}  # fmt: skip
+    "paragraph": "p",
+    "blockquote": "blockquote",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "checkbox_list": "ul",
+    "list_item": "li",
+    "tr": "tr",
+    "th": "th",
+    "td": "td",
+}
 
 Tell = Callable[[str, str], None]
 Refer = Callable[[str], str]
@@ -65,8 +80,10 @@ class _Writer:
         if name in _AROUND:
             tag = _AROUND[name]
             spans = "".join(
-                f' {key}="{span}"' for key in ("colspan", "rowspan") if isinstance(span := attributes.get(key), int) and span > 1
-            )  # fmt: skip
+                f' {key}="{span}"'
+                for key in ("colspan", "rowspan")
+                if isinstance(span := attributes.get(key), int) and span > 1
+            )
             start = (
                 f' start="{attributes["order"]}"'
                 if tag == "ol" and isinstance(attributes.get("order"), int)

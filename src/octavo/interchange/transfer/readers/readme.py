@@ -48,9 +48,13 @@ def _order(files: Heads, folder: str, problems: list[Problem]) -> list[str]:
         try:
             said = read_yaml(text).value
         except YamlError as error:
-            problems.append(Problem(folder + name, error.line, "invalid_yaml", f"{error}; the default order is used"))  # fmt: skip
+            problems.append(
+                Problem(folder + name, error.line, "invalid_yaml", f"{error}; the default order is used")
+            )
             continue
-        return [str(one) for one in said if isinstance(one, (str, int, float))] if isinstance(said, list) else []  # fmt: skip
+        return (
+            [str(one) for one in said if isinstance(one, (str, int, float))] if isinstance(said, list) else []
+        )
     return []
 
 
@@ -62,10 +66,14 @@ def _lay_out(files: Heads, project: str) -> Layout:
         layout.left.append(left_out(project.rstrip("/") or versions[-1], "versions", versions[1:]))
         layout.variants = [
             Variant(
-                key=key_of(taken, name), title=name, path=None if at == 0 else name, default=at == 0, lay_out=partial(_of_version, files, project, name, at == 0)
+                key=key_of(taken, name),
+                title=name,
+                path=None if at == 0 else name,
+                default=at == 0,
+                lay_out=partial(_of_version, files, project, name, at == 0),
             )
             for at, name in enumerate(versions[:MAX_VARIANTS])
-        ]  # fmt: skip
+        ]
     return layout
 
 
@@ -76,7 +84,11 @@ def _of_version(files: Heads, project: str, version: str, is_first: bool) -> Lay
 
 def _versions(files: Heads, project: str) -> list[str]:
     """Return the folder of each version of an export with several versions, newest first."""
-    tops = {path[len(project) :].partition("/")[0] for path in files.paths if path.startswith(project) and "/" in path[len(project) :]}  # fmt: skip
+    tops = {
+        path[len(project) :].partition("/")[0]
+        for path in files.paths
+        if path.startswith(project) and "/" in path[len(project) :]
+    }
     return sorted((top for top in tops if _VERSION.fullmatch(top)), key=natural_key, reverse=True)
 
 
@@ -98,7 +110,11 @@ class _Project:
             docs = next((part for part in parts if part in ("docs/", "guides/")), None)
             if docs:
                 entries += self._folder(root + docs, "docs", 0)
-            for part, name in (("reference/", "Reference"), ("references/", "Reference"), ("recipes/", "Recipes")):  # fmt: skip
+            for part, name in (
+                ("reference/", "Reference"),
+                ("references/", "Reference"),
+                ("recipes/", "Recipes"),
+            ):
                 if part in parts:
                     address = "reference" if name == "Reference" else "recipes"
                     if children := self._folder(root + part, address, 0):
@@ -111,17 +127,40 @@ class _Project:
                     if path.startswith(f"{root}custom_pages/") and path.endswith(".html"):
                         self._tell(path, "pages_left_out", "a custom HTML page; not imported")
             if "changelogs/" in parts:
-                self._tell(f"{root}changelogs", "blog_left_out", "the changelog: not imported; import its folder separately")  # fmt: skip
+                self._tell(
+                    f"{root}changelogs",
+                    "blog_left_out",
+                    "the changelog: not imported; import its folder separately",
+                )
         else:
             entries = self._folder(root, "docs", 0)
         if self.operations:
-            self._tell(root.rstrip("/"), "api_left_out", f"{self.operations} pages of an API description weren't imported; add it as an API description")  # fmt: skip
+            self._tell(
+                root.rstrip("/"),
+                "api_left_out",
+                f"{self.operations} pages of an API description weren't imported; add it as an API description",
+            )
         return Layout(
-            entries=entries, dialect=Dialect(jsx=(".md", ".mdx", ".markdown") if self.has_order else (), magic=True), root=root, addresses=self.addresses, problems=self.problems,
-            parts=(root.rstrip("/"),), statics=(f"{root}assets/", f"{root}images/"), redirects={"docs": first} if (first := self._first(entries)) else {},
-            schemes={"doc:": "/docs/", "ref:": "/reference/", "page:": "/page/", "recipe:": "/recipes/", "changelog:": "/changelog/", "blog:": "/blog/"}, values={"variables": self._variables(root)},
-            titled=True, skipped=(".yaml", ".yml", "variables.json", "glossary.json"),
-        )  # fmt: skip
+            entries=entries,
+            dialect=Dialect(jsx=(".md", ".mdx", ".markdown") if self.has_order else (), magic=True),
+            root=root,
+            addresses=self.addresses,
+            problems=self.problems,
+            parts=(root.rstrip("/"),),
+            statics=(f"{root}assets/", f"{root}images/"),
+            redirects={"docs": first} if (first := self._first(entries)) else {},
+            schemes={
+                "doc:": "/docs/",
+                "ref:": "/reference/",
+                "page:": "/page/",
+                "recipe:": "/recipes/",
+                "changelog:": "/changelog/",
+                "blog:": "/blog/",
+            },
+            values={"variables": self._variables(root)},
+            titled=True,
+            skipped=(".yaml", ".yml", "variables.json", "glossary.json"),
+        )
 
     def _tell(self, path: str, code: str, message: str) -> None:
         self.problems.append(Problem(path, 0, code, message))
@@ -135,7 +174,11 @@ class _Project:
         except (ValueError, RecursionError):
             return {}
         if isinstance(said, list):
-            said = {str(one.get("name")): one.get("default", one.get("value")) for one in said if isinstance(one, dict)}  # fmt: skip
+            said = {
+                str(one.get("name")): one.get("default", one.get("value"))
+                for one in said
+                if isinstance(one, dict)
+            }
         return said if isinstance(said, dict) else {}
 
     def _slug(self, path: str) -> str:
@@ -164,15 +207,28 @@ class _Project:
             if name not in pages and name not in folders:
                 self._tell(folder + _ORDERS[0], "missing_file", f"{name[:200]} in the order doesn't exist")
         made: list[Entry] = []
-        for name in [*(one for one in dict.fromkeys(order) if one in pages or one in folders), *(one for one in names if one not in order)]:  # fmt: skip
+        for name in [
+            *(one for one in dict.fromkeys(order) if one in pages or one in folders),
+            *(one for one in names if one not in order),
+        ]:
             if name == "index" and level:
                 continue
             below = f"{folder}{name}/"
-            children = self._folder(below, address, level + 1) if name in folders and level < MAX_LEVELS else []  # fmt: skip
-            own = pages.get(name) or next((f"{below}index{end}" for end in (".md", ".mdx") if f"{below}index{end}" in self.files.known), None)  # fmt: skip
+            children = (
+                self._folder(below, address, level + 1) if name in folders and level < MAX_LEVELS else []
+            )
+            own = pages.get(name) or next(
+                (f"{below}index{end}" for end in (".md", ".mdx") if f"{below}index{end}" in self.files.known),
+                None,
+            )
             if own is None:
                 if children:
-                    made.append(Entry(title=name if not re.fullmatch(r"[a-z0-9-]+", name) else title_of_name(name), children=children))  # fmt: skip
+                    made.append(
+                        Entry(
+                            title=name if not re.fullmatch(r"[a-z0-9-]+", name) else title_of_name(name),
+                            children=children,
+                        )
+                    )
                 continue
             made += self._entry(own, children, address)
         return made

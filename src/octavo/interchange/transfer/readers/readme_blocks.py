@@ -14,7 +14,16 @@ from .markdown import Line, Writer, fenced, quoted, trimmed, words
 MAX_CELLS = 100_000
 _BEGIN = re.compile(r"[ \t]*\[block:(?P<kind>[\w-]+)\][ \t]*(?P<rest>.*)$")
 _END = "[/block]"
-_SIGNS = {"📘": "info", "ℹ": "info", "👍": "success", "✅": "success", "🚧": "warning", "⚠": "warning", "❗": "danger", "🛑": "danger"}  # fmt: skip
+_SIGNS = {
+    "📘": "info",
+    "ℹ": "info",
+    "👍": "success",
+    "✅": "success",
+    "🚧": "warning",
+    "⚠": "warning",
+    "❗": "danger",
+    "🛑": "danger",
+}
 _EMBEDDED = re.compile(r"[ \t]*\[[^\[\]]*\]\(\s*<?(?P<url>https?:[^\s<>]+?)>?\s+[\"']@\w+[\"']\s*\)[ \t]*$")
 
 
@@ -55,7 +64,9 @@ def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[L
 
 def _lines(value: Any, number: int) -> list[Line]:
     text = value if isinstance(value, str) else ""
-    return [(row, number) for row in text.replace("\r\n", "\n").strip("\n").split("\n")] if text.strip() else []  # fmt: skip
+    return (
+        [(row, number) for row in text.replace("\r\n", "\n").strip("\n").split("\n")] if text.strip() else []
+    )
 
 
 def _said(value: Any) -> str:
@@ -144,7 +155,19 @@ def _image(writer: Writer, given: Any, number: int) -> list[Line]:
     caption = one.get("caption")
     alt = _said(one.get("alt")) or _said(parts[2] if len(parts) > 2 else "") or words(_said(caption))
     width = _said(one.get("sizing")).removesuffix("%").removesuffix("px")
-    return [(figure(writer, source, alt, _said(caption), f"{width}%" if re.fullmatch(r"[1-9]\d?", width) else "", number), number)]  # fmt: skip
+    return [
+        (
+            figure(
+                writer,
+                source,
+                alt,
+                _said(caption),
+                f"{width}%" if re.fullmatch(r"[1-9]\d?", width) else "",
+                number,
+            ),
+            number,
+        )
+    ]
 
 
 def as_html(text: str) -> str:
@@ -205,7 +228,12 @@ def sign_of(text: str) -> tuple[str, str] | None:
     """Return the kind and the title of the callout that a quote with this first line is, or None for a plain
     quote."""
     text = text.strip()
-    if not text or unicodedata.category(text[0]) not in ("So", "Po") or text[0].isascii() or ord(text[0]) < 0x2100:  # fmt: skip
+    if (
+        not text
+        or unicodedata.category(text[0]) not in ("So", "Po")
+        or text[0].isascii()
+        or ord(text[0]) < 0x2100
+    ):
         return None
     rest = re.sub(r"^.[\ufe0e\ufe0f]?(?:\u200d.[\ufe0f]?)*[\U0001f3fb-\U0001f3ff]?[ \t]*", "", text)
     kind = _SIGNS.get(text[0])

@@ -39,9 +39,11 @@ _DIRECTIVE = re.compile(
 _ROLE = re.compile(r":([A-Za-z][\w:+.-]*):`")
 _NAMED = re.compile(r"(?P<title>.*?)\s*<(?P<target>[^<>]+)>\s*\Z", re.DOTALL)
 _SAID = {
-    "versionadded": "Added in version", "versionchanged": "Changed in version", "deprecated": "Deprecated since version",
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
-}  # fmt: skip
+}
 _SILENT = frozenset(
     """index toctree contents sectionauthor codeauthor currentmodule module py:module py:currentmodule tabularcolumns
     rst-class cssclass meta default-domain autosectionlabel""".split()
@@ -192,7 +194,11 @@ class _Any(Directive):  # type: ignore[misc]
             signatures = [row.strip() for row in "\n".join(self.arguments).split("\n") if row.strip()]
             terms = [nodes.term("", "", nodes.literal("", row)) for row in signatures or [name]]
             inside = self._inside() or [nodes.paragraph("", "")]
-            return [nodes.definition_list("", nodes.definition_list_item("", *terms, nodes.definition("", *inside)))]  # fmt: skip
+            return [
+                nodes.definition_list(
+                    "", nodes.definition_list_item("", *terms, nodes.definition("", *inside))
+                )
+            ]
         if name != "glossary":
             what = "the condition isn't supported" if name in ("only", "ifconfig") else "isn't supported"
             reading.tell(
@@ -345,12 +351,26 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
         return None
     reading = _Reading(place, names)
     settings = {
-        "file_insertion_enabled": False, "raw_enabled": False, "_disable_config": True, "report_level": 5,
-        "halt_level": 6, "warning_stream": io.StringIO(), "input_encoding": "unicode", "syntax_highlight": "none",
-        "output_encoding": "unicode", "embed_stylesheet": False, "stylesheet_path": "", "math_output": "LaTeX",
-        "smart_quotes": False, "doctitle_xform": False, "sectsubtitle_xform": False, "line_length_limit": MAX_LINE,
-        "initial_header_level": 2, "toc_backlinks": False, "footnote_references": "brackets",
-    }  # fmt: skip
+        "file_insertion_enabled": False,
+        "raw_enabled": False,
+        "_disable_config": True,
+        "report_level": 5,
+        "halt_level": 6,
+        "warning_stream": io.StringIO(),
+        "input_encoding": "unicode",
+        "syntax_highlight": "none",
+        "output_encoding": "unicode",
+        "embed_stylesheet": False,
+        "stylesheet_path": "",
+        "math_output": "LaTeX",
+        "smart_quotes": False,
+        "doctitle_xform": False,
+        "sectsubtitle_xform": False,
+        "line_length_limit": MAX_LINE,
+        "initial_header_level": 2,
+        "toc_backlinks": False,
+        "footnote_references": "brackets",
+    }
     with _lock, _extended_tables(text):
         token = _now.set(reading)
         try:

@@ -40,10 +40,17 @@ _PLAIN = frozenset(
 )
 _HINTS = HINT_NAMES | frozenset(["alert", "callout", "notice", "hint", "pageinfo", "box", "block"])
 
-_BUILT_IN = _TABS | _TAB | _DETAILS | _PLAIN | _HINTS | frozenset(
-    "highlight mermaid comment ref relref figure img image imgproc youtube vimeo gist include readfile site-param children section "
-    "section-list toc br icon anchor clear button card".split()
-)  # fmt: skip
+_BUILT_IN = (
+    _TABS
+    | _TAB
+    | _DETAILS
+    | _PLAIN
+    | _HINTS
+    | frozenset(
+        "highlight mermaid comment ref relref figure img image imgproc youtube vimeo gist include readfile site-param children section "
+        "section-list toc br icon anchor clear button card".split()
+    )
+)
 _TAG = re.compile(r"<[a-zA-Z]")
 _VERBATIM = re.compile(r"<(?:pre|textarea|script|style)\b", re.IGNORECASE)
 _SIGN = re.compile("\ue0f0(\\d+)\ue0f1")
@@ -711,17 +718,39 @@ _HOSTS = frozenset(["site.baseurl", "site.url", "base_path", "site.github.url"])
 """Values that precede URLs, which are relative to the top of the space here."""
 _PARTS_OF = re.compile(r"(?:[^|\"']|\"[^\"]*\"|'[^']*')+")
 _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
-    "upcase": lambda value, given: value.upper(), "downcase": lambda value, given: value.lower(),
+    "upcase": lambda value, given: value.upper(),
+    "downcase": lambda value, given: value.lower(),
     "capitalize": lambda value, given: value[:1].upper() + value[1:].lower(),
-    "strip": lambda value, given: value.strip(), "lstrip": lambda value, given: value.lstrip(), "rstrip": lambda value, given: value.rstrip(),
-    "append": lambda value, given: value + given[0], "prepend": lambda value, given: given[0] + value,
-    "remove": lambda value, given: value.replace(given[0], ""), "replace": lambda value, given: value.replace(given[0], given[1]),
-    "replace_first": lambda value, given: value.replace(given[0], given[1], 1), "remove_first": lambda value, given: value.replace(given[0], "", 1),
+    "strip": lambda value, given: value.strip(),
+    "lstrip": lambda value, given: value.lstrip(),
+    "rstrip": lambda value, given: value.rstrip(),
+    "append": lambda value, given: value + given[0],
+    "prepend": lambda value, given: given[0] + value,
+    "remove": lambda value, given: value.replace(given[0], ""),
+    "replace": lambda value, given: value.replace(given[0], given[1]),
+    "replace_first": lambda value, given: value.replace(given[0], given[1], 1),
+    "remove_first": lambda value, given: value.replace(given[0], "", 1),
     "slugify": lambda value, given: re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-"),
-    "strip_html": lambda value, given: re.sub(r"<[^<>]*>", "", value), "strip_newlines": lambda value, given: value.replace("\n", ""),
-    "url_encode": lambda value, given: quote_plus(value), "default": lambda value, given: value or given[0],
-    **dict.fromkeys(("relative_url", "absolute_url", "escape", "escape_once", "xml_escape", "markdownify", "smartify", "normalize_whitespace", "cgi_escape", "uri_escape"), lambda value, given: value),
-}  # fmt: skip
+    "strip_html": lambda value, given: re.sub(r"<[^<>]*>", "", value),
+    "strip_newlines": lambda value, given: value.replace("\n", ""),
+    "url_encode": lambda value, given: quote_plus(value),
+    "default": lambda value, given: value or given[0],
+    **dict.fromkeys(
+        (
+            "relative_url",
+            "absolute_url",
+            "escape",
+            "escape_once",
+            "xml_escape",
+            "markdownify",
+            "smartify",
+            "normalize_whitespace",
+            "cgi_escape",
+            "uri_escape",
+        ),
+        lambda value, given: value,
+    ),
+}
 MAX_VALUE = 10_000
 """Maximum number of characters of the output of filters. Their input may have a tenth of it."""
 

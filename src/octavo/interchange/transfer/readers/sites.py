@@ -36,9 +36,22 @@ _NO_PAGES = re.compile(
 """Generated assets for browsers, which the site here replaces with its own."""
 _BUILT = frozenset(["_static", "_sources", "_modules", "node_modules", "__macosx", "pagefind"])
 _LEFT = (
-    *ENDINGS, ".css", ".js", ".mjs", ".map", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".inv", ".buildinfo", ".htaccess",
-    ".xsl", ".wasm",
-)  # fmt: skip
+    *ENDINGS,
+    ".css",
+    ".js",
+    ".mjs",
+    ".map",
+    ".woff",
+    ".woff2",
+    ".ttf",
+    ".otf",
+    ".eot",
+    ".inv",
+    ".buildinfo",
+    ".htaccess",
+    ".xsl",
+    ".wasm",
+)
 _REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
 _KINDS = frozenset("attention caution danger error hint important note tip warning info seealso".split())
 
@@ -111,13 +124,20 @@ class _Site:
         markdown = [path for path in self.files.paths if path.startswith(self.project) and is_page(path)]
         addresses = {path: address_of(path[len(self.project) :]) for path in [*self.pages, *markdown]}
         return Layout(
-            entries=self._entries([*self.pages, *markdown]), root=self.project,
+            entries=self._entries([*self.pages, *markdown]),
+            root=self.project,
             titles={path: page.title for path, page in self.pages.items()},
-            addresses=addresses, redirects=self.redirects, convert=self._page, letters=True, problems=self.problems,
+            addresses=addresses,
+            redirects=self.redirects,
+            convert=self._page,
+            letters=True,
+            problems=self.problems,
             anchors=lambda path: self.pages[path].anchors if path in self.pages else {},
-            rest=True, skipped=_LEFT, title=self._name(),
+            rest=True,
+            skipped=_LEFT,
+            title=self._name(),
             language=next((language for language, _ in self.languages.most_common(1)), ""),
-        )  # fmt: skip
+        )
 
     def _tree(self, path: str) -> Any | None:
         # Imported here because it loads slowly.
@@ -185,7 +205,11 @@ class _Site:
         count = 1
         for element in tree.iter("nav", "aside", "div", "ul", "ol", "section"):
             names = f"{element.get('class') or ''} {element.get('id') or ''}".split()
-            if element.tag not in ("nav", "aside") and element.get("role") not in ("navigation", "tree") and not any(map(_NAV.fullmatch, names)):  # fmt: skip
+            if (
+                element.tag not in ("nav", "aside")
+                and element.get("role") not in ("navigation", "tree")
+                and not any(map(_NAV.fullmatch, names))
+            ):
                 continue
             lists = _lists_in(element)
             made = [entry for one in lists[:50] for entry in self._items(path, one, 0)]
@@ -200,7 +224,9 @@ class _Site:
             if "toctree-wrapper" not in (element.get("class") or "").split():
                 continue
             items = [entry for one in _lists_in(element) for entry in self._items(path, one, 0)]
-            caption = next((one for one in element.iter("p") if "caption" in (one.get("class") or "").split()), None)  # fmt: skip
+            caption = next(
+                (one for one in element.iter("p") if "caption" in (one.get("class") or "").split()), None
+            )
             if caption is not None and items:
                 made.append(Entry(title=_words(caption, []) or None, children=items))
             else:
@@ -254,19 +280,29 @@ class _Site:
                 if not isinstance(one, list) or len(one) < 3 or count > MAX_ITEMS:
                     continue
                 title, href, below = one[0], one[1], one[2]
-                path = self._find(f"{self.project}x", href) if isinstance(href, str) and "#" not in href else None  # fmt: skip
+                path = (
+                    self._find(f"{self.project}x", href)
+                    if isinstance(href, str) and "#" not in href
+                    else None
+                )
                 if isinstance(below, str):
                     name = re.sub(r"\W", "_", below)
                     below = read_constant(self.files.text(f"{self.project}{below}.js") or "", name)
                 children = entries(below, level + 1)
                 if path is not None or children:
-                    made.append(Entry(title=str(title) if isinstance(title, str) else None, path=path, children=children))  # fmt: skip
+                    made.append(
+                        Entry(
+                            title=str(title) if isinstance(title, str) else None, path=path, children=children
+                        )
+                    )
             return made
 
         made = entries(read_constant(self.files.text(f"{self.project}navtreedata.js") or "", "NAVTREE"), 0)
         if len(made) == 1 and made[0].children:
             first = made[0]
-            made = [Entry(title=first.title, path=first.path), *first.children] if first.path else first.children  # fmt: skip
+            made = (
+                [Entry(title=first.title, path=first.path), *first.children] if first.path else first.children
+            )
         return _without_duplicates(made, set())
 
     def _entries(self, paths: list[str]) -> list[Entry]:
@@ -280,7 +316,9 @@ class _Site:
             return [*made, *grow(self.files, others, self.project)]
         merged = self.pages[home].nav if home else []
         if not merged:
-            merged = max((page.nav for page in self.pages.values()), key=lambda nav: len(walk_entries(nav)), default=[])  # fmt: skip
+            merged = max(
+                (page.nav for page in self.pages.values()), key=lambda nav: len(walk_entries(nav)), default=[]
+            )
         merged = _without_duplicates(merged, set())
         at = {entry.path for entry in walk_entries(merged) if entry.path}
         # Many sites expand only the part of the navigation that contains the current page.
@@ -361,10 +399,14 @@ def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
     place = 0
     for entry in more:
         at = next(
-            (number for number, one in enumerate(into)
-             if (entry.path and one.path == entry.path) or (not entry.path and not one.path and one.title == entry.title)),
+            (
+                number
+                for number, one in enumerate(into)
+                if (entry.path and one.path == entry.path)
+                or (not entry.path and not one.path and one.title == entry.title)
+            ),
             None,
-        )  # fmt: skip
+        )
         if at is not None:
             _merge(into[at].children, entry.children, known)
             place = at + 1
@@ -434,19 +476,36 @@ def prepare(tree: Any) -> None:
             element.tag == "div" and "fragment" in classes and element.find("div[@class='line']") is not None
         ):
             _fragment(element)
-        elif element.tag == "table" and any(name.startswith(("highlight", "rouge-table", "hljs")) for name in classes):  # fmt: skip
+        elif element.tag == "table" and any(
+            name.startswith(("highlight", "rouge-table", "hljs")) for name in classes
+        ):
             _without_line_numbers(element)
-        elif element.tag in ("td", "span") and {"linenos", "lineno", "line-numbers", "lnt", "ln"} & set(classes):  # fmt: skip
+        elif element.tag in ("td", "span") and {"linenos", "lineno", "line-numbers", "lnt", "ln"} & set(
+            classes
+        ):
             _drop(element)
         elif element.tag == "table" and "memberdecls" in classes:
             _members(element)
         elif element.tag == "div" and "tabbed-set" in classes:
             _tabbed(element)
-        elif element.get("id") in _CHROME or element.tag == "div" and "summary" in classes and element.getparent().get("class") == "header":  # fmt: skip
+        elif (
+            element.get("id") in _CHROME
+            or element.tag == "div"
+            and "summary" in classes
+            and element.getparent().get("class") == "header"
+        ):
             _drop(element)
         elif element.tag == "span" and "filename" in classes and element.getnext() is not None:
             _code_with_file_name(element)
-        elif element.tag == "a" and (element.get("title") or "").lower() in ("permalink", "permanent link", "link to this heading", "permalink to this headline", "permalink to this heading", "link to this definition", "permalink to this definition"):  # fmt: skip
+        elif element.tag == "a" and (element.get("title") or "").lower() in (
+            "permalink",
+            "permanent link",
+            "link to this heading",
+            "permalink to this headline",
+            "permalink to this heading",
+            "link to this definition",
+            "permalink to this definition",
+        ):
             _drop(element)
 
 
@@ -510,7 +569,11 @@ def _members(table: Any) -> None:
 
 def _without_line_numbers(element: Any) -> None:
     """Rewrite a listing whose line numbers are a separate column."""
-    listings = [pre for pre in element.iter("pre") if not any("line" in (up.get("class") or "") and up.tag == "td" for up in pre.iterancestors("td"))]  # fmt: skip
+    listings = [
+        pre
+        for pre in element.iter("pre")
+        if not any("line" in (up.get("class") or "") and up.tag == "td" for up in pre.iterancestors("td"))
+    ]
     if len(listings) != 1:
         return
     tail, listing = element.tail, listings[0]

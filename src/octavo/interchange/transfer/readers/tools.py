@@ -137,9 +137,11 @@ def _unread_pages(
     found = (
         path
         for path in files.paths
-        if path.startswith(root) and path.lower().endswith(endings) and not path[len(root) :].startswith((".", *left))
+        if path.startswith(root)
+        and path.lower().endswith(endings)
+        and not path[len(root) :].startswith((".", *left))
         and files.head(path)
-    )  # fmt: skip
+    )
     message = "skipped: a page in an unsupported format"
     return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_TOLD)]
 
@@ -221,7 +223,10 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     base_paths = _mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
     i18n = _mapping(plugins.get("i18n"))
     tongues = _i18n_languages(i18n)
-    first = next((name for name, facts in tongues.items() if facts.get("default") is True), _text(i18n.get("default_language")) or next(iter(tongues), ""))  # fmt: skip
+    first = next(
+        (name for name, facts in tongues.items() if facts.get("default") is True),
+        _text(i18n.get("default_language")) or next(iter(tongues), ""),
+    )
     theme = _mapping(config.get("theme"))
     in_folders = i18n.get("docs_structure") == "folder"
     source = root
@@ -236,9 +241,10 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     listed = _text(_mapping(plugins.get("literate-nav")).get("nav_file") or "SUMMARY.md")
     literate = root + listed
     paths = [
-        path for path in pages_below(files, root, foreign)
+        path
+        for path in pages_below(files, root, foreign)
         if "literate-nav" not in plugins or posixpath.basename(path) != listed
-    ]  # fmt: skip
+    ]
     own = f".{first}.md" if tongues and not in_folders else "\0"
     direct = config.get("use_directory_urls") is not False
     addresses = {
@@ -261,20 +267,43 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     layout = Layout(
         entries=entries,
         dialect=Dialect(
-            indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in used, lowered="pymdownx.tilde" in used, raised="pymdownx.caret" in used,
+            indented=True,
+            icons=True,
+            marks=True,
+            dollars="pymdownx.arithmatex" in used,
+            lowered="pymdownx.tilde" in used,
+            raised="pymdownx.caret" in used,
         ),
         brand=brand_of(files, project, "mkdocs", config, problems),
-        root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")), description=_text(config.get("site_description")),
+        root=root,
+        addresses=addresses,
+        redirects=redirects,
+        site=_text(config.get("site_url")),
+        title=_text(config.get("site_name")),
+        description=_text(config.get("site_description")),
         language=first or _text(theme.get("language") or theme.get("locale")),
-        parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
-        values={"variables": {**_mapping(config.get("extra")), "config": config}}, problems=problems,
+        parts=(
+            *(
+                posixpath.normpath(posixpath.join(project, one)).strip(".")
+                for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths))
+                if isinstance(one, str)
+            ),
+            root.rstrip("/"),
+            project.rstrip("/"),
+        ),
+        values={"variables": {**_mapping(config.get("extra")), "config": config}},
+        problems=problems,
         names={path: path[len(root) :].removesuffix(own) + ".md" for path in paths if path.endswith(own)},
         same={path.removesuffix(own) + ".md": path for path in paths if path.endswith(own)},
-    )  # fmt: skip
+    )
     present = [
-        name for name in others
-        if any(path.startswith(f"{source}{name}/") if in_folders else path.endswith(f".{name}.md") for path in files.paths)
-    ]  # fmt: skip
+        name
+        for name in others
+        if any(
+            path.startswith(f"{source}{name}/") if in_folders else path.endswith(f".{name}.md")
+            for path in files.paths
+        )
+    ]
     if present:
         layout.left.append(left_out(project + name, "translations", present))
         taken: set[str] = set()
@@ -282,11 +311,26 @@ def _mkdocs(files: Heads, project: str) -> Layout:
             facts = tongues.get(tongue, {})
             layout.variants.append(
                 Variant(
-                    key=key_of(taken, tongue), title=language_name(tongue, _text(facts.get("name"))), language=tongue, path=None if tongue == first else tongue,
-                    default=tongue == first, lay_out=partial(_mkdocs_tongue, files, layout, source, tongue, own, in_folders, _mapping(facts.get("nav_translations")) or _mapping(_mapping(i18n.get("nav_translations")).get(tongue)))
-                    if tongue != first else lambda: layout,
+                    key=key_of(taken, tongue),
+                    title=language_name(tongue, _text(facts.get("name"))),
+                    language=tongue,
+                    path=None if tongue == first else tongue,
+                    default=tongue == first,
+                    lay_out=partial(
+                        _mkdocs_tongue,
+                        files,
+                        layout,
+                        source,
+                        tongue,
+                        own,
+                        in_folders,
+                        _mapping(facts.get("nav_translations"))
+                        or _mapping(_mapping(i18n.get("nav_translations")).get(tongue)),
+                    )
+                    if tongue != first
+                    else lambda: layout,
                 )
-            )  # fmt: skip
+            )
     return layout
 
 
@@ -300,7 +344,11 @@ def _i18n_languages(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if default := _text(i18n.get("default_language")):
             made.setdefault(default, {})
         return made
-    return {_text(one.get("locale")): one for one in _listing(given) if isinstance(one, dict) and one.get("locale")}  # fmt: skip
+    return {
+        _text(one.get("locale")): one
+        for one in _listing(given)
+        if isinstance(one, dict) and one.get("locale")
+    }
 
 
 def _mkdocs_tongue(
@@ -320,7 +368,9 @@ def _mkdocs_tongue(
     else:
         for path in layout.addresses:
             if (other := translated(path)) is not None:
-                made.names[other] = _named_as_index(path[len(layout.root) :].removesuffix(own).removesuffix(".md") + ".md")  # fmt: skip
+                made.names[other] = _named_as_index(
+                    path[len(layout.root) :].removesuffix(own).removesuffix(".md") + ".md"
+                )
     return made
 
 
@@ -527,9 +577,10 @@ def _docusaurus(files: Heads, project: str) -> Layout:
     )
     said = _read_json(files, f"{project}versions.json", [])
     versions = [
-        _text(one) for one in _listing(said)
+        _text(one)
+        for one in _listing(said)
         if any(path.startswith(f"{project}versioned_docs/version-{_text(one)}/") for path in files.paths)
-    ]  # fmt: skip
+    ]
     last = _text(docs.get("lastVersion")) or (versions[0] if versions else "current")
     current = docs.get("includeCurrentVersion") is not False and any(
         path.startswith(_docs_folder(project, docs)) for path in files.paths
@@ -540,9 +591,15 @@ def _docusaurus(files: Heads, project: str) -> Layout:
     first = _text(i18n.get("defaultLocale")) or "en"
     locales = [
         name
-        for name in dict.fromkeys([*(_text(one) for one in _listing(i18n.get("locales"))), *_folders(files, f"{project}i18n/")])
-        if name and name != first and any(path.startswith(f"{project}i18n/{name}/docusaurus-plugin-content-docs/") for path in files.paths)
-    ]  # fmt: skip
+        for name in dict.fromkeys(
+            [*(_text(one) for one in _listing(i18n.get("locales"))), *_folders(files, f"{project}i18n/")]
+        )
+        if name
+        and name != first
+        and any(
+            path.startswith(f"{project}i18n/{name}/docusaurus-plugin-content-docs/") for path in files.paths
+        )
+    ]
     facts = _mapping(docs.get("versions"))
     taken: set[str] = set()
     shown = ["current", *versions] if current or not versions else [*versions]
@@ -554,17 +611,31 @@ def _docusaurus(files: Heads, project: str) -> Layout:
             "" if version == last else "next" if version == "current" else version
         )
         for locale in ["", *locales]:
-            tongue = language_name(locale or first, _text(_mapping(_mapping(i18n.get("localeConfigs")).get(locale or first)).get("label")))  # fmt: skip
+            tongue = language_name(
+                locale or first,
+                _text(_mapping(_mapping(i18n.get("localeConfigs")).get(locale or first)).get("label")),
+            )
             title = " · ".join(
                 part for part in (label if versions else "", tongue if locales else "") if part
             )
             layout.variants.append(
                 Variant(
-                    key=key_of(taken, version if versions else "", locale or (first if locales else "")), title=title or "Current", language=locale or _text(i18n.get("defaultLocale")) or None,
-                    path="-".join(part for part in (locale, where.strip("/").replace("/", "-")) if part) or None, default=version == last and not locale,
-                    lay_out=partial(_docusaurus_of, files, project, None if version == "current" else version, locale, where.strip("/")),
+                    key=key_of(taken, version if versions else "", locale or (first if locales else "")),
+                    title=title or "Current",
+                    language=locale or _text(i18n.get("defaultLocale")) or None,
+                    path="-".join(part for part in (locale, where.strip("/").replace("/", "-")) if part)
+                    or None,
+                    default=version == last and not locale,
+                    lay_out=partial(
+                        _docusaurus_of,
+                        files,
+                        project,
+                        None if version == "current" else version,
+                        locale,
+                        where.strip("/"),
+                    ),
                 )
-            )  # fmt: skip
+            )
     layout.brand = brand_of(files, project, "docusaurus", config, layout.problems)
     if versions:
         layout.left.append(left_out(f"{project}versioned_docs", "versions", versions))
@@ -588,11 +659,26 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
     i18n = _mapping(config.get("i18n"))
     tongue = locale or _text(i18n.get("defaultLocale"))
     layout = Layout(
-        entries=[], dialect=Dialect(jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"), dollars="remark-math" in (files.text(config_path) or "") or "remarkMath" in (files.text(config_path) or "") or "-katex" in (files.text(config_path) or "")),
-        root=f"{project}docs/", statics=tuple(f"{project}{one}/" for one in _listing(config.get("staticDirectories")) or ["static"] if isinstance(one, str)),
-        site=_text(config.get("url")), base=_text(config.get("baseUrl")), title=_text(config.get("title")), description=_text(config.get("tagline")) if locale in ("", _text(i18n.get("defaultLocale"))) else "", problems=problems,
+        entries=[],
+        dialect=Dialect(
+            jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"),
+            dollars="remark-math" in (files.text(config_path) or "")
+            or "remarkMath" in (files.text(config_path) or "")
+            or "-katex" in (files.text(config_path) or ""),
+        ),
+        root=f"{project}docs/",
+        statics=tuple(
+            f"{project}{one}/"
+            for one in _listing(config.get("staticDirectories")) or ["static"]
+            if isinstance(one, str)
+        ),
+        site=_text(config.get("url")),
+        base=_text(config.get("baseUrl")),
+        title=_text(config.get("title")),
+        description=_text(config.get("tagline")) if locale in ("", _text(i18n.get("defaultLocale"))) else "",
+        problems=problems,
         language=_text(_mapping(_mapping(i18n.get("localeConfigs")).get(tongue)).get("htmlLang")) or tongue,
-    )  # fmt: skip
+    )
     instances: list[dict[str, Any]] = []
     for preset in _listing(config.get("presets")):
         given = _mapping(preset[1]) if isinstance(preset, list) and len(preset) > 1 else {}
@@ -1018,22 +1104,44 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
     taken: set[str] = set()
     variants = [
         Variant(
-            key=key_of(taken, name or "root"), title=language_name(_text(said.get(name or "root", {}).get("lang")) or name or _text(config.get("lang")) or "en", _text(said.get(name or "root", {}).get("label"))),
-            language=_text(said.get(name or "root", {}).get("lang")) or name or _text(config.get("lang")) or None, path=name or None, default=not name,
+            key=key_of(taken, name or "root"),
+            title=language_name(
+                _text(said.get(name or "root", {}).get("lang")) or name or _text(config.get("lang")) or "en",
+                _text(said.get(name or "root", {}).get("label")),
+            ),
+            language=_text(said.get(name or "root", {}).get("lang"))
+            or name
+            or _text(config.get("lang"))
+            or None,
+            path=name or None,
+            default=not name,
             lay_out=partial(_vitepress, files, project, name),
         )
         for name in ["", *locales][:MAX_VARIANTS]
-    ]  # fmt: skip
+    ]
     return Layout(
         brand=brand_of(files, project, "vitepress", config, problems),
-        variants=variants if locales else [], left=[left_out(path, "translations", locales)] if locales else [],
-        entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{source}public/",),
-        addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
-        description=_text(said.get(locale or "root", {}).get("description")) or ("" if locale else _text(config.get("description"))),
+        variants=variants if locales else [],
+        left=[left_out(path, "translations", locales)] if locales else [],
+        entries=entries,
+        dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True),
+        root=root,
+        statics=(f"{source}public/",),
+        addresses=addresses,
+        redirects=_redirects_of(files, paths),
+        base=_text(config.get("base")),
+        title=_text(config.get("title")),
+        description=_text(said.get(locale or "root", {}).get("description"))
+        or ("" if locale else _text(config.get("description"))),
         language=_text(said.get(locale or "root", {}).get("lang")) or locale or _text(config.get("lang")),
-        names={path: _named_as_index(name.removeprefix(start)) for path, name in inside.items() if name != path[len(source) :]},
-        parts=(root.rstrip("/"), source.rstrip("/")), problems=problems,
-    )  # fmt: skip
+        names={
+            path: _named_as_index(name.removeprefix(start))
+            for path, name in inside.items()
+            if name != path[len(source) :]
+        },
+        parts=(root.rstrip("/"), source.rstrip("/")),
+        problems=problems,
+    )
 
 
 # --- Starlight -----------------------------------------------------------------------------------------
@@ -1055,8 +1163,13 @@ def _starlight(files: Heads, project: str) -> Layout:
     )
     sidebar = _listing(given.get("sidebar")) or next(
         # A plug-in that shows one of several trees contains them.
-        (one for one in _listing(given.get("plugins")) if isinstance(one, list) and any(_mapping(each).get("items") for each in one)), [],
-    )  # fmt: skip
+        (
+            one
+            for one in _listing(given.get("plugins"))
+            if isinstance(one, list) and any(_mapping(each).get("items") for each in one)
+        ),
+        [],
+    )
     root = f"{project}src/content/docs/"
     facts = _mapping(given.get("locales"))
     locales = [key for key in facts if key != "root"]
@@ -1119,13 +1232,25 @@ def _starlight(files: Heads, project: str) -> Layout:
         for old, value in _mapping(config.get("redirects")).items()
     }
     said = given.get("title")
-    title = _text(said) or _text(_mapping(said).get(default or "root") or _mapping(said).get(first) or _mapping(said).get("en"))  # fmt: skip
+    title = _text(said) or _text(
+        _mapping(said).get(default or "root") or _mapping(said).get(first) or _mapping(said).get("en")
+    )
     layout = Layout(
-        entries=entries, dialect=Dialect(jsx=(".mdx",)), root=root, statics=(f"{project}public/",), addresses=addresses, redirects=redirects,
+        entries=entries,
+        dialect=Dialect(jsx=(".mdx",)),
+        root=root,
+        statics=(f"{project}public/",),
+        addresses=addresses,
+        redirects=redirects,
         brand=brand_of(files, project, "starlight", given, problems),
-        site=_text(config.get("site")), base=_text(config.get("base")), title=title, parts=(project.rstrip("/"),), problems=problems,
-        language=stated, description=_text(given.get("description")),
-    )  # fmt: skip
+        site=_text(config.get("site")),
+        base=_text(config.get("base")),
+        title=title,
+        parts=(project.rstrip("/"),),
+        problems=problems,
+        language=stated,
+        description=_text(given.get("description")),
+    )
     words: dict[str, dict[str, str]] = {}
     waiting = list(sidebar)
     while waiting:
@@ -1152,12 +1277,18 @@ def _starlight(files: Heads, project: str) -> Layout:
         layout.left.append(left_out(path, "translations", others))
         layout.variants = [
             Variant(
-                key=key_of(taken, name or first), title=language_name(_text(_mapping(facts.get(name or default or "root")).get("lang")) or name or first, _text(_mapping(facts.get(name or default or "root")).get("label"))),
-                language=_text(_mapping(facts.get(name)).get("lang")) or name or stated or None, path=name or None, default=not name,
+                key=key_of(taken, name or first),
+                title=language_name(
+                    _text(_mapping(facts.get(name or default or "root")).get("lang")) or name or first,
+                    _text(_mapping(facts.get(name or default or "root")).get("label")),
+                ),
+                language=_text(_mapping(facts.get(name)).get("lang")) or name or stated or None,
+                path=name or None,
+                default=not name,
                 lay_out=partial(in_language, name) if name else lambda: layout,
             )
             for name in ["", *others][:MAX_VARIANTS]
-        ]  # fmt: skip
+        ]
     return layout
 
 
@@ -1184,8 +1315,16 @@ def _nextra(files: Heads, project: str) -> Layout:
     top = _nextra_root(files, project)
     i18n = _mapping(_mapping(read_export(config)).get("i18n"))
     tongues = [_text(one) for one in _listing(i18n.get("locales"))]
-    in_folders = [one for one in tongues if any(path.startswith(f"{top}{one}/") and is_page(path) for path in files.paths)]  # fmt: skip
-    by_names = [one for one in tongues if any(path.startswith(top) and path.endswith((f".{one}.mdx", f".{one}.md")) for path in files.paths)]  # fmt: skip
+    in_folders = [
+        one
+        for one in tongues
+        if any(path.startswith(f"{top}{one}/") and is_page(path) for path in files.paths)
+    ]
+    by_names = [
+        one
+        for one in tongues
+        if any(path.startswith(top) and path.endswith((f".{one}.mdx", f".{one}.md")) for path in files.paths)
+    ]
     there = in_folders or by_names
     default = _text(i18n.get("defaultLocale"))
     first = default if default in there else there[0] if there else ""
@@ -1274,11 +1413,12 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
     )
     addresses = {
         path: re.sub(
-            r"(?:^|/)page$", "",
+            r"(?:^|/)page$",
+            "",
             re.sub(r"\([\w-]+\)/", "", address_of(path[len(root) :].replace(f"{own}.md", ".md"))),
         )
         for path in paths
-    }  # fmt: skip
+    }
 
     def meta(folder: str) -> dict[str, Any]:
         for name in (*(f"_meta{own}.{name.partition('.')[2]}" for name in _META if own), *_META):
@@ -1370,21 +1510,31 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
             path: f"{addresses[path]}/README.md".lstrip("/") for path in paths if stem_of(path) == "page"
         }
     return Layout(
-        entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=root, statics=(f"{project}public/",), addresses=addresses,
-        parts=(project.rstrip("/"),), problems=problems, names=names, base=(base[1] if base else "") or _text(given.get("basePath")),
+        entries=entries,
+        dialect=Dialect(jsx=(".mdx", ".md"), dollars=True),
+        root=root,
+        statics=(f"{project}public/",),
+        addresses=addresses,
+        parts=(project.rstrip("/"),),
+        problems=problems,
+        names=names,
+        base=(base[1] if base else "") or _text(given.get("basePath")),
         same={path.replace(f"{own}.md", ".md"): path for path in paths} if own else {},
         redirects={
             _text(one.get("source")): _text(one.get("destination"))
-            for one in _listing(given.get("redirects")) if isinstance(one, dict) and one.get("source")
+            for one in _listing(given.get("redirects"))
+            if isinstance(one, dict) and one.get("source")
         },
-    )  # fmt: skip
+    )
 
 
 # --- Fumadocs ------------------------------------------------------------------------------------------
 
 _COLLECTIONS = tuple(
-    f"{name}.{end}" for name in ("source.config", "content-collections") for end in ("ts", "mts", "js", "mjs", "tsx")
-)  # fmt: skip
+    f"{name}.{end}"
+    for name in ("source.config", "content-collections")
+    for end in ("ts", "mts", "js", "mjs", "tsx")
+)
 _GROUP = re.compile(r"(?:^|(?<=/))\([^()/]+\)(?:/|$)")
 """A folder that isn't part of the URL."""
 _BESIDE = re.compile(r"(?:external:)?(?:\[[\w-]+\])?\[(?P<title>[^\[\]]+)\]\((?P<href>[^()\s]+)\)$")
@@ -1402,9 +1552,13 @@ def _fumadocs(files: Heads, project: str) -> Layout:
     first = (re.search(r"\bdefaultLanguage\s*:\s*['\"]([\w-]+)", code) or ["", ""])[1]
     in_folders = bool(re.search(r"\bparser\s*:\s*['\"]dir", code))
     made = [
-        name for name in names
-        if any(is_page(path) and (path.startswith(f"{top}{name}/") if in_folders else f".{name}." in path) for path in files.below(top))
-    ]  # fmt: skip
+        name
+        for name in names
+        if any(
+            is_page(path) and (path.startswith(f"{top}{name}/") if in_folders else f".{name}." in path)
+            for path in files.below(top)
+        )
+    ]
     if first and made:
         layout = _in_languages(
             lambda name: _fumadocs_of(
@@ -1428,10 +1582,11 @@ def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
         (
             text
             for path in files.below(project)
-            if re.search(rf"(?:^|/){name}(?:/index)?\.[jt]sx?$", path) and holds in (text := files.text(path) or "")
+            if re.search(rf"(?:^|/){name}(?:/index)?\.[jt]sx?$", path)
+            and holds in (text := files.text(path) or "")
         ),
         "",
-    )  # fmt: skip
+    )
 
 
 def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
@@ -1521,10 +1676,22 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
         if name not in names.values():
             names[path] = name
     return Layout(
-        entries=entries, dialect=Dialect(jsx=(".mdx",), dollars=True), root=root, statics=(f"{project}public/",), addresses=addresses,
-        parts=(project.rstrip("/"),), problems=problems, names=names, base=base[1] if base else "/docs",
-        same={f"{stem}{end}": path for stem, path in stems.items() for end in (".md", ".mdx") if f"{stem}{end}" != path},
-    )  # fmt: skip
+        entries=entries,
+        dialect=Dialect(jsx=(".mdx",), dollars=True),
+        root=root,
+        statics=(f"{project}public/",),
+        addresses=addresses,
+        parts=(project.rstrip("/"),),
+        problems=problems,
+        names=names,
+        base=base[1] if base else "/docs",
+        same={
+            f"{stem}{end}": path
+            for stem, path in stems.items()
+            for end in (".md", ".mdx")
+            if f"{stem}{end}" != path
+        },
+    )
 
 
 # --- Mintlify ------------------------------------------------------------------------------------------
@@ -1669,10 +1836,18 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
     }
     return Layout(
         brand=brand_of(files, project, "mintlify", config, problems),
-        entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=project, addresses=addresses, redirects=redirects, title=_text(config.get("name")),
-        parts=(project.rstrip("/"), f"{project}snippets"), values={"variables": _mapping(config.get("variables"))}, problems=problems,
-        language=language, description=description,
-    )  # fmt: skip
+        entries=entries,
+        dialect=Dialect(jsx=(".mdx", ".md"), dollars=True),
+        root=project,
+        addresses=addresses,
+        redirects=redirects,
+        title=_text(config.get("name")),
+        parts=(project.rstrip("/"), f"{project}snippets"),
+        values={"variables": _mapping(config.get("variables"))},
+        problems=problems,
+        language=language,
+        description=description,
+    )
 
 
 def _mintlify(files: Heads, project: str) -> Layout:
@@ -1717,10 +1892,14 @@ def _mintlify(files: Heads, project: str) -> Layout:
         )
         layout.variants.append(
             Variant(
-                key=key_of(taken, *names), title=title, language=tongue, default=default,
-                path=None if default else slugify("-".join(names)), lay_out=partial(of, way),
+                key=key_of(taken, *names),
+                title=title,
+                language=tongue,
+                default=default,
+                path=None if default else slugify("-".join(names)),
+                lay_out=partial(of, way),
             )
-        )  # fmt: skip
+        )
     first = next(said for _, said, default in ways if default)
     for key, what in (("language", "translations"), ("version", "versions")):
         called = {_text(one.get(key)) for _, said, _ in ways for one in said if one.get(key)}
@@ -1809,7 +1988,15 @@ def _hugo(files: Heads, project: str) -> Layout:
     languages = list(_mapping(config.get("languages")))
     default = _text(config.get("defaultcontentlanguage")) or "en"
     own = _mapping(_mapping(config.get("languages")).get(default))
-    stated = next((_text(facts[key]) for facts in (own, config) for key in ("languagecode", "languageCode", "locale") if facts.get(key)), _text(config.get("defaultcontentlanguage")))  # fmt: skip
+    stated = next(
+        (
+            _text(facts[key])
+            for facts in (own, config)
+            for key in ("languagecode", "languageCode", "locale")
+            if facts.get(key)
+        ),
+        _text(config.get("defaultcontentlanguage")),
+    )
     folder = _text(own.get("contentdir") or own.get("contentDir")).strip("/")
     if folder and any(path.startswith(f"{project}{folder}/") for path in files.paths):
         root = f"{project}{folder}/"
@@ -1839,11 +2026,23 @@ def _hugo(files: Heads, project: str) -> Layout:
     _by_their_titles(files, entries)
     layout = Layout(
         brand=brand_of(files, project, "hugo", config, problems),
-        entries=entries, dialect=Dialect(shortcodes=True, marks=False), root=root,
-        statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
-        title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
-        language=stated, description=_text(_mapping(own.get("params")).get("description") or _mapping(config.get("params")).get("description")),
-    )  # fmt: skip
+        entries=entries,
+        dialect=Dialect(shortcodes=True, marks=False),
+        root=root,
+        statics=(f"{project}static/", f"{project}assets/"),
+        addresses=addresses,
+        redirects=_redirects_of(files, paths),
+        site=_text(config.get("baseurl")),
+        title=_text(config.get("title")),
+        parts=(project.rstrip("/"), root.rstrip("/")),
+        values={"variables": _mapping(config.get("params"))},
+        problems=problems,
+        language=stated,
+        description=_text(
+            _mapping(own.get("params")).get("description")
+            or _mapping(config.get("params")).get("description")
+        ),
+    )
     facts = {str(name): _mapping(one) for name, one in _mapping(config.get("languages")).items()}
 
     def translated(path: str, name: str) -> str | None:
@@ -1851,8 +2050,10 @@ def _hugo(files: Heads, project: str) -> Layout:
         stem = re.sub(rf"\.{re.escape(default)}$", "", posixpath.splitext(path)[0])
         folder = _text(facts.get(name, {}).get("contentdir") or facts.get(name, {}).get("contentDir"))
         for found in (
-            f"{content}{name}/{inside}", f"{stem}.{name}{posixpath.splitext(path)[1]}", f"{project}{folder}/{inside}" if folder else ""
-        ):  # fmt: skip
+            f"{content}{name}/{inside}",
+            f"{stem}.{name}{posixpath.splitext(path)[1]}",
+            f"{project}{folder}/{inside}" if folder else "",
+        ):
             if found in files.known:
                 return found
         return None
@@ -1869,16 +2070,29 @@ def _hugo(files: Heads, project: str) -> Layout:
             made.overlays, made.begins = ((f"{content}{name}/", root),), name
             for path in layout.addresses:
                 if (other := translated(path, name)) is not None:
-                    made.names[other] = _named_as_index(re.sub(r"(?:^|(?<=/))_index\.md$", "README.md", re.sub(rf"\.{re.escape(default)}(?=\.md$)", "", path[len(root) :])))  # fmt: skip
+                    made.names[other] = _named_as_index(
+                        re.sub(
+                            r"(?:^|(?<=/))_index\.md$",
+                            "README.md",
+                            re.sub(rf"\.{re.escape(default)}(?=\.md$)", "", path[len(root) :]),
+                        )
+                    )
             return made
 
         layout.variants = [
             Variant(
-                key=key_of(taken, name), title=language_name(name, _text(facts.get(name, {}).get("languagename") or facts.get(name, {}).get("languageName"))), language=name,
-                path=None if name == default else name, default=name == default, lay_out=partial(in_language, name) if name != default else lambda: layout,
+                key=key_of(taken, name),
+                title=language_name(
+                    name,
+                    _text(facts.get(name, {}).get("languagename") or facts.get(name, {}).get("languageName")),
+                ),
+                language=name,
+                path=None if name == default else name,
+                default=name == default,
+                lay_out=partial(in_language, name) if name != default else lambda: layout,
             )
             for name in [default, *tongues][:MAX_VARIANTS]
-        ]  # fmt: skip
+        ]
     return layout
 
 
@@ -1893,9 +2107,10 @@ def _jekyll(files: Heads, project: str) -> Layout:
     }
     left = ("_site/", "_includes/", "_layouts/", "_sass/", "_data/", "vendor/", "_plugins/", "_drafts/")
     paths = [
-        path for path in pages_below(files, project, lambda path: path.startswith(left))
+        path
+        for path in pages_below(files, project, lambda path: path.startswith(left))
         if files.head(path) or path[len(project) :].startswith(tuple(collections)) or "_layout" not in path
-    ]  # fmt: skip
+    ]
     out = tuple(_text(one).strip("/").casefold() for one in _listing(config.get("exclude")))
     problems += _unread_pages(files, project, (*left, "_posts/", *(one for one in out if one)))
     paths = [
@@ -1935,11 +2150,20 @@ def _jekyll(files: Heads, project: str) -> Layout:
     entries = _jekyll_nav(files, data, addresses) or _by_parents(files, paths, project)
     return Layout(
         brand=brand_of(files, project, "jekyll", config, problems),
-        entries=entries, dialect=Dialect(liquid=True), root=root, addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("url")),
-        base=_text(config.get("baseurl")), title=_text(config.get("title")), parts=(project.rstrip("/"), f"{project}_includes"),
-        values={"variables": {"site": {**config, "data": data}}}, problems=problems,
-        language=_text(config.get("lang") or config.get("locale")), description=_text(config.get("description")),
-    )  # fmt: skip
+        entries=entries,
+        dialect=Dialect(liquid=True),
+        root=root,
+        addresses=addresses,
+        redirects=_redirects_of(files, paths),
+        site=_text(config.get("url")),
+        base=_text(config.get("baseurl")),
+        title=_text(config.get("title")),
+        parts=(project.rstrip("/"), f"{project}_includes"),
+        values={"variables": {"site": {**config, "data": data}}},
+        problems=problems,
+        language=_text(config.get("lang") or config.get("locale")),
+        description=_text(config.get("description")),
+    )
 
 
 def _jekyll_data(files: Heads, project: str) -> dict[str, Any]:
@@ -1999,8 +2223,22 @@ def _jekyll_nav(files: Heads, data: dict[str, Any], addresses: dict[str, str]) -
                 url = _text(one.get("url") or one.get("link") or one.get("href"))
                 page = address(url) if url else by_id.get(_text(one.get("id")))
                 below = next(
-                    (one[key] for key in ("children", "items", "pages", "docs", "subitems", "subfolderitems", "section", "sections") if one.get(key)), None
-                )  # fmt: skip
+                    (
+                        one[key]
+                        for key in (
+                            "children",
+                            "items",
+                            "pages",
+                            "docs",
+                            "subitems",
+                            "subfolderitems",
+                            "section",
+                            "sections",
+                        )
+                        if one.get(key)
+                    ),
+                    None,
+                )
                 children = items(below, depth + 1)
                 if title or page or children:
                     made.append(
@@ -2015,7 +2253,11 @@ def _jekyll_nav(files: Heads, data: dict[str, Any], addresses: dict[str, str]) -
 
     best: tuple[int, list[Entry]] = (0, [])
     for said in data.values():
-        tries = [said, *(value for value in said.values() if isinstance(value, (list, dict)))] if isinstance(said, dict) else [said]  # fmt: skip
+        tries = (
+            [said, *(value for value in said.values() if isinstance(value, (list, dict)))]
+            if isinstance(said, dict)
+            else [said]
+        )
         for one in tries:
             entries = items(one, 0)
             found = {entry.path for entry in walk_entries(entries) if entry.path}
@@ -2125,9 +2367,15 @@ def _wiki(files: Heads, project: str) -> Layout:
     entries += [Entry(path=path) for path in paths if path not in listed and path != home]
     raw = site.replace("/wiki", "").replace("https://github.com/", "https://raw.githubusercontent.com/wiki/")
     return Layout(
-        entries=entries, dialect=Dialect(wiki=True), root=project, addresses=addresses, rest=True, site=site,
-        redirects={"": home} if home else {}, schemes={f"{raw}/": "/", f"{site}/": "/"} if site else {},
-    )  # fmt: skip
+        entries=entries,
+        dialect=Dialect(wiki=True),
+        root=project,
+        addresses=addresses,
+        rest=True,
+        site=site,
+        redirects={"": home} if home else {},
+        schemes={f"{raw}/": "/", f"{site}/": "/"} if site else {},
+    )
 
 
 def _find_obsidian(files: Heads) -> str | None:
@@ -2159,9 +2407,13 @@ def _obsidian(files: Heads, project: str) -> Layout:
     paths = pages_below(files, project)
     addresses = {path: posixpath.splitext(path[len(project) :])[0] for path in paths}
     return Layout(
-        entries=grow(files, paths, project, same_name=True), dialect=Dialect(wiki=True, vault=True, marks=True, dollars=True, tags=True), root=project,
-        addresses=addresses, redirects=_redirects_of(files, paths), rest=True,
-    )  # fmt: skip
+        entries=grow(files, paths, project, same_name=True),
+        dialect=Dialect(wiki=True, vault=True, marks=True, dollars=True, tags=True),
+        root=project,
+        addresses=addresses,
+        redirects=_redirects_of(files, paths),
+        rest=True,
+    )
 
 
 TOOLS = (

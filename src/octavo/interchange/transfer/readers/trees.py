@@ -34,7 +34,14 @@ def position_of(head: Head) -> float:
 def label_of(head: Head) -> str | None:
     """Return the title of a page in the navigation."""
     sidebar = head.get("sidebar")
-    for value in (head.get("sidebar_label"), head.get("sidebarTitle"), head.get("nav_title"), head.get("linkTitle"), head.get("linktitle"), sidebar.get("label") if isinstance(sidebar, dict) else None):  # fmt: skip
+    for value in (
+        head.get("sidebar_label"),
+        head.get("sidebarTitle"),
+        head.get("nav_title"),
+        head.get("linkTitle"),
+        head.get("linktitle"),
+        sidebar.get("label") if isinstance(sidebar, dict) else None,
+    ):
         if isinstance(value, str) and value.strip():
             return value.strip()
     return None

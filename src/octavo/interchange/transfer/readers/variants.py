@@ -19,11 +19,33 @@ MAX_VARIANTS = 60
 """Maximum number of variants of a source. The others are reported as skipped."""
 
 LANGUAGE_NAMES = {
-    "ar": "العربية", "cs": "Čeština", "de": "Deutsch", "en": "English", "es": "Español", "fr": "Français", "it": "Italiano",
-    "ja": "日本語", "ko": "한국어", "nl": "Nederlands", "pl": "Polski", "pt": "Português", "pt-br": "Português (Brasil)",
-    "ru": "Русский", "tr": "Türkçe", "uk": "Українська", "vi": "Tiếng Việt", "zh": "中文", "zh-cn": "简体中文", "zh-hans": "简体中文",
-    "zh-tw": "繁體中文", "zh-hant": "繁體中文", "fa": "فارسی", "he": "עברית", "id": "Bahasa Indonesia", "hi": "हिन्दी",
-}  # fmt: skip
+    "ar": "العربية",
+    "cs": "Čeština",
+    "de": "Deutsch",
+    "en": "English",
+    "es": "Español",
+    "fr": "Français",
+    "it": "Italiano",
+    "ja": "日本語",
+    "ko": "한국어",
+    "nl": "Nederlands",
+    "pl": "Polski",
+    "pt": "Português",
+    "pt-br": "Português (Brasil)",
+    "ru": "Русский",
+    "tr": "Türkçe",
+    "uk": "Українська",
+    "vi": "Tiếng Việt",
+    "zh": "中文",
+    "zh-cn": "简体中文",
+    "zh-hans": "简体中文",
+    "zh-tw": "繁體中文",
+    "zh-hant": "繁體中文",
+    "fa": "فارسی",
+    "he": "עברית",
+    "id": "Bahasa Indonesia",
+    "hi": "हिन्दी",
+}
 """The names of languages in the language itself, for sources that don't state them."""
 
 
@@ -54,9 +76,13 @@ def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
     """Return the same tree, with URLs that start with the name of the variant. The default variant is also
     available without it."""
     if is_first:
-        layout.redirects |= {f"{name}/{address}".strip("/"): path for path, address in layout.addresses.items()}  # fmt: skip
+        layout.redirects |= {
+            f"{name}/{address}".strip("/"): path for path, address in layout.addresses.items()
+        }
     else:
-        layout.addresses = {path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()}  # fmt: skip
+        layout.addresses = {
+            path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()
+        }
         layout.begins = name
     return layout
 
@@ -105,13 +131,25 @@ def laid_over(
     names = {**layout.names}
     for path, other in instead.items():
         inside = path[len(layout.root) :] if path.startswith(layout.root) else path
-        names[other] = layout.names.get(path) or re.sub(r"(?:^|(?<=/))(?:index|readme|_index)\.\w+$", "README.md", re.sub(r"\.(?:mdx|markdown)$", ".md", inside), flags=re.IGNORECASE)  # fmt: skip
+        names[other] = layout.names.get(path) or re.sub(
+            r"(?:^|(?<=/))(?:index|readme|_index)\.\w+$",
+            "README.md",
+            re.sub(r"\.(?:mdx|markdown)$", ".md", inside),
+            flags=re.IGNORECASE,
+        )
     first = next((entry.path for entry in walk_entries(layout.entries) if entry.path), None)
     if first in instead and posixpath.dirname(first) == layout.root.rstrip("/"):
         names[instead[first]] = "README.md"
     same = {name: instead.get(path, path) for name, path in layout.same.items()}
     redirects = {old: instead.get(target, target) for old, target in layout.redirects.items()}
     return replace(
-        layout, entries=entries(layout.entries), addresses=addresses, names=names, redirects=redirects, description="",
-        same={**same, **instead}, variants=[], left=[],
-    )  # fmt: skip
+        layout,
+        entries=entries(layout.entries),
+        addresses=addresses,
+        names=names,
+        redirects=redirects,
+        description="",
+        same={**same, **instead},
+        variants=[],
+        left=[],
+    )

@@ -213,7 +213,12 @@ class _BookStack:
                 about["html"] = (
                     f'<p><img src="/{quote(f"{folder}files/{cover}")}" alt=""></p>{_text(about["html"])}'
                 )
-            entries.insert(0, self._keep("book", {**about, "id": data.get("id")}, folder, _name(name), f"books/{slugify(name)}"))  # fmt: skip
+            entries.insert(
+                0,
+                self._keep(
+                    "book", {**about, "id": data.get("id")}, folder, _name(name), f"books/{slugify(name)}"
+                ),
+            )
         return name, entries
 
     def _chapter(self, data: dict[str, Any], folder: str, above: str, address: str) -> Entry:
@@ -340,7 +345,9 @@ class _BookStack:
             # A page that was exported separately.
             self.layout.addresses[path] = posixpath.splitext(path)[0]
             title = re.search(r"<h1[^>]*>(.*?)</h1>", text, re.DOTALL)
-            self.pages[path] = _BookStackPage(path, {"name": _plain(title[1]) if title else stem_of(path), "html": _body(text)}, "")  # fmt: skip
+            self.pages[path] = _BookStackPage(
+                path, {"name": _plain(title[1]) if title else stem_of(path), "html": _body(text)}, ""
+            )
             return "", [Entry(path=path)]
         title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
         name = _plain(title[1]) if title else stem_of(path)
@@ -353,7 +360,9 @@ class _BookStack:
         entries: list[Entry] = []
         into = entries
         if _plain(front):
-            entries.append(self._keep("book", {"name": name, "html": front}, "", _name(name), f"books/{slugify(name)}"))  # fmt: skip
+            entries.append(
+                self._keep("book", {"name": name, "html": front}, "", _name(name), f"books/{slugify(name)}")
+            )
         for at, part in enumerate(parts[:MAX_PAGES]):
             end = parts[at + 1].start() if at + 1 < len(parts) else len(text)
             inside = re.sub(
@@ -364,7 +373,13 @@ class _BookStack:
             data = {"id": part["id"], "name": _plain(part["title"]), "html": inside}
             if part["kind"] == "chapter":
                 if _plain(inside):
-                    chapter = self._keep("chapter", data, "", f"{_name(name)}/{_name(data['name'])}", f"books/{slugify(name)}/chapter/{slugify(data['name'])}")  # fmt: skip
+                    chapter = self._keep(
+                        "chapter",
+                        data,
+                        "",
+                        f"{_name(name)}/{_name(data['name'])}",
+                        f"books/{slugify(name)}/chapter/{slugify(data['name'])}",
+                    )
                 else:
                     chapter = Entry(title=data["name"])
                 entries.append(chapter)
@@ -445,7 +460,11 @@ def _find_wikijs(files: Heads) -> str | None:
                 folder = folder_of(path)
                 above = folder.rstrip("/").rpartition("/")
                 # A wiki with several languages has a folder for each.
-                return f"{above[0]}/" if folder and _LOCALE.fullmatch(above[2]) and above[0] else ("" if _LOCALE.fullmatch(above[2]) else folder)  # fmt: skip
+                return (
+                    f"{above[0]}/"
+                    if folder and _LOCALE.fullmatch(above[2]) and above[0]
+                    else ("" if _LOCALE.fullmatch(above[2]) else folder)
+                )
     return None
 
 
@@ -457,10 +476,11 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
         {
             path[len(project) :].partition("/")[0]
             for path in inside
-            if _LOCALE.fullmatch(path[len(project) :].partition("/")[0]) and "/" in path[len(project) :]
+            if _LOCALE.fullmatch(path[len(project) :].partition("/")[0])
+            and "/" in path[len(project) :]
             and (is_page(path) or path.endswith(".html"))
         }
-    )  # fmt: skip
+    )
     has_own = any(f"{project}home{end}" in files.known for end in (".md", ".html"))
     root = first = project if has_own or not locales else f"{project}{locales[0]}/"
     if locale:
@@ -471,7 +491,14 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             problems.append(Problem(path, 0, "format_left_out", "skipped: a page in an unsupported format"))
     beside = others if root == project else []
     paths = pages_below(files, root, lambda path: path.partition("/")[0] in beside)
-    pages = [path for path in inside if path.startswith(root) and path.endswith(".html") and path[len(root) :].partition("/")[0] not in beside and _wikijs_head(files, path)]  # fmt: skip
+    pages = [
+        path
+        for path in inside
+        if path.startswith(root)
+        and path.endswith(".html")
+        and path[len(root) :].partition("/")[0] not in beside
+        and _wikijs_head(files, path)
+    ]
     titles = {path: _words(_wikijs_head(files, path).get("title")) for path in pages}
     addresses = {path: posixpath.splitext(path[len(root) :])[0] for path in [*paths, *pages]}
     home = next((path for path, address in addresses.items() if address == "home"), None)
@@ -484,11 +511,18 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
         entries.insert(0, Entry(path=home))
     layout = Layout(
         entries=entries if locale else _wikijs_navigation(files, project, addresses, entries),
-        dialect=Dialect(dollars=True, marks=True, lowered=True, raised=True, tabsets=True), root=root, addresses=addresses, redirects={"": home} if home else {},
-        base=_wikijs_locale(files, paths, root[len(project) :].strip("/")), titles={path: title for path, title in titles.items() if title}, problems=problems,
-        titled=True, statics=(f"{project.removesuffix('pages/')}assets/",), skipped=(".json", ".gz", ".adoc"),
+        dialect=Dialect(dollars=True, marks=True, lowered=True, raised=True, tabsets=True),
+        root=root,
+        addresses=addresses,
+        redirects={"": home} if home else {},
+        base=_wikijs_locale(files, paths, root[len(project) :].strip("/")),
+        titles={path: title for path, title in titles.items() if title},
+        problems=problems,
+        titled=True,
+        statics=(f"{project.removesuffix('pages/')}assets/",),
+        skipped=(".json", ".gz", ".adoc"),
         language=root[len(project) :].strip("/"),
-    )  # fmt: skip
+    )
 
     def convert(path: str, place: Place) -> str | None:
         if not path.endswith(".html"):
@@ -513,11 +547,15 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
         layout.left.append(left_out(project.rstrip("/") or others[0], "translations", others))
         layout.variants = [
             Variant(
-                key=key_of(taken, name or own), title=language_name(name or own), language=name or own, path=name or None, default=not name,
+                key=key_of(taken, name or own),
+                title=language_name(name or own),
+                language=name or own,
+                path=name or None,
+                default=not name,
                 lay_out=partial(_wikijs, files, project, name),
             )
             for name in ["", *others][:MAX_VARIANTS]
-        ]  # fmt: skip
+        ]
     return layout
 
 
@@ -551,7 +589,9 @@ def _wikijs_navigation(
     while waiting and not items:
         one = waiting.pop()
         if isinstance(one, dict):
-            items = _objects(one.get("items")) if any("kind" in row for row in _objects(one.get("items"))) else []  # fmt: skip
+            items = (
+                _objects(one.get("items")) if any("kind" in row for row in _objects(one.get("items"))) else []
+            )
             waiting += list(one.values())[:100]
         elif isinstance(one, list):
             waiting += one[::-1][:100]
@@ -635,9 +675,13 @@ def _outline(files: Heads, project: str) -> Layout:
     ]
     entries, title = _by_folders(pages, project)
     layout = Layout(
-        entries=entries, dialect=Dialect(dollars=True, marks=True), root=project, title=title, rest=True,
+        entries=entries,
+        dialect=Dialect(dollars=True, marks=True),
+        root=project,
+        title=title,
+        rest=True,
         addresses={path: posixpath.splitext(path[len(project) :])[0] for path in pages},
-    )  # fmt: skip
+    )
     layout.titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
     # An image may still be referenced by its id in the wiki, which is the folder of its file.
     uploaded = {path.split("/")[-2]: "/" + quote(path) for path in files.paths if _UPLOADED.search(path)}
@@ -851,7 +895,9 @@ def _find_docmost(files: Heads) -> str | None:
 
 def _docmost(files: Heads, project: str) -> Layout:
     said = _object(_object(_read_json(files, f"{project}{_DOCMOST}")).get("pages"))
-    positions = {project + unquote(str(path)): _text(_object(one).get("position")) for path, one in said.items()}  # fmt: skip
+    positions = {
+        project + unquote(str(path)): _text(_object(one).get("position")) for path, one in said.items()
+    }
     pages = [
         path
         for path in files.source.paths()
@@ -863,12 +909,19 @@ def _docmost(files: Heads, project: str) -> Layout:
     entries, _ = _by_folders(pages, project)
     titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
     layout = Layout(
-        entries=entries, dialect=Dialect(dollars=True), root=project, titles=titles, rest=True, skipped=(_DOCMOST,),
+        entries=entries,
+        dialect=Dialect(dollars=True),
+        root=project,
+        titles=titles,
+        rest=True,
+        skipped=(_DOCMOST,),
         addresses={path: posixpath.splitext(path[len(project) :])[0] for path in pages},
         redirects={
-            f"p/{slug}": project + unquote(str(path)) for path, one in said.items() if (slug := _text(_object(one).get("slugId")))
+            f"p/{slug}": project + unquote(str(path))
+            for path, one in said.items()
+            if (slug := _text(_object(one).get("slugId")))
         },
-    )  # fmt: skip
+    )
 
     def convert(path: str, place: Place) -> str | None:
         return html_page(files.text(path), place, titles[path], _prepare_docmost) if path in titles else None
@@ -902,7 +955,10 @@ def _prepare_docmost(tree: Any) -> None:
             if href:
                 for child in list(element):
                     element.remove(child)
-                element.tag, element.text = "a", element.get("data-attachment-name") or posixpath.basename(unquote(href))  # fmt: skip
+                element.tag, element.text = (
+                    "a",
+                    element.get("data-attachment-name") or posixpath.basename(unquote(href)),
+                )
                 element.set("href", href)
         elif kind in ("excalidraw", "drawio") and next(element.iter("img"), None) is None:
             element.tag = "img"

@@ -29,9 +29,16 @@ def list_user_grants(
     where = """FROM grants g JOIN users u ON u.id = g.subject_id
                WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'user'"""
     return list_page(
-        tx, limit, page, "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, g.role", where,
-        lambda row: (UserRow(*row[:-1]), row[-1]), by="u.id", kind=kind, id=object_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, g.role",
+        where,
+        lambda row: (UserRow(*row[:-1]), row[-1]),
+        by="u.id",
+        kind=kind,
+        id=object_id,
+    )
 
 
 def list_team_grants(
@@ -41,9 +48,16 @@ def list_team_grants(
     where = """FROM grants g JOIN teams t ON t.id = g.subject_id
                WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'team'"""
     return list_page(
-        tx, limit, page, f"{TEAM}, g.role", where, lambda row: (TeamRow(*row[:-1]), row[-1]), by="t.id", kind=kind,
+        tx,
+        limit,
+        page,
+        f"{TEAM}, g.role",
+        where,
+        lambda row: (TeamRow(*row[:-1]), row[-1]),
+        by="t.id",
+        kind=kind,
         id=object_id,
-    )  # fmt: skip
+    )
 
 
 def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee) -> tuple[str | None] | None:

@@ -58,23 +58,41 @@ _DECLARATION = re.compile(rb"\s*<\?xml[^>]*\?>")
 _ENCODING = re.compile(rb"encoding\s*=\s*[\"']([^\"']*)[\"']")
 
 _EMAIL_NAMES = (
-    "email", "mail", "emailaddress", "e-mail", "user.email",
+    "email",
+    "mail",
+    "emailaddress",
+    "e-mail",
+    "user.email",
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
     "urn:oid:0.9.2342.19200300.100.1.3",
-)  # fmt: skip
+)
 _DISPLAY_NAMES = (
-    "displayname", "name", "cn",
+    "displayname",
+    "name",
+    "cn",
     "http://schemas.microsoft.com/identity/claims/displayname",
-    "urn:oid:2.16.840.1.113730.3.1.241", "urn:oid:2.5.4.3",
-)  # fmt: skip
+    "urn:oid:2.16.840.1.113730.3.1.241",
+    "urn:oid:2.5.4.3",
+)
 _GIVEN_NAMES = (
-    "givenname", "firstname", "given_name", "first_name", "user.firstname",
-    "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/givenname", "urn:oid:2.5.4.42",
-)  # fmt: skip
+    "givenname",
+    "firstname",
+    "given_name",
+    "first_name",
+    "user.firstname",
+    "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/givenname",
+    "urn:oid:2.5.4.42",
+)
 _SURNAMES = (
-    "surname", "lastname", "family_name", "last_name", "sn", "user.lastname",
-    "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname", "urn:oid:2.5.4.4",
-)  # fmt: skip
+    "surname",
+    "lastname",
+    "family_name",
+    "last_name",
+    "sn",
+    "user.lastname",
+    "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
+    "urn:oid:2.5.4.4",
+)
 
 
 class RefusedResponse(Unauthorized):

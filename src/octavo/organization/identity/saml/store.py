@@ -32,9 +32,7 @@ class ProviderRow(Struct, frozen=True):
         return bool(self.entity_id and self.certificate and self.sso_url)
 
 
-CHANGEABLE = (
-    "label", "entity_id", "certificate", "sso_url", "default_team", "default_role", "idp_initiated"
-)  # fmt: skip
+CHANGEABLE = ("label", "entity_id", "certificate", "sso_url", "default_team", "default_role", "idp_initiated")
 _COLUMNS = ", ".join(("id", "organization_id", *CHANGEABLE, "created_at"))
 
 
@@ -66,8 +64,14 @@ def get_active_provider(tx: Transaction, provider_id: str) -> ProviderRow:
 def list_providers(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[ProviderRow]:
     """Return the providers of an organization, oldest first."""
     return list_page(
-        tx, limit, page, _COLUMNS, "FROM saml_providers WHERE organization_id = :org", _provider, org=organization_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _COLUMNS,
+        "FROM saml_providers WHERE organization_id = :org",
+        _provider,
+        org=organization_id,
+    )
 
 
 def list_active_providers(tx: Transaction, organization_id: str) -> list[ProviderRow]:

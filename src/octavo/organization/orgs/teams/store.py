@@ -52,9 +52,16 @@ def list_teams_of_member(
         where += " AND lower(t.title) LIKE :title ESCAPE '!'"
         parameters["title"] = _like(title)
     return list_page(
-        tx, limit, page, f"{TEAM}, x.role", where, lambda row: (TeamRow(*row[:-1]), row[-1]), by="t.id", descending=True,
+        tx,
+        limit,
+        page,
+        f"{TEAM}, x.role",
+        where,
+        lambda row: (TeamRow(*row[:-1]), row[-1]),
+        by="t.id",
+        descending=True,
         **parameters,
-    )  # fmt: skip
+    )
 
 
 class TeamMemberRow(Struct, frozen=True):
@@ -67,8 +74,15 @@ def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | Non
     where = """FROM team_members x JOIN users u ON u.id = x.user_id AND u.kind = 'person'
                WHERE x.team_id = :team"""
     return list_page(
-        tx, limit, page, "x.user_id, x.role", where, lambda row: TeamMemberRow(*row), by="x.user_id", team=team_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        "x.user_id, x.role",
+        where,
+        lambda row: TeamMemberRow(*row),
+        by="x.user_id",
+        team=team_id,
+    )
 
 
 def list_member_ids(tx: Transaction, team_ids: Iterable[str]) -> list[str]:

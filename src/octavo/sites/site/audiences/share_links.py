@@ -66,9 +66,15 @@ def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
 def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[ShareLinkRow]:
     """List share links, newest first."""
     return list_page(
-        tx, limit, page, _COLUMNS, "FROM share_links WHERE site_id = :site", lambda row: ShareLinkRow(*row),
-        descending=True, site=site_id,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _COLUMNS,
+        "FROM share_links WHERE site_id = :site",
+        lambda row: ShareLinkRow(*row),
+        descending=True,
+        site=site_id,
+    )
 
 
 def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) -> ShareLinkRow:

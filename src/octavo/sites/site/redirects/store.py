@@ -79,9 +79,15 @@ def list_redirects(
         escaped = search.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
         where, given["search"] = f"{where} AND source_key LIKE :search ESCAPE '!'", f"%{escaped.strip('/')}%"
     return list_page(
-        tx, limit, page, _COLUMNS, f"FROM site_redirects WHERE {where}", lambda row: RedirectRow(*row),
-        descending=True, **given,
-    )  # fmt: skip
+        tx,
+        limit,
+        page,
+        _COLUMNS,
+        f"FROM site_redirects WHERE {where}",
+        lambda row: RedirectRow(*row),
+        descending=True,
+        **given,
+    )
 
 
 def count_redirects(tx: Transaction, site_id: str) -> int:

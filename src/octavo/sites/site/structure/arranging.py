@@ -175,10 +175,17 @@ class _Arrangement:
         made = {}
         for entry, old, path in zip(sections, olds, paths, strict=True):
             made[entry.key] = replace(
-                old, path=path, title=entry.title, description=entry.description, icon=entry.icon,
-                condition=entry.condition, is_default=int(entry is default), draft=int(entry.draft),
-                docs_key=entry.key, localized=_localized(entry),
-            )  # fmt: skip
+                old,
+                path=path,
+                title=entry.title,
+                description=entry.description,
+                icon=entry.icon,
+                condition=entry.condition,
+                is_default=int(entry is default),
+                draft=int(entry.draft),
+                docs_key=entry.key,
+                localized=_localized(entry),
+            )
         self._nodes([entry for entry in structure if entry.type != "space"], None, made)
         others = frozenset(row.path for row in made.values() if not row.is_default)
         for entry in sections:
@@ -204,9 +211,13 @@ class _Arrangement:
             if not isinstance(found, SectionGroupRow):
                 found = SectionGroupRow(ids.new_id(), self._site_id, parent, "", entry.title, None)
             made = replace(
-                found, parent_id=parent, title=entry.title, icon=entry.icon, docs_key=entry.key,
+                found,
+                parent_id=parent,
+                title=entry.title,
+                icon=entry.icon,
+                docs_key=entry.key,
                 localized=_localized(entry),
-            )  # fmt: skip
+            )
             rows.append(made)
             self._nodes(entry.children, made.id, sections)
         for row, rank in zip(rows, _ranks(rows), strict=True):
@@ -228,12 +239,17 @@ class _Arrangement:
         paths = self._paths(entries, [old.path for old in olds], RESERVED, taken, default)
         made = [
             replace(
-                old, space_id=self._spaces[entry.key], section_id=section_id, path=path,
-                is_default=int(entry is default), condition=entry.condition, docs_key=entry.key,
+                old,
+                space_id=self._spaces[entry.key],
+                section_id=section_id,
+                path=path,
+                is_default=int(entry is default),
+                condition=entry.condition,
+                docs_key=entry.key,
                 docs_directory=entry.directory,
             )
             for entry, old, path in zip(entries, olds, paths, strict=True)
-        ]  # fmt: skip
+        ]
         for row, rank in zip(made, _ranks(made), strict=True):
             self.rows[row.id] = replace(row, rank=rank)
 
@@ -317,30 +333,45 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
         default = structure.default_site_space(section_id)
         return [
             DocsEntry(
-                type="space", key=names[shown.id], title=titles[shown.space_id].title, path=shown.path,
-                condition=shown.condition or None, default=shown is default,
-                directory=directories[shown.space_id], language=titles[shown.space_id].language,
+                type="space",
+                key=names[shown.id],
+                title=titles[shown.space_id].title,
+                path=shown.path,
+                condition=shown.condition or None,
+                default=shown is default,
+                directory=directories[shown.space_id],
+                language=titles[shown.space_id].language,
                 localized=store.read_localized(shown),
             )
             for shown in structure.variants(section_id)
-        ]  # fmt: skip
+        ]
 
     def nodes(group_id: str | None) -> list[DocsEntry]:
         found = []
         for node in structure.children(group_id):
             if isinstance(node, SectionGroupRow):
                 made = DocsEntry(
-                    type="section-group", key=names[node.id], title=node.title, icon=node.icon or None,
+                    type="section-group",
+                    key=names[node.id],
+                    title=node.title,
+                    icon=node.icon or None,
                     localized=store.read_localized(node),
-                )  # fmt: skip
+                )
                 made.children = nodes(node.id)
             else:
                 made = DocsEntry(
-                    type="section", key=names[node.id], title=node.title, path=node.path,
-                    description=node.description or None, icon=node.icon or None,
-                    condition=node.condition or None, default=bool(node.is_default), draft=bool(node.draft),
-                    localized=store.read_localized(node), children=variants(node.id),
-                )  # fmt: skip
+                    type="section",
+                    key=names[node.id],
+                    title=node.title,
+                    path=node.path,
+                    description=node.description or None,
+                    icon=node.icon or None,
+                    condition=node.condition or None,
+                    default=bool(node.is_default),
+                    draft=bool(node.draft),
+                    localized=store.read_localized(node),
+                    children=variants(node.id),
+                )
             found.append(made)
         return found
 

@@ -26,8 +26,14 @@ from . import store
 from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
 
 RESERVED = {
-    "robots.txt", "sitemap.xml", "sitemap-pages.xml", "llms.txt", "llms-full.txt", "favicon.ico", "healthz",
-}  # fmt: skip
+    "robots.txt",
+    "sitemap.xml",
+    "sitemap-pages.xml",
+    "llms.txt",
+    "llms-full.txt",
+    "favicon.ico",
+    "healthz",
+}
 """Paths that sites serve themselves, which sections and variants cannot have."""
 _PATH = re.compile(r"\w[\w.+-]*")
 _PATH_MAX = 90
