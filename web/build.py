@@ -174,7 +174,10 @@ def _generate_documents() -> None:
     _write(GENERATED / "documents.json", json.dumps(found))
 
 
-_GROUND = r"(?::root \{|\*,|body|h1|ul|img|a \{|button|summary|small|\.i\b|\.icon\b|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
+_GROUND = (
+    r"(?::root \{|\*,|body|h1|ul|img|a \{|button|summary|small|\.i\b|\.icon\b"
+    r"|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
+)
 _WHOLE = ("Icons", "Text", "What scrolls", "Code", "Hints", "Tables", "Images", "Updates", "Colours")
 _LINES = {"Ground": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
 

@@ -32,7 +32,10 @@ Place = tuple[str, ...]
 FILE = Path(octavo.__file__).parent / "operations" / "examples.json"
 _ITEMS, _LETTERS = 2, 400
 _SECRET = re.compile(
-    r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]+|[A-Za-z0-9]+\.eyJ[A-Za-z0-9_.-]+|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*",
+    (
+        r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]+|[A-Za-z0-9]+\.eyJ[A-Za-z0-9_.-]+"
+        r"|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*"
+    ),
     re.S,
 )
 

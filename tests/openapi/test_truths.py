@@ -187,7 +187,10 @@ def test_xml_is_written_as_xml() -> None:
 def test_a_body_of_xml_without_a_name_is_left_out() -> None:
     inline = "{type: object, properties: {'bad name': {type: string, example: x}}}"
     for schema in (inline, inline.replace("bad name", "good")):
-        body = f"requestBody: {{content: {{application/xml: {{schema: {schema}}}}}}}\nresponses: {{'204': {{description: ok}}}}"
+        body = (
+            f"requestBody: {{content: {{application/xml: {{schema: {schema}}}}}}}\n"
+            f"responses: {{'204': {{description: ok}}}}"
+        )
         html, markdown = shown(described(body, method="post"))
         assert "<good" not in html and "--data" not in markdown and 'bad name": ' not in markdown
 

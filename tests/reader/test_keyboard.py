@@ -48,7 +48,10 @@ FILES = {
     f"```\n{'long ' * 80}\n```\n",
     "en/parent.md": "# Parent\n\nWords about settings.\n",
     "en/child.md": "# Child\n\nMore about settings.\n",
-    "en/drawing.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="500"><rect width="900" height="500"/></svg>',
+    "en/drawing.svg": (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="500"><rect width="900" '
+        'height="500"/></svg>'
+    ),
     "de/README.md": "# Anfang\n\nWorte.\n",
     "other/README.md": "# Words\n\nWords.\n",
 }

@@ -145,7 +145,10 @@ def test_buttons_stand_apart_and_one_that_leads_nowhere_is_no_primary_one(look):
 
 
 def test_the_text_has_one_place_with_and_without_an_outline(look):
-    place = "[document.querySelector('.page').getBoundingClientRect().left, document.querySelector('.page').offsetWidth]"
+    place = (
+        "[document.querySelector('.page').getBoundingClientRect().left, "
+        "document.querySelector('.page').offsetWidth]"
+    )
     assert look("plain", place) == look("tables", place)
 
 

@@ -19,14 +19,18 @@ from world import World
 
 pytestmark = pytest.mark.sqlite_first
 
-_COMPUTED = "* ```yaml\n  type: builtin:openapi\n  props: {{grouping: by-operation, models: true}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+_COMPUTED = (
+    "* ```yaml\n  type: builtin:openapi\n  props: {{grouping: by-operation, models: true}}\n"
+    "  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+)
 _BLOCK = '# Home\n\n{% openapi-schemas spec="two" schemas="Thing" %}\n{% endopenapi-schemas %}\n'
 
 
 def spec(title: str, operations: int = 6, said: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return a specification whose operation ``getN`` has the description ``said["getN"]``."""
     paths = "".join(
-        f"  /{title}/{n}: {{get: {{operationId: get{n}, summary: Get {n}, description: '{said.get(f'get{n}', 'as ever')}',"
+        f"  /{title}/{n}: {{get: {{operationId: get{n}, summary: Get {n}, description: "
+        f"'{said.get(f'get{n}', 'as ever')}',"
         " responses: {'200': {description: Fine}}}}\n"
         for n in range(operations)
     )
@@ -224,7 +228,10 @@ components:
     CreateChatCompletionResponse: {type: object, description: What createChatCompletion gives}
     ChatPostMessage: {type: object, description: chat.postMessage}
 """
-_GUIDE = "# chat.postMessage and createChatCompletion explained\n\nchat.postMessage chat.postMessage, createChatCompletion.\n"
+_GUIDE = (
+    "# chat.postMessage and createChatCompletion explained\n\n"
+    "chat.postMessage chat.postMessage, createChatCompletion.\n"
+)
 
 
 @pytest.mark.parametrize("grouping", ["by-operation", "by-tag"])

@@ -72,8 +72,10 @@ PROGRAMS = {
     "hosters of repositories": "receive(Collection|Site)?GitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
-        "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|searchSiteContent|getSiteRedirectBySource"
-        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|getContentByUrl|getSubdomain"
+        "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
+        "searchSiteContent|getSiteRedirectBySource"
+        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|"
+        "getContentByUrl|getSubdomain"
     ),
     "integrations, and those who write them": (
         "renderIntegrationUIWithGet|queueIntegrationTask|(set|disable)IntegrationDevelopmentMode"
@@ -85,7 +87,8 @@ PROGRAMS = {
     "clients that draw pages themselves": "list\\w+PageMetaLinks",
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
-        "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|GlossaryEntry|CustomFont|SiteMcpServerById"
+        "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
+        "GlossaryEntry|CustomFont|SiteMcpServerById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
         "|PageDocumentInRevisionById|LatestOpenAPISpecVersion|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),
@@ -93,7 +96,8 @@ PROGRAMS = {
         "listUserPermissionsIn(Space|Collection)|update(User|Team)PermissionIn(Space|Collection)"
         "|movePageInChangeRequest|(update|delete)(File|ReusableContent)InChangeRequest|updateVariablesInChangeRequest"
         "|listFilesInRevisionById|moveSite(Section|SectionGroup|Space)|removeSectionFromGroup|listSiteSection(Group)?s"
-        "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|listCommentersIn\\w+|streamEventsIn\\w+"
+        "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|"
+        "listCommentersIn\\w+|streamEventsIn\\w+"
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
         "|streamAskInOrganization|streamRecommendedQuestionsInOrganization|getSiteInsightsPage"
         # Links are listed of a space and of what a change request breaks; a repository is connected.

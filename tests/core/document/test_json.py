@@ -186,7 +186,10 @@ def nested(depth: int) -> Any:
                     }
                 )
             ),
-            "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed; use http, https, mailto, tel, or a relative URL",
+            (
+                "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed; use http, "
+                "https, mailto, tel, or a relative URL"
+            ),
         ),
         (
             document({"object": "block", "type": "code", "data": {"lineNumbers": 1}, "nodes": []}),

@@ -34,7 +34,8 @@ def test_edited_moved_and_unchanged_blocks_keep_their_keys() -> None:
     new = carry_keys(
         old,
         read(
-            'new here\n\n## A\n\none two changed\n\n* x\n* y\n\n{% hint style="info" %}\ninner\n{% endhint %}\n\n## A\n\nthree four five\n'
+            'new here\n\n## A\n\none two changed\n\n* x\n* y\n\n{% hint style="info" %}\ninner\n'
+            "{% endhint %}\n\n## A\n\nthree four five\n"
         ),
     )
     now = [node.key for node in new.nodes]
