@@ -57,8 +57,8 @@ def _refers(value: Any) -> bool:
 
 
 def _shortened(value: Any, depth: int = 0) -> Any:
-    """The first items of each list, no long texts, no secrets, and of descriptions of APIs no part with references: what
-    makes clients of ours would follow them."""
+    """The first items of each list, no long texts, no secrets, and of descriptions of APIs no part with
+    references: what makes clients of ours would follow them."""
     if isinstance(value, list):
         return [_shortened(item, depth + 1) for item in value[:_ITEMS]]
     if isinstance(value, dict):

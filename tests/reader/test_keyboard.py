@@ -31,8 +31,10 @@ DOCS = """site:
       title: Products
       icon: box
       children:
-        - {type: section, key: one, title: Payments, path: payments, icon: book, children: [{type: space, key: p, title: P, content: {directory: other}}]}
-        - {type: section, key: two, title: Identity, path: identity, children: [{type: space, key: i, title: I, content: {directory: other}}]}
+        - {type: section, key: one, title: Payments, path: payments, icon: book, children: [{type: space, \
+key: p, title: P, content: {directory: other}}]}
+        - {type: section, key: two, title: Identity, path: identity, children: [{type: space, key: i, \
+title: I, content: {directory: other}}]}
 """ + "".join(
     f"    - {{type: section, key: {name}, title: {name}, path: {name.lower()}, children: "
     f"[{{type: space, key: {name}-space, title: {name}, content: {{directory: other}}}}]}}\n"
@@ -57,7 +59,8 @@ FILES = {
 }
 FOCUS = """() => {
     const at = document.activeElement, style = getComputedStyle(at);
-    return [(at.ariaLabel || at.textContent).trim().replace(/\\s+/g, ' '), at.matches(':focus-visible') && style.outlineStyle !== 'none']
+    return [(at.ariaLabel || at.textContent).trim().replace(/\\s+/g, ' '), at.matches(':focus-visible') && \
+style.outlineStyle !== 'none']
 }"""
 
 

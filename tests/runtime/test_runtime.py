@@ -220,7 +220,9 @@ ESCAPES = {
     "Deno": "return String(Deno.pid);",
     "ffi": "return String(globalThis.Deno.dlopen);",
     "a socket": "new WebSocket('ws://127.0.0.1:1/'); return 'socket';",
-    "the standard input of the next": "const p = (await import('node:process')).default; p.stdin.resume(); return 'read';",
+    "the standard input of the next": (
+        "const p = (await import('node:process')).default; p.stdin.resume(); return 'read';"
+    ),
     "a signal": "const p = (await import('node:process')).default; p.kill(p.ppid, 'SIGTERM'); return 'sent';",
     "code in another realm": (
         "const vm = await import('node:vm'); return "

@@ -219,9 +219,14 @@ def test_a_new_version_of_octavo_makes_them_again(
 _CHAT = """openapi: 3.1.0
 info: {title: Chat, version: '1'}
 paths:
-  /chat.postMessage: {post: {operationId: chat_postMessage, tags: [chat], summary: Sends a message to a channel, responses: {'200': {description: Fine}}}}
-  /chat.update: {post: {operationId: chat_update, tags: [chat], summary: Updates a message, description: 'See chat.postMessage. chat.postMessage, and chat.postMessage again.', responses: {'200': {description: Fine}}}}
-  /chat/completions: {post: {operationId: createChatCompletion, tags: [Chat], summary: '**Starting a new project?** We recommend trying something else, which has the newest of everything. Compare it below.', responses: {'200': {description: Fine, content: {application/json: {schema: {$ref: '#/components/schemas/CreateChatCompletionResponse'}}}}}}}
+  /chat.postMessage: {post: {operationId: chat_postMessage, tags: [chat], summary: Sends a message to a \
+channel, responses: {'200': {description: Fine}}}}
+  /chat.update: {post: {operationId: chat_update, tags: [chat], summary: Updates a message, description: \
+'See chat.postMessage. chat.postMessage, and chat.postMessage again.', responses: {'200': {description: Fine}}}}
+  /chat/completions: {post: {operationId: createChatCompletion, tags: [Chat], summary: '**Starting a new \
+project?** We recommend trying something else, which has the newest of everything. Compare it below.', \
+responses: {'200': {description: Fine, content: {application/json: {schema: {$ref: \
+'#/components/schemas/CreateChatCompletionResponse'}}}}}}}
 components:
   schemas:
     CreateChatCompletionRequest: {type: object, description: What createChatCompletion takes}

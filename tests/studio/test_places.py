@@ -1,5 +1,5 @@
-"""What people do with the API has its place in the app: every operation is called by a screen, or is listed here as what
-programs alone call."""
+"""What people do with the API has its place in the app: every operation is called by a screen, or is listed
+here as what programs alone call."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def called() -> dict[str, frozenset[str]]:
 PROGRAMS = {
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
-    "browsers on their way through an identity provider": "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata",
+    "browsers on their way through an identity provider": (
+        "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata"
+    ),
     "hosters of repositories": "receive(Collection|Site)?GitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (

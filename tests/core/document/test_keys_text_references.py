@@ -121,7 +121,9 @@ REFERRING = """a [b](x.md) ![i](i.png) <a href="b.md" class="button primary">B</
 
 {% openapi-operation spec="s" path="/" method="get" %}
 
-<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th><th data-type="files"></th></tr></thead><tbody><tr><td><a href="in.md">x</a></td><td><a href="t.md">t</a></td><td><a href="q.pdf">q</a></td></tr></tbody></table>
+<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th>\
+<th data-type="files"></th></tr></thead><tbody><tr><td><a href="in.md">x</a></td><td><a href="t.md">t</a>\
+</td><td><a href="q.pdf">q</a></td></tr></tbody></table>
 """
 
 
