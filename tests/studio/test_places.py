@@ -101,7 +101,7 @@ PROGRAMS = {
         "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|"
         "listCommentersIn\\w+|streamEventsIn\\w+"
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
-        "|streamAskInOrganization|streamRecommendedQuestionsInOrganization|getSiteInsightsPage"
+        "|streamAskInOrganization|streamRecommendedQuestionsInOrganization"
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository"
     ),
