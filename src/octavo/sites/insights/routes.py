@@ -33,14 +33,7 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     collect(call.context, organization_id, site_id, events)
 
 
-@operation(
-    "aggregateSiteEvents",
-    "POST",
-    f"{_INSIGHTS}/events/aggregate",
-    needs=Can.VIEW,
-    returns=Aggregation,
-    agents="docs:gaps",
-)
+@operation("aggregateSiteEvents", "POST", f"{_INSIGHTS}/events/aggregate", needs=Can.VIEW, agents="docs:gaps")
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
     """Aggregate the events of a site in the spaces that you can see: `select` names the values to count,
     `where` filters events, and `groupBy` groups the result. Only people are counted unless the query
@@ -50,13 +43,7 @@ def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
         return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
 
 
-@operation(
-    "listSiteVisitorSegments",
-    "GET",
-    f"{_INSIGHTS}/visitor-segments",
-    needs=Can.VIEW,
-    returns=Listing[Segment],
-)
+@operation("listSiteVisitorSegments", "GET", f"{_INSIGHTS}/visitor-segments", needs=Can.VIEW)
 def list_segments(call: Call, site: SiteAccess) -> Listing[Segment]:
     """List groups of visitors with the same signed claims, most active first."""
     with call.db.read() as tx:
