@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from octavo.content.uploads import receiving
 from octavo.content.uploads.receiving import UploadLimit
 from octavo.interchange.transfer import converting, sources
-from octavo.interchange.transfer.converting import Folder, unpack_parts
+from octavo.interchange.transfer.converting import TemporaryFiles, unpack_parts
 from octavo.interchange.transfer.opening import open_source
 from octavo.interchange.transfer.sources import SourceError
 from transfer.bringing_in import word
@@ -132,7 +132,7 @@ def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
 def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     def parts_of(path):
         with ExitStack() as stack, open_source(path, allow_url=refuse, local=True) as source:
-            return unpack_parts(source, Folder(tmp_path), stack).paths()
+            return unpack_parts(source, TemporaryFiles(tmp_path), stack).paths()
 
     def part(*names):
         made = io.BytesIO()

@@ -89,7 +89,7 @@ def read(tmp_path):
         file.write_bytes(data if isinstance(data, bytes) else data.encode())
         folder = tmp_path / "made"
         folder.mkdir(exist_ok=True)
-        source = converting.convert_file(file, converting.Folder(folder))
+        source = converting.convert_file(file, converting.TemporaryFiles(folder))
         pages = [source.read(path).decode() for path in source.paths() if path.endswith(".md")]
         return pages[0] if pages else None, [(each.code, each.message) for each in source.problems]
 
@@ -407,6 +407,6 @@ def test_links_beside_it_lead_to_its_page(tmp_path):
         "a.ods": "PK",
     }.items():
         raw.add(path, len(data), partial(io.BytesIO, data.encode()))
-    made = converting.read_files(raw, converting.Folder(tmp_path))
+    made = converting.read_files(raw, converting.TemporaryFiles(tmp_path))
     assert made.problems == []
     assert made.read("README.md").decode() == "# Home\n\n[it](in/it.md#part) [sheet](a.ods)\n"

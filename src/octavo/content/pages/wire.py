@@ -10,11 +10,11 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from octavo.content.images.store import ScaledImage
-from octavo.content.revisions.computing import Source
+from octavo.content.revisions.computing import ComputedSource
 from octavo.content.revisions.store import Item, RevisionRow, RevisionType
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.urls import safe_url
-from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, Layout, PageKind, declare
+from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, LayoutOptions, PageKind, declare
 from octavo.core.pages import Page
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
@@ -308,7 +308,7 @@ class ComputeContent(Struct):
     """Body for computing content. ``source``: ``{type, props, dependencies}``. ``seed``: the seed of
     generated IDs."""
 
-    source: Source
+    source: ComputedSource
     seed: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
@@ -511,7 +511,7 @@ WITH_PATHS = ("document", "group")
 ResolveCover = Callable[[Page, str], dict[str, Any]]
 
 
-def present_layout(layout: Layout) -> PageLayout:
+def present_layout(layout: LayoutOptions) -> PageLayout:
     return PageLayout(
         width=layout.width if layout.width in ("default", "wide") else "wide",
         cover=layout.cover,
@@ -526,7 +526,7 @@ def present_layout(layout: Layout) -> PageLayout:
     )
 
 
-_NO_LAYOUT = Layout()
+_NO_LAYOUT = LayoutOptions()
 _PLAIN_LAYOUT = present_layout(_NO_LAYOUT)
 
 

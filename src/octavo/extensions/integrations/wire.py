@@ -12,12 +12,12 @@ from octavo.organization.spaces.wire import Space
 from octavo.sites.site.wire import Site
 
 from .manifest import (
-    Block,
     Category,
     Configurations,
     ContentSecurityPolicy,
     ContentSource,
     ExternalLink,
+    IntegrationBlock,
     Scope,
     Selection,
     Status,
@@ -46,7 +46,7 @@ def filter_of(query: IntegrationsQuery) -> IntegrationFilter:
     return IntegrationFilter(**{name: getattr(query, name) for name in IntegrationFilter.__struct_fields__})
 
 
-class SearchQuery(Struct):
+class IntegrationSearchQuery(Struct):
     search: Annotated[str, Meta(max_length=512)] | None = None
 
 
@@ -109,7 +109,7 @@ class Integration(Struct, rename="camel", kw_only=True):
     owner: Organization
     urls: IntegrationUrls
     permissions: IntegrationPermissions
-    blocks: list[Block] | UnsetType = UNSET
+    blocks: list[IntegrationBlock] | UnsetType = UNSET
     content_sources: list[ContentSource] | UnsetType = UNSET
     configurations: Configurations | UnsetType = UNSET
     content_security_policy: ContentSecurityPolicy | UnsetType = UNSET
@@ -229,7 +229,7 @@ class SpaceBlocks(Struct):
     """Blocks that the integration ``name`` adds to a space."""
 
     name: str
-    blocks: list[Block]
+    blocks: list[IntegrationBlock]
 
 
 class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
@@ -239,7 +239,7 @@ class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
     title: str
     site: str
     integration: str
-    block: Block
+    block: IntegrationBlock
 
 
 class TemporaryToken(Struct):

@@ -22,10 +22,10 @@ from .store import (
     First,
     ProjectRow,
     Provider,
-    RunRow,
     RunStatus,
     Status,
     SyncRow,
+    SyncRunRow,
     describe,
 )
 from .types import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedOnce, WantedSync
@@ -456,7 +456,7 @@ def present_with_secret(
     return made(**_fields(to, row, around), hook_secret=secret)
 
 
-def present_run(run: RunRow, numbers: Mapping[str, int]) -> GitRun:
+def present_run(run: SyncRunRow, numbers: Mapping[str, int]) -> GitRun:
     return GitRun(
         id=run.id,
         cause=run.cause,

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, quote
 from octavo.core.url_parts import host_of, path_of, read_address
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
-from .converting import Folder, read_files
+from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
+from .converting import TemporaryFiles, read_files
 from .hosted import escaped, list_of, object_of, text_of
 from .sources import Source, SourceError
 
@@ -74,7 +74,7 @@ class Confluence:
             for space in found
         ], is_all
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return the space with this key as Octavo files. Raises SourceError."""
         raw = _Space(self, space, folder).read()
         made = read_files(raw, folder, kind="confluence-xml")
@@ -101,7 +101,7 @@ class Confluence:
 class _Space:
     """A space, written as an XML export."""
 
-    def __init__(self, confluence: Confluence, key: str, folder: Folder) -> None:
+    def __init__(self, confluence: Confluence, key: str, folder: TemporaryFiles) -> None:
         self.confluence, self.api, self.key, self.folder = confluence, confluence.api, key, folder
         self.raw = Source(key)
         self.people: dict[str, str] = {}
@@ -246,7 +246,7 @@ class _Space:
         place = f"attachments/{quote(page, safe='')}/{quote(id, safe='')}/1"
         try:
             data = self.api.file(self.api.base + path)
-        except Refused:
+        except TokenRefused:
             raise
         except SourceError as error:
             self.raw.problem(name, "not_fetched", f"skipped: {error}")

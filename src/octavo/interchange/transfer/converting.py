@@ -43,7 +43,7 @@ Tick = Callable[[], None]
 """Callback between files. It raises when the run is over."""
 
 
-class Folder:
+class TemporaryFiles:
     """Temporary files of a run, named by number."""
 
     def __init__(self, path: Path) -> None:
@@ -68,7 +68,7 @@ def _opening(place: Path) -> Callable[[], IO[bytes]]:
 def gather_uploads(
     uploads: Iterable[UploadRow],
     files: FileStore,
-    folder: Folder,
+    folder: TemporaryFiles,
     stack: ExitStack,
     tick: Tick,
     kind: str | None = None,
@@ -105,7 +105,7 @@ def gather_uploads(
 
 def read_files(
     raw: Source,
-    folder: Folder,
+    folder: TemporaryFiles,
     tick: Tick = lambda: None,
     kind: str | None = None,
     several: bool = False,
@@ -117,7 +117,9 @@ def read_files(
     )
 
 
-def unpack_parts(archive: Source, folder: Folder, stack: ExitStack, tick: Tick = lambda: None) -> Source:
+def unpack_parts(
+    archive: Source, folder: TemporaryFiles, stack: ExitStack, tick: Tick = lambda: None
+) -> Source:
     """Join an export that consists only of archives into the one source that they form. Return any other source
     unchanged. Archives inside these archives stay closed. Raises SourceError."""
     paths = archive.paths()
@@ -147,7 +149,7 @@ def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Sour
         raise SourceError(str(error).replace(str(place), name)) from error
 
 
-def convert_file(file: Path, folder: Folder) -> Source:
+def convert_file(file: Path, folder: TemporaryFiles) -> Source:
     """Convert an uploaded file to a source of one page."""
     raw = Source(file.stem)
     raw.add(file.name, file.stat().st_size, _opening(file))
@@ -158,7 +160,7 @@ def _refuse(url: str) -> str:
     raise ValueError("uploads are local")
 
 
-def _entry_opening(archive: Source, path: str, folder: Folder) -> Callable[[], IO[bytes]]:
+def _entry_opening(archive: Source, path: str, folder: TemporaryFiles) -> Callable[[], IO[bytes]]:
     def opening() -> IO[bytes]:
         # Read through the archive, which measures the actual unpacked size.
         place = folder.new()
@@ -173,7 +175,7 @@ def _entry_opening(archive: Source, path: str, folder: Folder) -> Callable[[], I
 class _Conversion:
     """A source in which pages of other formats become Markdown files, and links between them follow."""
 
-    def __init__(self, raw: Source, folder: Folder, tick: Tick) -> None:
+    def __init__(self, raw: Source, folder: TemporaryFiles, tick: Tick) -> None:
         self.raw = raw
         self.folder = folder
         self.tick = tick

@@ -20,7 +20,7 @@ from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
 from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace
-from .converting import Folder, read_files
+from .converting import TemporaryFiles, read_files
 from .hosted import escaped, list_of, object_of, text_of
 from .sources import Source, SourceError
 
@@ -112,14 +112,14 @@ class ReadMe:
         found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
         return found, len(versions) <= MAX_SPACES
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a version as Octavo files. Raises SourceError."""
         project = self.project()
         raw = Source(project.name)
         self._read(project, space, raw, "", folder)
         return read_files(raw, folder, kind="readme")
 
-    def open_all(self, project: Project, folder: Folder, first: str | None = None) -> Source:
+    def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
         """Return all versions as Octavo files; if there are several, each is a part. ``first`` is the default
         version, otherwise the one that the project states. Raises SourceError."""
         raw = Source(project.name)
@@ -130,7 +130,7 @@ class ReadMe:
         made = read_files(raw, folder, kind="readme", several=True)
         return _make_default(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
 
-    def _read(self, project: Project, version: str, raw: Source, below: str, folder: Folder) -> None:
+    def _read(self, project: Project, version: str, raw: Source, below: str, folder: TemporaryFiles) -> None:
         of = _First if self.is_first else _Second
         api = self._with({"x-readme-version": version}) if self.is_first else self.api
         _Version(of(api, version), project, raw, below, folder).read()
@@ -259,7 +259,7 @@ class _Version:
     """A version, written as the files that ReadMe syncs."""
 
     def __init__(
-        self, api: _First | _Second, project: Project, raw: Source, below: str, folder: Folder
+        self, api: _First | _Second, project: Project, raw: Source, below: str, folder: TemporaryFiles
     ) -> None:
         self.api, self.raw, self.below, self.folder = api, raw, below, folder
         sites = "|".join(map(re.escape, project.sites)) or r"(?!)"

@@ -26,7 +26,7 @@ from octavo.core.url_parts import join_address, path_of, read_address
 from octavo.kit.files import detect_type
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 
-from .converting import ASSETS, MAX_PAGE, Folder, Tick
+from .converting import ASSETS, MAX_PAGE, TemporaryFiles, Tick
 from .html import convert, language_of, parse_html
 from .inline_images import RASTER
 from .sources import Source, SourceError
@@ -70,14 +70,16 @@ class Crawled(Struct, frozen=True):
 
 
 def crawl(
-    start: str, fetcher: Fetcher, folder: Folder, tick: Tick, limits: CrawlLimits | None = None
+    start: str, fetcher: Fetcher, folder: TemporaryFiles, tick: Tick, limits: CrawlLimits | None = None
 ) -> Crawled:
     """Crawl a website. Raises SourceError if its URL can't be read at all."""
     return _Crawl(start, fetcher, folder, tick, limits or CrawlLimits()).run()
 
 
 class _Crawl:
-    def __init__(self, start: str, fetcher: Fetcher, folder: Folder, tick: Tick, limits: CrawlLimits) -> None:
+    def __init__(
+        self, start: str, fetcher: Fetcher, folder: TemporaryFiles, tick: Tick, limits: CrawlLimits
+    ) -> None:
         self.start = start
         self.fetcher = fetcher
         self.folder = folder

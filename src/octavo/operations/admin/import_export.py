@@ -19,11 +19,17 @@ from octavo.core.problems import Problem
 from octavo.core.url_parts import read_address
 from octavo.core.yaml_text import YamlError
 from octavo.errors import BadRequest, NotFound
-from octavo.interchange.transfer.converting import CONVERTED, Folder, convert_file, read_files, unpack_parts
+from octavo.interchange.transfer.converting import (
+    CONVERTED,
+    TemporaryFiles,
+    convert_file,
+    read_files,
+    unpack_parts,
+)
 from octavo.interchange.transfer.exporting import Exported, export_files
 from octavo.interchange.transfer.importing import ImportOutcome
 from octavo.interchange.transfer.opening import open_source
-from octavo.interchange.transfer.previewing import ImportPlan, plan_source
+from octavo.interchange.transfer.previewing import ImportPreview, plan_source
 from octavo.interchange.transfer.reimporting import import_source
 from octavo.interchange.transfer.sources import Brand, Source, SourceError
 from octavo.interchange.transfer.space_links import with_ids
@@ -96,7 +102,7 @@ class Previewed(Struct, rename="camel"):
     """Preview of an import."""
 
     kind: str
-    plan: ImportPlan
+    plan: ImportPreview
     problems: list[Problem]
 
 
@@ -135,7 +141,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
 
     try:
         with ExitStack() as stack:
-            folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+            folder = TemporaryFiles(Path(stack.enter_context(TemporaryFolder("import"))))
             if Path(where).suffix.lower() in CONVERTED and Path(where).is_file():
                 source = convert_file(Path(where), folder)
             else:

@@ -81,7 +81,7 @@ class Findings(Struct):
     items: list[Finding]
 
 
-class SearchQuery(PageQuery):
+class InstallationSearchQuery(PageQuery):
     """``search``: in titles, or in names and email addresses."""
 
     search: Annotated[str, Meta(max_length=256)] | None = None
