@@ -36,7 +36,7 @@ class ConflictsQuery(PageQuery):
     status: Literal["open", "settled", "all"] = "open"
 
 
-class OpenConflict(Struct, rename="camel"):
+class OpenConflict(Struct, rename="camel", kw_only=True):
     """Conflict between two sides that changed the same thing. ``ours`` is the change request. ``theirs`` is
     main or, depending on ``origin``, an edit of an older revision (``edit``), the repository that the
     space is synced with (``repository``), or a source that was imported again (``import``). ``base`` is

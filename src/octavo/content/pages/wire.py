@@ -109,7 +109,7 @@ class AppUrls(Struct):
     app: str
 
 
-class PageLayout(Struct, rename="camel"):
+class PageLayout(Struct, rename="camel", kw_only=True):
     width: str
     cover: bool
     cover_size: str
@@ -343,7 +343,7 @@ class FileVariant(Struct, rename={"download_url": "downloadURL"}):
     download_url: str
 
 
-class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
+class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}, kw_only=True):
     """File. ``dimensions``: of an image as browsers show it, after applying its own rotation. ``variants``:
     ordered from narrow to wide."""
 
@@ -358,7 +358,7 @@ class File(Struct, rename={"content_type": "contentType", "download_url": "downl
     git: GitBlob | UnsetType = UNSET
 
 
-class ReusableContent(Struct):
+class ReusableContent(Struct, kw_only=True):
     id: str
     title: str
     object: Literal["reusable-content"] = "reusable-content"
@@ -488,7 +488,7 @@ class RevisionUrls(Struct):
     app: str
 
 
-class Revision(Struct, rename="camel"):
+class Revision(Struct, rename="camel", kw_only=True):
     id: str
     parents: list[str]
     pages: list[RevisionPage]

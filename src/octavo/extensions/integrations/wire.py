@@ -29,7 +29,7 @@ from .store import IntegrationFilter
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
 
 
-class IntegrationsQuery(PageQuery):
+class IntegrationsQuery(PageQuery, kw_only=True):
     """``blocks`` and ``content_sources``: whether it has any. ``target``: what it can be installed on."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
@@ -79,7 +79,7 @@ class StatusQuery(PageQuery):
 # --- answers --------------------------------------------------------------------------------------------
 
 
-class IntegrationUrls(Struct, rename="camel"):
+class IntegrationUrls(Struct, rename="camel", kw_only=True):
     location: str
     app: str
     assets: str
@@ -149,7 +149,9 @@ class OrganizationTarget(Struct):
 
 
 class Installation(
-    Struct, rename={"created_at": "createdAt", "updated_at": "updatedAt", "external_ids": "externalIds"}
+    Struct,
+    rename={"created_at": "createdAt", "updated_at": "updatedAt", "external_ids": "externalIds"},
+    kw_only=True,
 ):
     id: str
     status: Status
@@ -249,7 +251,7 @@ class TemporaryToken(Struct):
 # --- events ---------------------------------------------------------------------------------------------
 
 
-class IntegrationEvent(Struct, rename="camel"):
+class IntegrationEvent(Struct, rename="camel", kw_only=True):
     id: str
     integration_id: str
     created_at: str

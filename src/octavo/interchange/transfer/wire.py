@@ -93,7 +93,7 @@ class ImportRunUrls(Struct):
     location: str
 
 
-class ImportRun(Struct, rename="camel"):
+class ImportRun(Struct, rename="camel", kw_only=True):
     """An import run. ``reason`` tells why it failed. ``problems`` lists what wasn't understood or was skipped.
     ``revision`` is the created revision. ``kind`` is the kind of the source. ``plan`` is the result of a preview.
     ``updates`` is the first run of the source that this run imports a newer state of, and ``changes`` is what that
