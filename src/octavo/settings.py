@@ -21,6 +21,8 @@ from octavo.errors import OctavoError
 PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
 """Prefix of variables that the test suite sets for itself."""
+UNCHOSEN_EMAIL = "admin@octavo.local"
+"""Email address of the first administrator until they choose one. No mail server can deliver to it."""
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 _POSTGRESQL = ("postgresql", "postgres")
@@ -104,10 +106,11 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(
             description=(
                 "Email address of the first administrator, who is created on the first start; further server"
-                " administrators after commas"
+                " administrators after commas. Without it, the first administrator chooses an address in the"
+                " browser"
             )
         ),
-    ] = "admin@octavo.local"
+    ] = ""
     admin_token: Annotated[
         str,
         Meta(
@@ -371,11 +374,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def first_admin(self) -> str:
         """Return the email address of the administrator who is created on the first start."""
-        return self.admin_email.partition(",")[0].strip()
+        return self.admin_email.partition(",")[0].strip() or UNCHOSEN_EMAIL
 
     @property
     def operators(self) -> frozenset[str]:
-        """Return the email addresses of the server administrators."""
+        """Return the email addresses of the server administrators. If there are none, the first administrator
+        administers the server."""
         return frozenset(filter(None, (part.strip().lower() for part in self.admin_email.split(","))))
 
     @property

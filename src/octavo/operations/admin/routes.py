@@ -136,7 +136,7 @@ def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQu
     """List all people with an account, newest first."""
     with call.db.read() as tx:
         found = store.list_people(tx, query.limit, query.page, search=query.search)
-    return present_slice(found, lambda row: present_person(call, row, call.settings.operators))
+    return present_slice(found, lambda row: present_person(call, row, call.settings))
 
 
 # --- accounts that are deleted ------------------------------------------------------------------------

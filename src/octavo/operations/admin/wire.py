@@ -10,7 +10,9 @@ from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.work.jobs import JobCount, JobRow, State
+from octavo.organization.access.accounts import is_listed_operator
 from octavo.organization.access.wire import User, present_user
+from octavo.settings import Settings
 
 from .account_deletion import Foreseen
 from .store import OrganizationRow, PersonRow
@@ -121,14 +123,15 @@ class HostedPerson(Struct, rename="camel", kw_only=True):
     last_seen_at: str | UnsetType = UNSET
 
 
-def present_person(to: Recipient, row: PersonRow, operators: frozenset[str]) -> HostedPerson:
+def present_person(to: Recipient, row: PersonRow, settings: Settings) -> HostedPerson:
+    is_operator = is_listed_operator(settings, row.user.email, is_first=row.is_first)
     return HostedPerson(
         id=row.user.id,
         user=present_user(to, row.user),
         created_at=iso(row.user.created_at),
         verified=row.verified,
         disabled=bool(row.user.disabled),
-        operator=row.verified and not row.user.disabled and row.user.email in operators,
+        operator=row.verified and not row.user.disabled and is_operator,
         organizations=row.organizations,
         last_seen_at=iso(row.last_seen_at) if row.last_seen_at else UNSET,
     )

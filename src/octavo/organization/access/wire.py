@@ -36,9 +36,11 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
 
 
 class OwnUser(User, rename="camel", kw_only=True):
-    """The caller. ``operator``: whether they administer the server; Octavo's own."""
+    """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account still
+    has the address of the first start. Both are Octavo's own."""
 
     operator: bool = False
+    email_needed: bool = False
 
 
 def present_user(to: Recipient, user: UserRow) -> User:
@@ -68,8 +70,11 @@ def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[
     return _People(to, {user_id: present_user(to, row) for user_id, row in found.items()})
 
 
+DisplayName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
+
+
 class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")] | UnsetType = UNSET
+    display_name: DisplayName | UnsetType = UNSET
     photo_url: HttpUrl | UnsetType = UNSET
 
 

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
+from octavo.organization.access.wire import DisplayName
 
 from .passkeys import MadeCredential, PasskeyRow, UsedCredential
 from .sessions import NewSession, SessionRow
@@ -98,6 +99,14 @@ class Session(Struct, rename="camel", kw_only=True):
 
 class SetPassword(Struct):
     password: Password
+
+
+class SetUpAccount(Struct, rename="camel"):
+    """Body of the first administrator's setup. ``email``: required if the settings don't name them."""
+
+    display_name: DisplayName
+    password: Password
+    email: Email | None = None
 
 
 class ProveIdentity(Struct):
