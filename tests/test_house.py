@@ -1035,6 +1035,26 @@ def test_every_cache_has_its_share_of_the_memory() -> None:
     }
 
 
+PASSED_AROUND = {"visit", "made_of", "batch", "documents", "places", "draft", "sync", "outcome"}
+"""Variables of objects that many functions get: a visit, a batch of changes, a running sync, and their parts."""
+
+
+def test_fields_of_what_is_passed_around_are_set_by_its_class_alone() -> None:
+    """Values go in as arguments and come out as results, or through a method that says what they mean."""
+    wrong = []
+    for path in FILES:
+        for node in nodes_of(path):
+            targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else []
+            targets = [node.target] if isinstance(node, ast.AugAssign) else targets
+            for target in targets:
+                place = target.value if isinstance(target, ast.Subscript) else target
+                holder = place.value if isinstance(place, ast.Attribute) else None
+                name = holder.id if isinstance(holder, ast.Name) else getattr(holder, "attr", "")
+                if name in PASSED_AROUND:
+                    wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {ast.unparse(target)}")
+    assert not wrong, "\n".join(wrong)
+
+
 # --- names ----------------------------------------------------------------------------------------------
 
 
