@@ -543,6 +543,7 @@ class PageBuilder:
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbors(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
+        width = layout.width if layout.width in ("default", "wide", "landing") else "wide"
         return SitePageView(
             title=page.title,
             body=text.html.body,
@@ -562,7 +563,7 @@ class PageBuilder:
             updated=moment.date().isoformat(),
             updated_text=date_words(moment.date(), self._look.locale),
             layout=LayoutView(
-                width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
+                width=width,  # type: ignore[arg-type]
                 title=layout.title,
                 description=layout.description,
                 navigation=layout.table_of_contents,
