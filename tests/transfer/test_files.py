@@ -201,7 +201,7 @@ def _walk(node):
     ],
 )
 def test_depth_and_breadth_are_bounded(piece):
-    from octavo.interchange.transfer.html import convert, parse_html
+    from octavo.interchange.readers.formats.html import convert, parse_html
 
     began = time.process_time()
     deep = convert(parse_html(piece * 500 + "deep"), link=str, image=str)
