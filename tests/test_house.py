@@ -41,7 +41,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "notifications",
         "events",
     ),
-    "interchange": ("transfer", "gitsync"),
+    "interchange": ("readers", "transfer", "gitsync"),
     "sites": ("fonts", "printing", "openapi", "site", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
     "assistants": ("models", "translations", "conversations", "ask"),
@@ -225,6 +225,32 @@ def test_packages_have_no_fronts() -> None:
             ):
                 private = [alias.name for alias in node.names if alias.name.startswith("_")]
                 wrong += [f"{where}:{node.lineno}: {name} is private" for name in private]
+    assert not wrong, "\n".join(wrong)
+
+
+READERS = ("interchange", "readers")
+FACE_OF_READERS = {"choosing", "converting", "formats.html", "opening", "scratch", "types"}
+"""What the rest may import of the readers: how to open a source, how to read it, and HTML."""
+PLATFORM_OF_READERS = {"interchange/readers/tools/asciidoc.py": {("kit", "runtime", "process"), ("errors",)}}
+"""What readers import beside `core`: the one place that may start the process in which a library parses."""
+
+
+def test_the_readers_of_imports_stand_alone() -> None:
+    """They import `core` and nothing else, and are used only through their face."""
+    wrong = []
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        is_reader = path.is_relative_to(SRC.joinpath(*READERS))
+        for line, module in _imports(path):
+            of_readers = module[:2] == READERS
+            if is_reader:
+                fine = of_readers or module[0] == "core"
+                fine = fine or any(module[: len(one)] == one for one in PLATFORM_OF_READERS.get(where, ()))
+            else:
+                named = ".".join(module[2:])
+                fine = not of_readers or named in FACE_OF_READERS
+            if not fine:
+                wrong.append(f"{where}:{line}: {'.'.join(module)}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -324,7 +324,7 @@ def _import(options: argparse.Namespace) -> int:
         return _print_import(options, moved, msgspec.to_builtins(moved))
     if options.space is not None and (options.site is not None or options.new_site):
         raise Failure("--space: can't be used with --site or --new-site")
-    from octavo.interchange.transfer.readers.choosing import KINDS
+    from octavo.interchange.readers.choosing import KINDS
 
     if options.kind is not None and options.kind not in KINDS:
         raise Failure(f"--kind: must be one of {', '.join(KINDS)}, got {options.kind!r}")

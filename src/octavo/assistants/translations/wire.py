@@ -8,9 +8,9 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from octavo.core.document.description import DocumentNodes, DocumentObject
+from octavo.core.languages import Language
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
-from octavo.organization.spaces.wire import Language
 
 from .glossary import EntryChange
 from .store import EntryRow, TranslationRow

@@ -25,6 +25,7 @@ from octavo.core.document.nodes import Block, Document, plain_text, walk
 from octavo.core.document.parts import emoji, text_of
 from octavo.core.document.portable import portable
 from octavo.core.document.urls import safe_url
+from octavo.core.icons import icon
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.sentences import sentences, shorten
@@ -33,7 +34,6 @@ from octavo.extensions.integrations.blocks import list_code_blocks
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Answer
-from octavo.kit.icons import icon
 from octavo.kit.locales import date_words
 from octavo.kit.processes.highlighting import Highlighter
 from octavo.organization.spaces.store import get_space
