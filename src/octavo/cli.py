@@ -85,7 +85,7 @@ def _serve(options: argparse.Namespace) -> int:
     assigned = take_assignment()
     if assigned is None:
         return _supervise(options)
-    from octavo.app import Address, serve
+    from octavo.app import ListenAddress, serve
 
     roles: dict[str, tuple[Role, ...]] = {
         "serve": ("api", "reader", "worker"),
@@ -96,7 +96,7 @@ def _serve(options: argparse.Namespace) -> int:
     serve(
         _serving_settings(options),
         roles=roles[options.command],
-        address=Address(options.host, options.port, options.reader_port),
+        address=ListenAddress(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
         assigned=assigned,
     )

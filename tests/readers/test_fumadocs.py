@@ -140,7 +140,7 @@ def test_components():
         [],
     )
     assert page(
-        '<Files>\n  <Folder name="app" defaultOpen>\n    <File name="a.ts" />\n  </Folder>\n'
+        '<Files>\n  <TemporaryFiles name="app" defaultOpen>\n    <File name="a.ts" />\n  </TemporaryFiles>\n'
         "</Files>\n\n<InlineTOC items={toc} />\n"
     ) == ("- `app/`\n  - `a.ts`\n", [])
 

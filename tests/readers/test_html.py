@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document.html import Heading, render
+from octavo.core.document.html import OutlineHeading, render
 from octavo.core.document.json import DocumentError
 from octavo.core.document.reader import read
 from octavo.delivery.reader import drawing
@@ -115,7 +115,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
     page = SitePageView(
         title="Page",
         body=render(read(SOURCE)).body,
-        outline=(Heading("end", "End", 2),),
+        outline=(OutlineHeading("end", "End", 2),),
         description="About it.",
         about="About it.",
         nav=(NavItem(title="Elsewhere", href="/b"),),

@@ -8,7 +8,7 @@ import pytest
 
 from octavo.core.sources import SourceFiles, source_of
 from octavo.interchange.readers import converting
-from octavo.interchange.readers.scratch import Folder
+from octavo.interchange.readers.scratch import TemporaryFiles
 from transfer.bringing_in import PNG, archive
 
 URNS = {
@@ -91,7 +91,7 @@ def read(tmp_path):
         file.write_bytes(data if isinstance(data, bytes) else data.encode())
         folder = tmp_path / "made"
         folder.mkdir(exist_ok=True)
-        source = converting.convert_file(file, Folder(folder))
+        source = converting.convert_file(file, TemporaryFiles(folder))
         pages = [source.read(path).decode() for path in source.paths() if path.endswith(".md")]
         return pages[0] if pages else None, [(each.code, each.message) for each in source.problems]
 
@@ -386,6 +386,6 @@ def test_links_beside_it_lead_to_its_page(tmp_path):
         "a.ods": "PK",
     }.items():
         raw.add(path, len(data), partial(io.BytesIO, data.encode()))
-    made = converting.read_files(source_of(raw), Folder(tmp_path))
+    made = converting.read_files(source_of(raw), TemporaryFiles(tmp_path))
     assert made.problems == ()
     assert made.read("README.md").decode() == "# Home\n\n[it](in/it.md#part) [sheet](a.ods)\n"

@@ -39,7 +39,7 @@ class Result(Struct):
     revision: str
 
 
-class Stats(Struct, rename="camel"):
+class Stats(Struct, rename="camel", kw_only=True):
     """Statistics of a run. Durations in milliseconds."""
 
     runs: int
@@ -103,13 +103,13 @@ def present_translation(to: Recipient, row: TranslationRow, may_edit: bool) -> T
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
         stats=Stats(
-            row.runs,
-            row.total_words,
-            row.total_pages,
-            row.total_duration,
-            row.latest_duration,
-            row.latest_pages,
-            row.latest_words,
+            runs=row.runs,
+            total_words=row.total_words,
+            total_pages=row.total_pages,
+            total_duration=row.total_duration,
+            latest_run_duration=row.latest_duration,
+            latest_pages=row.latest_pages,
+            latest_words=row.latest_words,
         ),
         progress=TranslationProgress(row.done, row.total),
         untranslated=row.untranslated,

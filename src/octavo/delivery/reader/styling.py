@@ -27,7 +27,7 @@ from octavo.sites.site.customization.colors import site_theme
 from octavo.sites.site.customization.model import Customization
 
 from . import locales
-from .views import Labels, ThemedImage
+from .views import FrameLabels, ThemedImage
 
 
 class SiteLook(Struct, frozen=True):
@@ -44,7 +44,7 @@ class SiteLook(Struct, frozen=True):
     theme: Literal["system", "light", "dark"]
 
     @property
-    def labels(self) -> Labels:
+    def labels(self) -> FrameLabels:
         return locales.read_catalog()[self.locale]
 
     @property

@@ -54,7 +54,7 @@ class GitSyncState(Struct, rename="camel"):
     updated_at: str | UnsetType = UNSET
 
 
-class Space(Struct, rename="camel"):
+class Space(Struct, rename="camel", kw_only=True):
     """Space. ``rank``, Octavo's own, is the position among the spaces and collections in the same place.
     Ranks compare as text, byte by byte, and may change when something else moves."""
 
@@ -99,7 +99,7 @@ class CreateSpace(Struct, rename="camel"):
         require_emoji(self.emoji, "emoji")
 
 
-class UpdateSpace(Struct, rename="camel"):
+class UpdateSpace(Struct, rename="camel", kw_only=True):
     """Body for updating a space. Set an emoji or an icon, or null for both to have neither."""
 
     edit_mode: EditMode | UnsetType = UNSET
@@ -193,7 +193,7 @@ class CollectionUrls(Struct):
     app: str
 
 
-class Collection(Struct, rename="camel"):
+class Collection(Struct, rename="camel", kw_only=True):
     """Collection. ``rank``: as for a space."""
 
     id: str
