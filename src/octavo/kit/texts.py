@@ -32,6 +32,7 @@ _AS_WRITTEN = {
     "openid": "OpenID",
     "oauth": "OAuth",
     "oauth2": "OAuth 2",
+    "git": "Git",
     "github": "GitHub",
     "gitlab": "GitLab",
     "graphql": "GraphQL",
