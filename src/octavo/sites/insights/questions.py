@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.kit.texts import pattern
+
 Count = Literal["eventsCount", "sessionsCount", "visitorsCount"]
 Ratings = Literal["pageFeedbackRating", "askResponseRating"]
 Dimension = Literal[
@@ -46,7 +48,13 @@ Dimension = Literal[
     "eventAdPlacement",
     "eventTrademarkPlacement",
 ]
-Claim = Annotated[str, Meta(max_length=200, pattern=r"^[A-Za-z_$][\w$.]*\Z")]
+Claim = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        pattern=pattern(r"^[A-Za-z_$][\w$.]*\Z", "be the name of a claim, such as plan or account.plan"),
+    ),
+]
 Moment = Annotated[str, Meta(max_length=40)]
 
 
