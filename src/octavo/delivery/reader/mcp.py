@@ -21,6 +21,7 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.compression import is_text
 from octavo.kit.http.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, ToolText
+from octavo.kit.texts import NOT_BLANK
 from octavo.sites.insights.types import (
     ApiClientRequest,
     ApiOperation,
@@ -101,7 +102,7 @@ class ReadFile(Struct, forbid_unknown_fields=True):
 
 
 class AskAboutSite(Struct, forbid_unknown_fields=True):
-    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     goal: Annotated[
         str, Meta(max_length=MAX_QUESTION, description="What you need the answer for, if relevant")
     ] = ""

@@ -13,6 +13,7 @@ from octavo.core.languages import Language
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import Order, PageQuery
 from octavo.kit.http.operation import Recipient, Visitor
+from octavo.kit.texts import NOT_BLANK
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.permitting import permissions, reach_for
 from octavo.organization.access.rights.wire import PermissionSource
@@ -25,7 +26,7 @@ from .types import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
 
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
-Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
+Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=NOT_BLANK)]
 DEFAULT_EMOJI = "1f4d8"
 """Emoji of spaces without one, because the public description requires an emoji on every space."""
 
