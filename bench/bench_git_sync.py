@@ -2,12 +2,11 @@
 
     .venv/bin/python bench/bench_git_sync.py [--pages 100 1000 10000] [--rounds 7]
 
-Says for each size, in milliseconds: an import of the folder and of the repository at its address, as `octavo import` does
-them, and a first sync; then the medians of a fetch of one changed file by the program `git`, which is a process of its
-own, and by what Octavo fetches with, of a sync of one file that changed in the repository, and of one that changed in
-the space: by the clock, and what processors worked for it, which a busy machine changes less. Last what memory the
-process had at its height.
-"""
+Says for each size, in milliseconds: an import of the folder and of the repository at its address, as `octavo
+import` does them, and a first sync; then the medians of a fetch of one changed file by the program `git`,
+which is a process of its own, and by what Octavo fetches with, of a sync of one file that changed in the
+repository, and of one that changed in the space: by the clock, and what processors worked for it, which a
+busy machine changes less. Last what memory the process had at its height."""
 
 from __future__ import annotations
 

@@ -85,7 +85,8 @@ def test_the_first_start_says_where_to_open_the_app(context: Context) -> None:
 
 
 def test_a_used_address_never_comes_back(context: Context) -> None:
-    """Also for somebody without a password whose sessions have ended: a start would print a working link into the log."""
+    """Also for somebody without a password whose sessions have ended: a start would print a working link into
+    the log."""
     assert first_start(context) is not None
     secret = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
     unused = opening_address(context).rpartition("#")[2].rpartition("link=")[2]

@@ -206,8 +206,8 @@ def test_imports_run_one_way() -> None:
 
 
 def test_packages_have_no_fronts() -> None:
-    """An ``__init__`` has a docstring and the modules that it imports for what they declare; everything is imported from
-    the module that has it, and nothing private from another package."""
+    """An ``__init__`` has a docstring and the modules that it imports for what they declare; everything is
+    imported from the module that has it, and nothing private from another package."""
     wrong = []
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
@@ -608,8 +608,8 @@ def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
 
 
 def test_jobs_whose_work_grows_go_on_in_parts() -> None:
-    """A job has a limited time. Each kind says what bounds its work, or goes on in parts and says so after each; what is
-    bounded has no loop that goes on for as long as there is more."""
+    """A job has a limited time. Each kind says what bounds its work, or goes on in parts and says so after
+    each; what is bounded has no loop that goes on for as long as there is more."""
     load_packages()
     wrong = []
     for name, kind in sorted(jobs.kinds.items()):
@@ -657,8 +657,8 @@ def test_proofs_are_made_where_things_are_entered() -> None:
 
 
 def test_revisions_are_written_one_way() -> None:
-    """``content.new_revision`` and ``first_revision`` prepare, write, keep the keys of blocks and tell; nobody else does a
-    part of that."""
+    """``content.new_revision`` and ``first_revision`` prepare, write, keep the keys of blocks and tell;
+    nobody else does a part of that."""
     parts = {
         "apply_derived",
         "prepare_branch",
@@ -701,8 +701,8 @@ def test_no_list_of_operations_stands_beside_them() -> None:
 
 
 KNOWING_THE_WIRE = {
-    # What answers are made of, under another name than presenting: reading content and what refers to it over the API
-    # (a method of theirs is an operation for each base: main, a change request, a revision), and the messages of events.
+    # Presenting under another name: reading content and its references over the API (a method there is an
+    # operation for each base: main, a change request, a revision), and the messages of events.
     "content/pages/reading.py",
     "content/pages/visiting.py",
     "content/pages/links.py",
@@ -713,7 +713,8 @@ KNOWING_THE_WIRE = {
 
 
 def test_wire_models_stay_at_the_edge() -> None:
-    """Routes, ``wire`` and what presents know how things are on the wire. No store and no declaration of tables does."""
+    """Routes, ``wire`` and what presents know how things are on the wire. No store and no declaration of
+    tables does."""
     knowing = set()
     for path in FILES:
         if path.name.endswith(("routes.py", "wire.py", "presenting.py")) or path.name == "__init__.py":

@@ -203,7 +203,8 @@ def test_an_installation_of_an_older_version_is_sealed_at_its_next_start(world: 
             secret=secret,
         )
         tx.run(
-            """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, created_by, created_at)
+            """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, \
+created_by, created_at)
                VALUES (:link, :link, :org, 'organization', :org, 'read', :by, 1)""",
             link=link,
             org=org,

@@ -27,8 +27,8 @@ SERVING = {
     "obstore",
     "prometheus_client",
 }
-"""Packages of others that each process needs for what it is asked most. Whatever else one needs (Git, SAML, PDFs, feeds,
-formulas, listings) is loaded by the function that uses it."""
+"""Packages of others that each process needs for what it is asked most. Whatever else one needs (Git, SAML,
+PDFs, feeds, formulas, listings) is loaded by the function that uses it."""
 MODULES_OF_OTHERS = 560
 """Beside our own, the standard library's included."""
 HELP_MODULES = 100

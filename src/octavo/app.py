@@ -61,7 +61,6 @@ from octavo.organization.portal.drawing import draw_home, draw_refusal, read_fil
 from octavo.organization.portal.policy import CONTENT_SECURITY_POLICY
 from octavo.settings import Settings, keep_addresses, load, split_address
 from octavo.sites.fonts.built_in import read_font
-from octavo.sites.insights.drawing import read_style
 from octavo.sites.insights.queueing import EventQueue
 
 log = logging.getLogger("octavo")
@@ -205,7 +204,6 @@ def api_app(
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),
         upload_route(context, uploads),
-        fixed("/charts.css", "charts", read_style, "text/css; charset=utf-8"),
         *(
             fixed(
                 file.path,

@@ -1,5 +1,5 @@
-"""What the random machines of Git sync have in common: hands that edit a space and its folder, words that leave a trace,
-points where a process dies and connections are cut."""
+"""What the random machines of Git sync have in common: hands that edit a space and its folder, words that
+leave a trace, points where a process dies and connections are cut."""
 
 from __future__ import annotations
 

@@ -14,7 +14,10 @@ from world import World
 
 FILES: dict[str, Any] = {
     "README.md": "# Home\r\n\r\nWelcome   here.  \r\n",
-    "SUMMARY.md": "# Table of contents\n\n* [Home](README.md)\n* [Guide](guide/README.md)\n  * [One](guide/one.md)\n  * [Two](guide/two.md)\n\n## More\n\n* [Site](https://example.com)\n",
+    "SUMMARY.md": (
+        "# Table of contents\n\n* [Home](README.md)\n* [Guide](guide/README.md)\n"
+        "  * [One](guide/one.md)\n  * [Two](guide/two.md)\n\n## More\n\n* [Site](https://example.com)\n"
+    ),
     "guide/README.md": "# Guide\n\nStart.\n",
     "guide/one.md": "---\ndescription: First\n---\n\n# One\n\nFirst words.\n\nSecond words.\n\nThird words.\n",
     "guide/two.md": "# Two\n\n![a](../.gitbook/assets/a.png)\n",

@@ -15,7 +15,8 @@ SCRIPT = (
     HANDLER
     % """
   if (event.type !== "ui_render") return new Response("OK");
-  const props = event.action?.action === "@link.unfurl" ? { id: new URL(event.action.url).pathname.slice(3) } : event.props;
+  const props = event.action?.action === "@link.unfurl" ? { id: new URL(event.action.url).pathname.slice(3) \
+} : event.props;
   const element = { type: "block", children: [{ type: "text", children: `Figure ${props.id}` }] };
   return Response.json({ type: "element", element, state: {}, props });"""
 )

@@ -255,7 +255,10 @@ def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> No
 
 
 def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World, tmp_path: Path) -> None:
-    group = "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    group = (
+        "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n"
+        "  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    )
     summary = (
         f"* [Home](README.md)\n\n{group.format('Reference', 'pets')}\n{group.format('Nowhere', 'nothing')}"
     )
@@ -983,7 +986,10 @@ def test_a_specification_has_only_those_spaces_indexed_that_are_made_of_it(
     def made(name: str, summary: str, page: str = "# Home\n") -> str:
         return Site(world, tmp_path / name, f"* [Home](README.md)\n{summary}", {"README.md": page}).space
 
-    computed_of = "* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    computed_of = (
+        "* ```yaml\n  type: builtin:openapi\n  props: {{}}\n"
+        "  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    )
     block = '# Home\n\n{{% openapi-schemas spec="{}" schemas="Status" %}}\n{{% endopenapi-schemas %}}\n'
     pages_of_pets = made("pages", computed_of.format("pets"))
     block_of_pets = made("block", "", block.format("pets"))

@@ -40,12 +40,14 @@ FORM = """
     { type: "button", label: "Fail", onPress: { action: "fail" } },
     { type: "button", label: "Edit", onPress: { action: "@editor.node.updateProps", props: {} } },
     { type: "button", label: "Off", disabled: true, onPress: { action: "more", by: 100 } },
-    { type: "input", label: "Size", element: { type: "select", state: "size", onValueChange: { action: "told", size: { $state: "size" } },
+    { type: "input", label: "Size", element: { type: "select", state: "size", onValueChange: { action: \
+"told", size: { $state: "size" } },
       options: [{ id: "s", label: "Small" }, { id: "l", label: "Large" }] } },
     { type: "input", label: "Loud", element: { type: "switch", state: "loud", onValueChange: { action: "told" } } },
     { type: "checkbox", state: "many", value: "a" }, { type: "checkbox", state: "many", value: 7 },
     { type: "radio", state: "one", value: "x" }, { type: "radio", state: "one", value: "y" },
-    { type: "input", label: "Code", element: { type: "codeblock", state: "code", content: "a <= 1\\nb", onContentChange: { action: "told" } } },
+    { type: "input", label: "Code", element: { type: "codeblock", state: "code", content: "a <= 1\\nb", \
+onContentChange: { action: "told" } } },
     { type: "webframe", source: { url: "ENDPOINT/page" }, data: { n: { $state: "n" } } },
   ] };
   return Response.json({ type: "element", element, state, props });"""

@@ -19,8 +19,8 @@ PASSWORD = "correct horse battery"
 
 
 class App(Administrator):
-    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together. ``elsewhere``: a port
-    that nobody listens at, which it may fetch from."""
+    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together.
+    ``elsewhere``: a port that nobody listens at, which it may fetch from."""
 
     def __init__(self, served: Any, browser: Any, settings: dict[str, str], elsewhere: int) -> None:
         super().__init__(served)

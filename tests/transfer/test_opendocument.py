@@ -149,7 +149,10 @@ def test_paragraphs_headings_and_words(read):
             + p("def f():", "Preformatted_20_Text")
             + p("<text:s text:c='2'/>return  1<text:line-break/>x", "P2")
             + p("", "Horizontal_20_Line")
-            + "<text:table-of-content><text:index-body><text:p>Part 1</text:p></text:index-body></text:table-of-content>"
+            + (
+                "<text:table-of-content><text:index-body><text:p>Part "
+                "1</text:p></text:index-body></text:table-of-content>"
+            )
             + f"<text:section>{p('End')}</text:section>",
             title="Another",
         )
@@ -197,7 +200,8 @@ def test_lists_nest_count_and_go_on(read):
     )
     assert problems == []
     assert text == (
-        "# Lists\n\n3. three\n   * sign\n4. four\n\nBetween\n\n5. five\n   * deeper\n6. six\n\n9) nine\n\n* dot\n* dot\n\n"
+        "# Lists\n\n3. three\n   * sign\n4. four\n\nBetween\n\n5. five\n   * deeper\n6. six\n\n"
+        "9) nine\n\n* dot\n* dot\n\n"
         "## A chapter\n"
     )
 
@@ -272,7 +276,8 @@ def test_links_notes_and_places(read):
         )
     )
     assert text == (
-        "# Start\n\n[out](<https://example.org/?a=1\\&b=2>) [mark](#again-2) [heading](#again) [table](#again-2) lost bad"
+        "# Start\n\n[out](<https://example.org/?a=1\\&b=2>) [mark](#again-2) [heading](#again) "
+        "[table](#again-2) lost bad"
         ' [ref](#again-2)\n\n## Again\n\nOne\n\n## Again <a href="#again-2" id="again-2"></a>\n\n'
         "A note[^1]. 1 May base (above)\n\n[^1]: What it says\n"
     )
@@ -289,12 +294,14 @@ def test_what_does_not_come_over_is_told(read):
             "</text:changed-region><text:changed-region><text:insertion/></text:changed-region></text:tracked-changes>"
             + h("Part")
             + p(
-                "Kept <text:change/><text:change-start/>new<text:change-end/><office:annotation><text:p>Really?</text:p>"
+                "Kept <text:change/><text:change-start/>new<text:change-end/><office:annotation>"
+                "<text:p>Really?</text:p>"
                 "</office:annotation> words<text:span text:style-name='T7'>hidden</text:span>"
             )
             + p("<draw:frame><draw:object xlink:href='./Object 1'/></draw:frame>")
             + p(
-                "<draw:frame><draw:object xlink:href='./Object 2'/><draw:image xlink:href='Pictures/a.png'/></draw:frame>"
+                "<draw:frame><draw:object xlink:href='./Object 2'/><draw:image "
+                "xlink:href='Pictures/a.png'/></draw:frame>"
             )
             + p("<draw:custom-shape><text:p>In a shape</text:p></draw:custom-shape><draw:line/>")
             + "<text:section text:display='none'><text:p>Not shown</text:p></text:section>",
@@ -389,7 +396,10 @@ def test_parts_of_a_document_are_bounded(read, monkeypatch):
 
 
 def test_links_beside_it_lead_to_its_page(tmp_path):
-    whole = f'<office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>{h("Part")}</office:text></office:body></office:document>'
+    whole = (
+        f'<office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text">'
+        f"<office:body><office:text>{h('Part')}</office:text></office:body></office:document>"
+    )
     raw = Source("x")
     for path, data in {
         "README.md": "# Home\n\n[it](in/it.fodt#part) [sheet](a.ods)\n",

@@ -21,11 +21,17 @@ PAGE = f"# Titel\n\n{GERMAN}"
 STATED: dict[str, list[dict[str, str]]] = {
     "docusaurus": [
         {
-            "docusaurus.config.js": "export default {i18n: {defaultLocale: 'ar', locales: ['ar']}, presets: [['classic', {docs: {}}]]};",
+            "docusaurus.config.js": (
+                "export default {i18n: {defaultLocale: 'ar', locales: ['ar']}, presets: [['classic', "
+                "{docs: {}}]]};"
+            ),
             "docs/a.md": PAGE,
         },
         {
-            "docusaurus.config.js": "export default {i18n: {defaultLocale: 'x', localeConfigs: {x: {htmlLang: 'ar-SA'}}}, presets: [['classic', {docs: {}}]]};",
+            "docusaurus.config.js": (
+                "export default {i18n: {defaultLocale: 'x', localeConfigs: {x: {htmlLang: 'ar-SA'}}}, "
+                "presets: [['classic', {docs: {}}]]};"
+            ),
             "docs/a.md": PAGE,
         },
     ],
@@ -46,11 +52,16 @@ STATED: dict[str, list[dict[str, str]]] = {
     ],
     "starlight": [
         {
-            "astro.config.mjs": "export default {integrations: [starlight({title: 'A', locales: {root: {lang: 'ar'}}})]}",
+            "astro.config.mjs": (
+                "export default {integrations: [starlight({title: 'A', locales: {root: {lang: 'ar'}}})]}"
+            ),
             "src/content/docs/index.md": PAGE,
         },
         {
-            "astro.config.mjs": "export default {integrations: [starlight({title: 'A', defaultLocale: 'ar', locales: {ar: {}}})]}",
+            "astro.config.mjs": (
+                "export default {integrations: [starlight({title: 'A', defaultLocale: 'ar', locales: "
+                "{ar: {}}})]}"
+            ),
             "src/content/docs/ar/index.md": PAGE,
         },
     ],
@@ -68,7 +79,9 @@ STATED: dict[str, list[dict[str, str]]] = {
     ],
     "nextra": [
         {
-            "next.config.mjs": "import nextra from 'nextra';\nexport default {i18n: {locales: ['ar'], defaultLocale: 'ar'}}",
+            "next.config.mjs": (
+                "import nextra from 'nextra';\nexport default {i18n: {locales: ['ar'], defaultLocale: 'ar'}}"
+            ),
             "content/index.mdx": PAGE,
         },
         {
@@ -159,7 +172,10 @@ def test_the_command_sets_the_stated_language(
 def test_each_variant_gets_its_own_language(world: Any) -> None:
     imports = Imports(world)
     files = {
-        "mkdocs.yml": "site_name: A\nplugins:\n- i18n:\n    languages:\n    - {locale: ar, default: true}\n    - {locale: fr}\n",
+        "mkdocs.yml": (
+            "site_name: A\nplugins:\n- i18n:\n    languages:\n    - {locale: ar, default: true}\n"
+            "    - {locale: fr}\n"
+        ),
         "docs/index.md": PAGE,
         "docs/index.fr.md": PAGE,
     }

@@ -178,7 +178,8 @@ TOLD_ELSEWHERE = {
         "identity/test_saml.py::test_the_owner_of_an_account_connects_it_once",
     ),
 }
-"""Operations of nobody in particular whose success needs somebody outside. Whoever calls them without is refused alike."""
+"""Operations of nobody in particular whose success needs somebody outside. Whoever calls them without is
+refused alike."""
 
 
 def _collect() -> dict[str, Sample]:

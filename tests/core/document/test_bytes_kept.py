@@ -29,9 +29,14 @@ EXAMPLES = {
     "wrapped": "Words in\nthree *short*\nlines.\nAnd more.\n",
     "emphasis": "An *italic* and _italic_, a __bold__ and **bold** word.\n",
     "table": "|A|Bcd|\n|:-|--:|\n|one|`two`|\n| three \\| x | *four* |\n",
-    "padded table": "| Name  | Words       |\n| :---: | :---------- |\n| one   | more words  |\n| two   |             |\n",
+    "padded table": (
+        "| Name  | Words       |\n| :---: | :---------- |\n| one   | more words  |\n| two   |             |\n"
+    ),
     "hint": '{% hint style="info"  %}\nWords __here__.\n\n- and here\n{% endhint %}\n',
-    "tabs": "{% tabs %}\n{% tab title=\"One\" %}\n1) words\n2) other\n{% endtab %}\n\n{% tab title='Two' %}\nMore *words*  \nhere\n{% endtab %}\n{% endtabs %}\n",
+    "tabs": (
+        '{% tabs %}\n{% tab title="One" %}\n1) words\n2) other\n{% endtab %}\n\n'
+        "{% tab title='Two' %}\nMore *words*  \nhere\n{% endtab %}\n{% endtabs %}\n"
+    ),
     "end of file": "Words without a line break at the end",
     "ends of file": "Words\n\n\n\n",
     "parentheses": "Call \\(x\\) or \\[y\\] with words\\.\n",
@@ -44,7 +49,10 @@ EXAMPLES = {
     "expression": 'Has <code class="expression">space.vars.a + "b_c"</code> and words\n',
     "embed": '{% embed url="https://a.example/?x=1&y=2" %}\nCaption words\n{% endembed %}\n',
     "attributes": '<figure><img alt="" width="30" src="a.png"><figcaption><p>Caption words</p></figcaption></figure>\n',
-    "html table": '<table data-x="1"><thead>\n<tr><th>Head</th><th align=right>Two</th></tr></thead>\n<tbody><tr><td>one words</td><td><b>two</b></td></tr></tbody></table>\n',
+    "html table": (
+        '<table data-x="1"><thead>\n<tr><th>Head</th><th align=right>Two</th></tr></thead>\n'
+        "<tbody><tr><td>one words</td><td><b>two</b></td></tr></tbody></table>\n"
+    ),
     "quote": "> quoted words\nlazy words\n> - in *it*\n>\n> ~~~\n> code words\n> ~~~\n",
     "close by": "# Words\nbelow words\n* * *\nand more\n- item\n",
     "underlined": "Heading words\n---\n\nText\n",
@@ -148,7 +156,10 @@ def test_one_word_among_blocks_of_any_kind_changes_alone(
         assert save(text, lambda nodes: changed(nodes, number % count)).replace(MARK, "") == text
 
 
-LISTS = 'Before *it*\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n\n{% hint style="info" %}\nHint *text*  \nin two lines\n\n1) one\n2) two\n{% endhint %}\n\nLast\n'
+LISTS = (
+    "Before *it*\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n\n"
+    '{% hint style="info" %}\nHint *text*  \nin two lines\n\n1) one\n2) two\n{% endhint %}\n\nLast\n'
+)
 
 
 def item(text: str) -> Document:

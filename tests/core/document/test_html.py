@@ -126,7 +126,8 @@ def test_stepper_expandable_columns():
     assert '<details class="expandable" id="why-so" open>' in body
     assert "<strong>so</strong>" in body and "<p>Because</p>" in body
     body = drawn(
-        '{% columns %}\n{% column width="33.33%" %}\na\n{% endcolumn %}\n{% column %}\nb\n{% endcolumn %}\n{% endcolumns %}'
+        '{% columns %}\n{% column width="33.33%" %}\na\n{% endcolumn %}\n{% column %}\nb\n'
+        "{% endcolumn %}\n{% endcolumns %}"
     )
     assert 'class="column of-4"' in body and 'class="column"' in body
 
@@ -384,7 +385,8 @@ def test_cards_are_one_link_over_the_whole_card():
 def test_updates_prompts_openapi_unknown():
     html = render(
         read(
-            '{% updates format="full" %}\n{% update date="2026-11-02" tags="new,api" %}\n## Out\n{% endupdate %}\n{% endupdates %}'
+            '{% updates format="full" %}\n{% update date="2026-11-02" tags="new,api" %}\n## Out\n'
+            "{% endupdate %}\n{% endupdates %}"
         )
     )
     assert html.updates and '<time datetime="2026-11-02">2 November 2026</time>' in html.body
@@ -510,9 +512,12 @@ class Reader(HTMLParser):
 
 
 TAGS = frozenset(
-    "p h2 h3 h4 h5 h6 ul ol li input div blockquote hr span a em strong code kbd s sup sub mark br pre figure figcaption "
-    "button img small video details summary section header time table colgroup col thead tbody tr th td aside math mrow "
-    "mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle mpadded "
+    "p h2 h3 h4 h5 h6 ul ol li input div blockquote hr span a em strong code kbd s sup sub mark br "
+    "pre figure figcaption "
+    "button img small video details summary section header time table colgroup col thead tbody tr "
+    "th td aside math mrow "
+    "mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable "
+    "mtr mtd mstyle mpadded "
     "mphantom menclose merror mmultiscripts".split()
 )
 ATTRIBUTES = frozenset(

@@ -40,7 +40,6 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     "POST",
     _ASK,
     needs=Can.VIEW,
-    returns=wire.Answered,
     errors=(400, 503),
     waits_for="model",
     yields=("content:read",),
@@ -74,7 +73,6 @@ def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     "GET",
     f"{_ASK}/questions",
     needs=Can.VIEW,
-    returns=wire.Questions,
     yields=("content:read",),
 )
 def get_questions(call: Call, org: OrgAccess) -> wire.Questions:

@@ -35,7 +35,6 @@ class CreateFilledSpace(CreateSpace, rename="camel"):
     "POST",
     "/orgs/{organizationId}/spaces",
     needs=Can.CREATE_CONTENT,
-    returns=Space,
     status=201,
     errors=(400, 404),
 )

@@ -19,7 +19,6 @@ _MINUTE = 60_000
     "GET",
     "/urls/published",
     needs=PUBLIC,
-    returns=Published,
     errors=(404,),
     deprecated=True,
     quick=True,
@@ -30,13 +29,7 @@ def get_published(call: Call, query: PublishedQuery) -> Published:
 
 
 @operation(
-    "resolvePublishedContentByUrl",
-    "POST",
-    "/urls/published",
-    needs=PUBLIC,
-    returns=Published,
-    errors=(401, 404),
-    quick=True,
+    "resolvePublishedContentByUrl", "POST", "/urls/published", needs=PUBLIC, errors=(401, 404), quick=True
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
     """Resolve a URL of a published site to the content it shows to a visitor, with a token that reads it over the
