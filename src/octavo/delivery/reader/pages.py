@@ -78,9 +78,9 @@ FEEDBACK_PATH = "~feedback"
 _ORIGINS = 50
 """Hosts that the script of one page can connect to."""
 
-_PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_PAGES, _TEXTS = share("pages of sites", 32), share("page texts", 16)
 _WRITTEN = share("pages as Markdown", 8)
-_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
+_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("integration blocks on sites", 8)
 
 _highlighter = Highlighter()
 _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDictionary()
