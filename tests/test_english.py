@@ -1,4 +1,5 @@
-"""Everything that people read is plain English: interface, errors, docstrings, API description, manual, and decisions."""
+"""Everything that people read is plain English: interface, errors, docstrings, API description, manual, and
+decisions."""
 
 from __future__ import annotations
 

@@ -1067,7 +1067,8 @@ def test_every_cache_has_its_share_of_the_memory() -> None:
 
 
 def test_names_of_classes_are_unique() -> None:
-    """Who looks for a class by its name finds the one that is meant. ``schema_name`` gives it another name in the API."""
+    """Who looks for a class by its name finds the one that is meant. ``schema_name`` gives it another name in
+    the API."""
     named: dict[str, list[str]] = {}
     for path in FILES:
         for node in typing.cast(ast.Module, nodes_of(path)[0]).body:

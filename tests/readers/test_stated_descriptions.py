@@ -39,7 +39,9 @@ STATED: dict[str, list[dict[str, str]]] = {
     "vitepress": [
         {".vitepress/config.ts": f"export default {{description: '{ABOUT}'}}", "index.md": PAGE},
         {
-            ".vitepress/config.ts": f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}",
+            ".vitepress/config.ts": (
+                f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}"
+            ),
             "index.md": PAGE,
         },
     ],

@@ -669,7 +669,10 @@ def _prompts(title: str) -> dict[str, Prompt]:
             f"Answer a question from “{title}”, with the pages the answer is based on.",
             {"question": "What you want to know"},
             lambda given: (
-                f"Answer this question using only the documentation “{title}”:\n\n{given['question']}\n\nFind pages with search and read them with read_page. Cite the URL of each page the answer is based on. If the documentation doesn't contain the answer, say so."
+                f"Answer this question using only the documentation “{title}”:\n\n"
+                f"{given['question']}\n\nFind pages with search and read them with read_page. Cite "
+                f"the URL of each page the answer is based on. If the documentation doesn't contain "
+                f"the answer, say so."
             ),
         ),
         "call_api": Prompt(
@@ -677,7 +680,9 @@ def _prompts(title: str) -> dict[str, Prompt]:
             f"Write a request to an API documented in “{title}”.",
             {"task": "What the request should do"},
             lambda given: (
-                f"Write a request to the API described in the documentation “{title}” that does this:\n\n{given['task']}\n\nFind the operation with list_operations and read it with explain_operation. Don't invent anything. Use a placeholder for each secret."
+                f"Write a request to the API described in the documentation “{title}” that does "
+                f"this:\n\n{given['task']}\n\nFind the operation with list_operations and read it "
+                f"with explain_operation. Don't invent anything. Use a placeholder for each secret."
             ),
         ),
     }

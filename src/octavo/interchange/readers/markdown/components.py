@@ -718,7 +718,8 @@ _TRANSPARENT = frozenset(
 )
 """Components that only control the layout of their contents."""
 _NOTHING = frozenset(
-    """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br Helmet Redirect Analytics
+    """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br
+       Helmet Redirect Analytics
     DocsSkeleton Kapa""".split()
 )
 

@@ -54,7 +54,8 @@ _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*)(?P<fence>`{3,}(?!.*`)|~{3,})(?P<info>.*)$"
 )
 _INDENTED = re.compile(
-    r"(?P<indent>[ \t]*)(?P<sign>!!!|\?\?\?\+?)[ \t]+(?P<kinds>[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*(?:\"(?P<title>.*)\")?[ \t]*$"
+    r"(?P<indent>[ \t]*)(?P<sign>!!!"
+    r"|\?\?\?\+?)[ \t]+(?P<kinds>[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*(?:\"(?P<title>.*)\")?[ \t]*$"
 )
 _TAB = re.compile(r"(?P<indent>[ \t]*)===[!+]{0,2}[ \t]+([\"'])(?P<title>.*)\2[ \t]*$")
 _CONTAINER = re.compile(
@@ -74,7 +75,8 @@ _LABELLED = re.compile(r"[ \t]+\([\w:.-]+\)(?=[ \t]*(?:\n|\Z))")
 _STYLED_BEHIND = re.compile(r"(?P<words>.*\S)[ \t]*\{:?\.is-(?P<kind>info|success|warning|danger)\}[ \t]*$")
 _ABBREVIATION = re.compile(r"[ ]{0,3}\*\[[^\[\]\n]+\]:[ \t]")
 _ATTRIBUTES = re.compile(
-    r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$|[ \t]*\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
+    r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$|[ \t]*\{:?[ \t]*(?:[.#][\w-]+"
+    r"|[\w-]+=(?:\"[^\"]*\"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
 )
 _OPENING = re.compile(r"[ \t]*<(?P<name>[A-Z][\w.]*|[a-z][\w]*(?:-[\w-]+)?)(?=[\s/>]|$)")
 _DEFINED = re.compile(
@@ -83,7 +85,10 @@ _DEFINED = re.compile(
     r"(?P<title>[ \t]*|[ \t]+[\"'(][^\n]*)$"
 )
 _IMPORT = re.compile(
-    r"import\s+(?:(?P<name>[A-Za-z_$][\w$]*)\s*,?\s*)?(?:\{(?P<names>[^{}]*)\}\s*|\*\s+as\s+[\w$]+\s*)?(?:from\s*)?['\"](?P<source>[^'\"\n]+)['\"];?\s*$",
+    (
+        r"import\s+(?:(?P<name>[A-Za-z_$][\w$]*)\s*,?\s*)?(?:\{(?P<names>[^{}]*)\}\s*"
+        r"|\*\s+as\s+[\w$]+\s*)?(?:from\s*)?['\"](?P<source>[^'\"\n]+)['\"];?\s*$"
+    ),
     re.DOTALL,
 )
 _SNIPPET = re.compile(r"(?P<indent>[ \t]*)(?:-{1,}8<-{1,})[ \t]+[\"'](?P<path>[^\"'\n]+)[\"'][ \t]*$")
@@ -91,12 +96,14 @@ _SNIPPETS = re.compile(r"[ \t]*-{1,}8<-{1,}[ \t]*$")
 SECTION = re.compile(r"--8<--[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
 _INCLUDES = (
     re.compile(
-        r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"
+        r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown"
+        r"|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"
     ),
     re.compile(r"(?P<indent>[ \t]*)\{![ \t]*(?P<path>[^\s!{}]+)[^\n]*?!\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)!include[ \t]+(?P<path>\S+)[ \t]*$"),
     re.compile(
-        r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"
+        r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*"
+        r"(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"
     ),
 )
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
@@ -105,10 +112,12 @@ _BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$")
 _PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>[\d,]*)\})?[ \t]*$")
 _LISTING = re.compile(r"(?P<indent>[ \t]*)<<<[ \t]+(?P<path>[^\s{\[]+)(?P<rest>.*)$")
 _MAGIC = re.compile(
-    r"[ \t]*(?://|#|--|/\*|<!--|\{/\*)[ \t]*(?:highlight-(?:next-line|start|end)|prettier-ignore(?:-start|-end)?)[ \t]*(?:\*/\}?|-->)?[ \t]*$"
+    r"[ \t]*(?://|#|--|/\*|<!--|\{/\*)[ \t]*(?:highlight-(?:next-line|start|end)"
+    r"|prettier-ignore(?:-start|-end)?)[ \t]*(?:\*/\}?|-->)?[ \t]*$"
 )
 _MARKED = re.compile(
-    r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
+    r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus"
+    r"|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
 )
 _OWN_REFERENCE = re.compile(r"\b(?P<name>url|src)=\"(?P<href>(?![A-Za-z][\w+.-]*:|//|#)[^\"\n]+)\"")
 """Attributes of Octavo tags that refer to a page or a file of the source."""
@@ -1538,7 +1547,10 @@ class Writer:
             return f" {key}={quote}{inside}{quote}"
 
         made = re.sub(
-            r"\s(?P<key>[A-Za-z_:@][\w:.-]*)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|\{\{[^{}]*\}\}|\{[^{}]*\}|[^\s\"'<>`=]+)",
+            (
+                r"\s(?P<key>[A-Za-z_:@][\w:.-]*)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|\{\{[^{}]*\}\}"
+                r"|\{[^{}]*\}|[^\s\"'<>`=]+)"
+            ),
             attribute,
             written,
         )
@@ -1830,7 +1842,10 @@ def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
     if not title and bare:
         title = " ".join(
             re.sub(
-                r"\{[^{}]*\}|\b[\w-]+=(?:\"[^\"]*\"|\S+)|\b(?:theme|wrap|lines|expandable|icon|showLineNumbers|live|twoslash)\b",
+                (
+                    r"\{[^{}]*\}|\b[\w-]+=(?:\"[^\"]*\"|\S+)|\b(?:theme|wrap|lines|expandable|icon"
+                    r"|showLineNumbers|live|twoslash)\b"
+                ),
                 "",
                 rest,
             ).split()
