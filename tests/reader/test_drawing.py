@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from octavo.core.color import theme
 from octavo.core.document.html import Asset, OutlineHeading
+from octavo.core.icons import icon
 from octavo.delivery.reader import drawing
 from octavo.delivery.reader.views import (
     AnnouncementView,
@@ -30,7 +31,6 @@ from octavo.delivery.reader.views import (
     ThemedImage,
     VariantView,
 )
-from octavo.kit.icons import icon
 
 EVIL = "\"><script>alert('x')</script>{{ 7*7 }}"
 

@@ -5,10 +5,10 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import pytest
 
+from octavo.core.sources import SourceError
+from octavo.interchange.readers.scratch import TemporaryFiles
 from octavo.interchange.transfer import api_client as asking
-from octavo.interchange.transfer.converting import TemporaryFiles
 from octavo.interchange.transfer.hosted import HostedApi, open_space
-from octavo.interchange.transfer.sources import SourceError
 from octavo.kit.net.fetch import Fetched, FetchError, Streamed
 
 PARAGRAPH = {

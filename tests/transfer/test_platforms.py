@@ -6,12 +6,12 @@ from contextlib import ExitStack
 
 import pytest
 
+from octavo.core.sources import SourceError
+from octavo.interchange.readers.scratch import TemporaryFiles
 from octavo.interchange.transfer.api_client import Absent, TokenRefused
 from octavo.interchange.transfer.confluence import Confluence
-from octavo.interchange.transfer.converting import TemporaryFiles
 from octavo.interchange.transfer.platforms import platform_at
 from octavo.interchange.transfer.readme import ReadMe
-from octavo.interchange.transfer.sources import SourceError
 from octavo.kit.net.fetch import Fetched, Fetcher
 from recorded_platforms import CLOUD, CLOUD_PAGES, PNG, SECOND, serve
 
@@ -212,7 +212,7 @@ def test_a_space_of_data_center_comes_with_a_token_alone(tmp_path):
         files["attachments/a b.txt"] == b"text"
         and "[a b.txt](attachments/a%20b.txt)" in files["build.md"].decode()
     )
-    assert source.problems == []
+    assert source.problems == ()
 
 
 # --- ReadMe, second version ---------------------------------------------------------------------------

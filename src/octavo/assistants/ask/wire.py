@@ -10,12 +10,13 @@ from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.text import to_text
 from octavo.core.document.writing import write
 from octavo.errors import BadRequest
+from octavo.kit.texts import NOT_BLANK
 
 from .answering import ComposedAnswer
 
 MAX_QUESTION = 512
 """Maximum characters of a question at a site."""
-Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
+Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=NOT_BLANK)]
 Format = Literal["document", "markdown"]
 
 
@@ -54,7 +55,7 @@ class AskContext(Struct, rename="camel"):
 class AskSite(Struct):
     """Question at a site. ``scope``: where to search; ``context``: the asker's location."""
 
-    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     scope: DefaultScope | SpecificScope | WholeScope
     context: AskContext | UnsetType = UNSET
 

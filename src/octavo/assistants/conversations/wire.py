@@ -11,6 +11,7 @@ from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import Order, PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK, pattern
 
 from .store import ClusterRow, ConversationRow, IssueRow, TaskRow
 from .types import Part, TaskStatus
@@ -19,7 +20,9 @@ MAX_BATCH = 1000
 """Maximum conversations in one request."""
 WEEKS = 13
 
-SOURCE = r"^(email|integration:[^:\s]{1,100}:[^:\s]{1,100})\Z"
+SOURCE = pattern(
+    r"^(email|integration:[^:\s]{1,100}:[^:\s]{1,100})\Z", "be `email` or `integration:NAME:INSTALLATION`"
+)
 
 Source = Annotated[str, Meta(pattern=SOURCE)]
 
@@ -161,7 +164,7 @@ class CreateTask(Struct):
 
     space: str
     cluster: str | UnsetType = UNSET
-    title: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")] | UnsetType = UNSET
+    title: Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)] | UnsetType = UNSET
     description: Annotated[str, Meta(max_length=2000)] = ""
     instructions: DocumentObject | UnsetType = UNSET
 

@@ -223,8 +223,8 @@ def remove_of_space(tx: Transaction, space_id: str) -> None:
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
-            "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE "
-            "space_id = :space"
+            "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations "
+            "WHERE space_id = :space"
         ),
         space=space_id,
     )

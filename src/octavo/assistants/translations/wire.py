@@ -8,9 +8,10 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from octavo.core.document.description import DocumentNodes, DocumentObject
+from octavo.core.languages import Language
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
-from octavo.organization.spaces.wire import Language
+from octavo.kit.texts import pattern
 
 from .glossary import EntryChange
 from .store import EntryRow, TranslationRow
@@ -144,7 +145,7 @@ class MemoryMatches(Struct):
 
 # --- glossary -----------------------------------------------------------------------------------------
 
-Word = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\n\r]*\Z")]
+Word = Annotated[str, Meta(min_length=1, max_length=255, pattern=pattern(r"^[^\n\r]*\Z", "be a single line"))]
 Words = Annotated[dict[Language, Word], Meta(min_length=1)]
 
 

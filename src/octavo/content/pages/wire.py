@@ -18,6 +18,7 @@ from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, LayoutOptio
 from octavo.core.pages import Page
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
+from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.wire import User
 from octavo.organization.orgs.wire import Organization
@@ -503,7 +504,15 @@ class Revision(Struct, rename="camel", kw_only=True):
     merged_from: Any | UnsetType = UNSET
 
 
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*\Z", max_length=100)]
+VariableName = Annotated[
+    str,
+    Meta(
+        pattern=pattern(
+            r"^[A-Za-z][A-Za-z0-9_]*\Z", "start with a letter and consist of letters, digits, and underscores"
+        ),
+        max_length=100,
+    ),
+]
 
 WITH_PATHS = ("document", "group")
 """Kinds of pages that have a path."""

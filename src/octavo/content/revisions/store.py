@@ -595,8 +595,8 @@ def list_pages(tx: Transaction, state: State) -> list[Page]:
     rows = _overlay(
         tx.all(
             (
-                f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= :seq "
-                "AND p.to_seq > :seq"
+                f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= "
+                f":seq AND p.to_seq > :seq"
             ),
             branch=layer.branch_id,
             seq=layer.sequence,
@@ -789,8 +789,8 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
-            WHERE b.space_id = :space AND i.from_seq <= b.sequence AND i.kind = 'file'
-            AND i.content IS NOT NULL AND ({ends})""",
+            WHERE b.space_id = :space AND i.from_seq <= b.sequence AND i.kind = 'file' AND i.content IS NOT
+            NULL AND ({ends})""",
         space=space_id,
     )
     return [row[0] for row in rows]

@@ -207,8 +207,8 @@ _INSERT = {
                    organization_key, title_stems, heading_stems, stems)
                  VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions, :space_key,
                    :organization_key, :title_stems, :heading_stems, :stems)""",
-    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor, heading,
-                       body, conditions)
+    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor,
+        heading, body, conditions)
                        VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions) RETURNING id)
                      INSERT INTO search_index (section_id, words)
                        SELECT id, CAST(:lexemes AS tsvector) FROM made""",
@@ -873,7 +873,7 @@ def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_sp
           WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
     else:
         source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery)
-          OFFSET 0) AS h
+            OFFSET 0) AS h
           CROSS JOIN LATERAL (SELECT s.space_id, s.page_id FROM search_sections s
             WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
     rows = tx.all(

@@ -175,7 +175,7 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
         visit.site.visibility != "visitor-auth"
         or not get_customization(view.tx, visit.site.id).page_actions.mcp
     ):
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is no page at this URL.")
 
 
 @route("askVisitor", CONNECT_PATH, pool="calls")

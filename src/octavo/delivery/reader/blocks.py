@@ -19,6 +19,7 @@ from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.document.reader import read
 from octavo.core.document.urls import safe_url
+from octavo.core.icons import icon
 from octavo.core.url_parts import host_of
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.errors import BadRequest, NotFound
@@ -31,7 +32,6 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import ByteCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.icons import icon
 from octavo.kit.processes.highlighting import Highlighter
 
 from .block_actions import (

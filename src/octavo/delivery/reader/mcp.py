@@ -21,6 +21,7 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.compression import is_text
 from octavo.kit.http.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, ToolText
+from octavo.kit.texts import NOT_BLANK
 from octavo.sites.insights.types import (
     ApiClientRequest,
     ApiOperation,
@@ -101,7 +102,7 @@ class ReadFile(Struct, forbid_unknown_fields=True):
 
 
 class AskAboutSite(Struct, forbid_unknown_fields=True):
-    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     goal: Annotated[
         str, Meta(max_length=MAX_QUESTION, description="What you need the answer for, if relevant")
     ] = ""
@@ -668,10 +669,10 @@ def _prompts(title: str) -> dict[str, Prompt]:
             f"Answer a question from “{title}”, with the pages the answer is based on.",
             {"question": "What you want to know"},
             lambda given: (
-                "Answer this question using only the documentation "
-                f"“{title}”:\n\n{given['question']}\n\nFind pages with search and read them with read_page. "
-                "Cite the URL of each page the answer is based on. "
-                "If the documentation doesn't contain the answer, say so."
+                f"Answer this question using only the documentation “{title}”:\n\n"
+                f"{given['question']}\n\nFind pages with search and read them with read_page. Cite "
+                f"the URL of each page the answer is based on. If the documentation doesn't contain "
+                f"the answer, say so."
             ),
         ),
         "call_api": Prompt(
@@ -680,8 +681,8 @@ def _prompts(title: str) -> dict[str, Prompt]:
             {"task": "What the request should do"},
             lambda given: (
                 f"Write a request to the API described in the documentation “{title}” that does "
-                f"this:\n\n{given['task']}\n\nFind the operation with list_operations "
-                "and read it with explain_operation. Don't invent anything. Use a placeholder for each secret."
+                f"this:\n\n{given['task']}\n\nFind the operation with list_operations and read it "
+                f"with explain_operation. Don't invent anything. Use a placeholder for each secret."
             ),
         ),
     }

@@ -25,6 +25,7 @@ from octavo.core.document.nodes import Block, Document, plain_text, walk
 from octavo.core.document.parts import emoji, text_of
 from octavo.core.document.portable import portable
 from octavo.core.document.urls import safe_url
+from octavo.core.icons import icon
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.sentences import sentences, shorten
@@ -33,7 +34,6 @@ from octavo.extensions.integrations.blocks import list_code_blocks
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Answer
-from octavo.kit.icons import icon
 from octavo.kit.locales import date_words
 from octavo.kit.processes.highlighting import Highlighter
 from octavo.organization.spaces.store import get_space
@@ -78,9 +78,9 @@ FEEDBACK_PATH = "~feedback"
 _ORIGINS = 50
 """Hosts that the script of one page can connect to."""
 
-_PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_PAGES, _TEXTS = share("pages of sites", 32), share("page texts", 16)
 _WRITTEN = share("pages as Markdown", 8)
-_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
+_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("integration blocks on sites", 8)
 
 _highlighter = Highlighter()
 _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDictionary()

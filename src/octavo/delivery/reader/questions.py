@@ -62,7 +62,7 @@ def read_question(form: bytes) -> Question:
 def require_asking(look: SiteLook) -> None:
     """Raise NotFound for a site that doesn't answer questions."""
     if not look.asks:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
 
 
 def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:

@@ -16,9 +16,10 @@ from octavo.core.emoji import find_emoji
 from octavo.core.free_names import free_name
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest
+from octavo.kit.texts import NOT_BLANK, pattern
 
-_Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"\S")]
-_Key = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9]{1,40}\Z")]
+_Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=NOT_BLANK)]
+_Key = Annotated[str, Meta(pattern=pattern(r"^[a-zA-Z0-9]{1,40}\Z", "be 1 to 40 letters and digits"))]
 _Slug = Annotated[str, Meta(max_length=200)]
 _DEEPEST = 32
 """Maximum depth of pages."""

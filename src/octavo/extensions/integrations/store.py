@@ -245,8 +245,8 @@ def reserve_name(tx: Transaction, name: str, organization_id: str) -> None:
     """Reserve a name for the organization that uses it first."""
     tx.run(
         (
-            "INSERT INTO integration_names (name, organization_id) VALUES (:name, :organization) ON CONFLICT "
-            "(name) DO NOTHING"
+            "INSERT INTO integration_names (name, organization_id) VALUES (:name, :organization) ON "
+            "CONFLICT (name) DO NOTHING"
         ),
         name=name,
         organization=organization_id,
@@ -734,8 +734,8 @@ def list_told(
     rows = tx.all(
         f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope
-            WHERE n.organization_id = :org AND n.status = 'active' AND n.created_at <= :at
-            AND (n.{kind}_selection = 'all' OR EXISTS (
+            WHERE n.organization_id = :org AND n.status = 'active' AND n.created_at <= :at AND
+            (n.{kind}_selection = 'all' OR EXISTS (
               SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                 AND p.place_id = :place)) ORDER BY n.id""",
         org=organization_id,

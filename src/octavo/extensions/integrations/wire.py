@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.db.pagination import PageQuery
+from octavo.kit.texts import pattern
 from octavo.organization.orgs.wire import Organization
 from octavo.organization.spaces.wire import Space
 from octavo.sites.site.wire import Site
@@ -26,7 +27,16 @@ from .manifest import (
 )
 from .store import IntegrationFilter
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
+Name = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=pattern(
+            r"^[a-zA-Z0-9-_.]+\Z", "consist of letters, digits, hyphens, underscores, and periods"
+        ),
+    ),
+]
 
 
 class IntegrationsQuery(PageQuery, kw_only=True):
@@ -34,7 +44,18 @@ class IntegrationsQuery(PageQuery, kw_only=True):
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
-    block_domain: Annotated[str, Meta(max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")] | None = None
+    block_domain: (
+        Annotated[
+            str,
+            Meta(
+                max_length=100,
+                pattern=pattern(
+                    r"^[a-zA-Z0-9-_.]+\Z", "consist of letters, digits, hyphens, underscores, and periods"
+                ),
+            ),
+        ]
+        | None
+    ) = None
     blocks: bool | None = None
     content_sources: bool | None = None
     owner: str | None = None

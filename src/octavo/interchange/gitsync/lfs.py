@@ -19,7 +19,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, field
 
-from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.files import store_file
+from octavo.core.paths import MAX_FILE
 from octavo.core.url_parts import read_address
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import ByteAllowance, Fetched, FetchError, FetchTimeout, Limits

@@ -16,10 +16,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import body_hash, get_body, store_bodies
-from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
 from octavo.content.revisions.store import Item
 from octavo.core.document.page import read_head
+from octavo.core.file_types import detect_type
 from octavo.core.import_plan import (
     ImportPlan,
     PageText,
@@ -36,13 +37,13 @@ from octavo.core.import_plan import (
 from octavo.core.links import app_hosts
 from octavo.core.merge import Versions
 from octavo.core.pages import Page
+from octavo.core.paths import MAX_FILE
 from octavo.core.problems import Problem
 from octavo.core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from octavo.core.summary import is_markdown
 from octavo.interchange.transfer.matching import longest_in_order, match_pages, ranks_of
 from octavo.kit import ids
 from octavo.kit.context import Context
-from octavo.kit.files import detect_type
 from octavo.kit.work import jobs
 
 from .lfs import MOST_POINTER, LargeFiles, read_pointer

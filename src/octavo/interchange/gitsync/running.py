@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from octavo.content.revisions.store import BranchMoved
 from octavo.core.links import app_hosts
+from octavo.core.sources import SourceError
 from octavo.errors import Forbidden, NotFound, OctavoError, Unauthorized
-from octavo.interchange.transfer.sources import SourceError
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction

@@ -38,10 +38,10 @@ from octavo.content.revisions.store import (
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.errors import NotFound
 from octavo.interchange.transfer.importing import import_files
 from octavo.interchange.transfer.opening import source_of_tree
-from octavo.interchange.transfer.sources import Source
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -240,7 +240,7 @@ class Sync(SyncRun[SyncRow]):
             )
         git = self._about(copy, head)
         source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
-        self._bring_large(source)
+        source = self._with_large(source)
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
@@ -264,16 +264,18 @@ class Sync(SyncRun[SyncRow]):
         self._outcome.imported += made.changed
         self._outcome.revision, self._outcome.commit = made.revision, head
 
-    def _bring_large(self, source: Source) -> None:
-        """Download the files in Git LFS in place of their pointers."""
+    def _with_large(self, source: Source) -> Source:
+        """Return the source with the files in Git LFS in place of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
         self.large.bring(found.values())
+        missing = []
         for path, pointer in found.items():
             if self.large.has(pointer):
-                source.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
+                source.files.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
             else:
-                source.problem(path, "lfs_pointer", self.large.why_not(pointer))
+                missing.append(Problem(path, 0, "lfs_pointer", self.large.why_not(pointer)))
+        return replace(source, problems=(*source.problems, *missing))
 
     def _open_stored(self, content: str) -> IO[bytes]:
         return io.BytesIO(self.context.files.read(content))

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from octavo.kit.clock import iso
 from octavo.kit.http.bodies import given, or_none
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 from octavo.organization.spaces.wire import GitSyncState
 
 from .credentials import Credential
@@ -283,7 +284,16 @@ class GitPreview(Struct, rename="camel", kw_only=True):
     object: Literal["git-sync-preview"] = "git-sync-preview"
 
 
-WebUrl = Annotated[str, Meta(pattern=r"^(https?://[^\x00-\x1f\x7f-\x9f]*)?\Z", max_length=2048)]
+WebUrl = Annotated[
+    str,
+    Meta(
+        pattern=pattern(
+            r"^(https?://[^\x00-\x1f\x7f-\x9f]*)?\Z",
+            "be a URL that starts with http:// or https://, or empty",
+        ),
+        max_length=2048,
+    ),
+]
 """Web page of a repository, which revisions and files link to."""
 
 

@@ -13,11 +13,10 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from octavo.content.revisions.files import MAX_FILE
+from octavo.core.paths import MAX_FILE
+from octavo.core.sources import MAX_TOTAL, SourceError
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 from octavo.kit.scheduling import deadlines
-
-from .sources import MAX_TOTAL, SourceError
 
 MAX_SPACES = 1_000
 """Maximum number of spaces to choose from."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from octavo.kit.net.fetch import Fetcher
 
 from .api_client import FoundSpace
 from .confluence import Confluence
-from .converting import TemporaryFiles
 from .hosted import HostedApi
 from .readme import ReadMe
-from .sources import Source
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
+from octavo.core.sources import Source
 
 Service = Literal["octavo", "confluence", "readme"]
 """`octavo`: another Octavo server, or GitBook."""

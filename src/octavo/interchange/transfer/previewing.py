@@ -9,10 +9,10 @@ from msgspec import UNSET, Struct, UnsetType
 
 from octavo.core.import_plan import TextCheck, plan_import, read_pages, unread_in
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.kit.http.schema_names import schema_name
 
 from .importing import OURS_ALONE
-from .sources import Source
 
 MAX_TOLD = 5000
 """Maximum number of pages that a plan lists. The rest is only counted."""
@@ -105,4 +105,4 @@ def _plan_one(
     problems = [
         source.as_original(one) for one in plan.problems if not (source.origins and one.code in OURS_ALONE)
     ]
-    return told, source.problems + problems
+    return told, [*source.problems, *problems]

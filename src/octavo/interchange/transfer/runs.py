@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +23,7 @@ from octavo.content.uploads.store import get_uploads
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
+from octavo.core.sources import Source, SourceError
 from octavo.errors import NotFound, OctavoError, Unavailable
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -40,17 +41,18 @@ from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import set_language_if_unset
 
 from . import store
-from .converting import TemporaryFiles, gather_uploads
 from .importing import StagedFiles, stage_files
 from .platforms import platform_at
 from .previewing import plan_source
 from .readme import ReadMe
 from .recording import Cancelled, record
-from .sources import Source, SourceError
 from .store import ImportRunRow
 from .types import Destination, KeptApiSource, KeptSource, WebsiteSource
 from .updating import Update, add, find_base, update
 from .variants import Variants, space_for_each
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
@@ -149,6 +151,9 @@ def _fail(tx: Transaction, run: ImportRunRow, error: str, problems: Sequence[Pro
 
 
 def _import(context: Context, run: ImportRunRow) -> None:
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.scratch import TemporaryFiles
+
     progress = ProgressReporter(context, run.id)
     with ExitStack() as stack:
         path = stack.enter_context(TemporaryFolder("import"))
@@ -185,9 +190,9 @@ def _gather(
     context: Context, run: ImportRunRow, folder: TemporaryFiles, stack: ExitStack, progress: ProgressReporter
 ) -> tuple[Source, dict[str, str] | None]:
     """Return the source and, for a website, the URL of each page."""
+    # Imported here so that only imports load the readers.
     wanted: Any = msgspec.json.decode(run.source, type=KeptSource)
     if isinstance(wanted, WebsiteSource):
-        # Imported here because parsers load slowly.
         from .website import crawl
 
         fetcher = Fetcher(context.settings.allow_private_fetch)
@@ -201,6 +206,8 @@ def _gather(
         if run.variants is not None and isinstance(platform, ReadMe):
             return platform.open_all(platform.project(), folder, wanted.space), None
         return platform.open(wanted.space, folder, stack), None
+    from .uploads import gather_uploads
+
     with context.db.read() as tx:
         uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
     kind = or_none(wanted.kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from octavo.content.uploads.store import get_uploads
+from octavo.core.sources import SourceError
 from octavo.errors import BadRequest, Forbidden, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.net.fetch import Fetcher, FetchError
@@ -16,7 +17,6 @@ from octavo.settings import Settings
 from . import runs, store
 from .api_client import MAX_SPACES, FoundSpace
 from .platforms import Service, platform_at
-from .sources import SourceError
 from .store import ImportRunRow
 from .types import ApiLogin, FileSource, KeptApiSource, KeptSource, WantedImport
 

@@ -30,6 +30,7 @@ from octavo.content.revisions.store import (
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
+from octavo.core.sources import SourceError
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -38,7 +39,6 @@ from octavo.organization.access.authorization import SpaceAccess
 from . import store
 from .importing import StagedFiles
 from .matching import longest_in_order, match_pages, ranks_of
-from .sources import SourceError
 from .store import ImportChanges, ImportedContent, ImportRunRow, PartRow
 
 SHOWN = 120

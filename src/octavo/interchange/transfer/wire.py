@@ -11,6 +11,7 @@ from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 
 from .api_client import FoundSpace
 from .platforms import Service
@@ -21,8 +22,24 @@ from .types import ApiLogin, Destination, FileSource, KeptApiSource, KeptSource,
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
 
 
-_Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
-_User = Annotated[str, Meta(min_length=1, max_length=254, pattern=r"^[\x21-\x39\x3b-\x7e]+\Z")]
+_Token = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=4096,
+        pattern=pattern(r"^[\x21-\x7e]+\Z", "consist of printable ASCII characters without spaces"),
+    ),
+]
+_User = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=254,
+        pattern=pattern(
+            r"^[\x21-\x39\x3b-\x7e]+\Z", "consist of printable ASCII characters without spaces or colons"
+        ),
+    ),
+]
 
 
 class ApiSource(Struct, tag="api"):

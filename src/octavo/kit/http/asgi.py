@@ -153,8 +153,7 @@ class Exchange:
 
     async def write(self, piece: bytes) -> None:
         """Send a piece of the body. Raise RuntimeError for more than was announced, Disconnected when the
-        client does not
-        read it in time."""
+        client does not read it in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:

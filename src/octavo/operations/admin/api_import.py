@@ -23,12 +23,14 @@ from octavo.content.changes.saving import EditedChange, create, edit_change, set
 from octavo.content.revisions.store import list_pages, main_state
 from octavo.core.docs_config import DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.document.json import DocumentError
+from octavo.core.languages import LANGUAGES
 from octavo.core.links import app_hosts
 from octavo.core.page_tree import PageTree
 from octavo.core.problems import Problem
+from octavo.core.sources import Source, SourceError
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
+from octavo.interchange.readers.scratch import TemporaryFiles
 from octavo.interchange.transfer.api_client import Absent
-from octavo.interchange.transfer.converting import TemporaryFiles
 from octavo.interchange.transfer.hosted import (
     HostedApi,
     escaped,
@@ -50,7 +52,6 @@ from octavo.interchange.transfer.reimporting import (
     known_space,
     note_change,
 )
-from octavo.interchange.transfer.sources import Source, SourceError
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher, FetchError
@@ -60,7 +61,6 @@ from octavo.organization.access.members import find_first_administrator
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import insert_space
-from octavo.organization.spaces.wire import LANGUAGES
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.customization.editing import put_customization
 from octavo.sites.site.customization.model import PutCustomization

@@ -214,6 +214,6 @@ def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
 
 @operation("retryInstallationJobs", "POST", "/installation/jobs/retry", needs=Can.OPERATE)
 def retry_jobs(call: Call, operator: OperatorAccess, body: RetryJobs) -> RetriedJobs:
-    """Retry all parked jobs, or all of a kind. Returns how many."""
+    """Retry all parked jobs, or all of a kind. Returns their number."""
     with call.db.write() as tx:
         return RetriedJobs(jobs.retry_parked(tx, kind=body.kind))

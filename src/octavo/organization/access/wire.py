@@ -11,6 +11,7 @@ from octavo.kit.clock import iso, parse_iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK
 from octavo.kit.urls import HttpUrl
 
 from .accounts import DELETED, UserRow, list_users_by_id
@@ -70,7 +71,7 @@ def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[
     return _People(to, {user_id: present_user(to, row) for user_id, row in found.items()})
 
 
-DisplayName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
+DisplayName = Annotated[str, Meta(min_length=1, max_length=64, pattern=NOT_BLANK)]
 
 
 class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK
 
 from .provisioning import (
     AddMembers,
@@ -76,7 +77,7 @@ class ScimMember(Struct):
 
 
 class GroupBody(Struct, rename="camel"):
-    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
+    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=NOT_BLANK)]
     external_id: Text | None = None
     members: Annotated[list[ScimMember], Meta(max_length=10_000)] = []
 

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK, pattern
 from octavo.organization.access.wire import DisplayName
 
 from .passkeys import MadeCredential, PasskeyRow, UsedCredential
@@ -15,11 +16,11 @@ from .sessions import NewSession, SessionRow
 from .signing_in import Outcome, SecondFactorNeeded
 from .store import ServiceAccountRow, TokenRow
 
-Email = Annotated[str, Meta(min_length=3, max_length=320, pattern="@")]
+Email = Annotated[str, Meta(min_length=3, max_length=320, pattern=pattern("@", "be an email address"))]
 Password = Annotated[str, Meta(max_length=4096)]
 Code = Annotated[str, Meta(min_length=6, max_length=32)]
 Secret = Annotated[str, Meta(min_length=1, max_length=4096)]
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
 class SignIn(Struct):

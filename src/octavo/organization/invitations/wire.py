@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.http.bodies import or_none
+from octavo.kit.texts import NOT_BLANK, pattern
 from octavo.organization.access.wire import RoleOrGuest
 from octavo.organization.spaces.wire import Collection, Space
 
@@ -16,8 +17,10 @@ from .inviting import Invited
 from .store import InvitationRow, LinkRow, OpenInvitation, Target
 
 MAX_EMAILS = 100
-Email = Annotated[str, Meta(pattern=r"^[^@\s<>\x22',;]+@[^@\s<>\x22',;]+\Z", max_length=254)]
-DisplayName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+Email = Annotated[
+    str, Meta(pattern=pattern(r"^[^@\s<>\x22',;]+@[^@\s<>\x22',;]+\Z", "be an email address"), max_length=254)
+]
+DisplayName = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
 class Invitee(Struct):

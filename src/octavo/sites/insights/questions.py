@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.http.schema_names import schema_name
+from octavo.kit.texts import pattern
 
 Count = Literal["eventsCount", "sessionsCount", "visitorsCount"]
 Ratings = Literal["pageFeedbackRating", "askResponseRating"]
@@ -48,7 +49,13 @@ Dimension = Literal[
     "eventAdPlacement",
     "eventTrademarkPlacement",
 ]
-Claim = Annotated[str, Meta(max_length=200, pattern=r"^[A-Za-z_$][\w$.]*\Z")]
+Claim = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        pattern=pattern(r"^[A-Za-z_$][\w$.]*\Z", "be the name of a claim, such as plan or account.plan"),
+    ),
+]
 Moment = Annotated[str, Meta(max_length=40)]
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from octavo.core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.docs_editing import edit_docs
 from octavo.core.free_names import free_name
+from octavo.core.languages import LANGUAGES
 from octavo.core.problems import Problem
 from octavo.core.yaml_text import YamlError
 from octavo.errors import BadRequest, Forbidden
@@ -32,7 +33,6 @@ from octavo.organization.access.authorization import (
 )
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.creating import create_space
-from octavo.organization.spaces.wire import LANGUAGES
 
 from .store import get_site
 from .structure.arranging import arrange_site, describe_site, name_spaces, provide_spaces, require_bounds

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 from octavo.organization.orgs.store import OrgRow
 
 from .customization.model import Favicon
@@ -20,7 +21,9 @@ from .types import SiteTitle, SiteType, Visibility
 
 PROXIED = "/~proxied/"
 """Path prefix of requests from owners' proxies, followed by the id of a site."""
-_PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
+_PROXY = pattern(
+    r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a host name and a path, such as example.com/docs"
+)
 
 # Every plan of Octavo includes everything.
 FEATURES = (

@@ -8,13 +8,13 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.core.expressions import ExpressionError, parse
 from octavo.kit.db.pagination import PageQuery
-from octavo.kit.texts import TWO_SIGNS
+from octavo.kit.texts import NOT_BLANK, TWO_SIGNS
 from octavo.organization.spaces.wire import Space
 
 from .sorting import Kind, StructurePart
 
 SectionTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
-GroupTitle = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+GroupTitle = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 Path = Annotated[str, Meta(min_length=1, max_length=100)]
 Icon = Annotated[str, Meta(max_length=50)]
 Condition = Annotated[str, Meta(max_length=1024)]
