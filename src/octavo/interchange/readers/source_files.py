@@ -135,3 +135,7 @@ def address_of(path: str) -> str:
     """Return the URL path that most tools use for a page: its path without its ending, or the folder for an index
     page."""
     return posixpath.dirname(path) if is_index(path) else posixpath.splitext(path)[0]
+
+
+def named_as_index(path: str) -> str:
+    return re.sub(r"(?:^|(?<=/))(?:index|readme)\.md$", "README.md", path, flags=re.IGNORECASE)
