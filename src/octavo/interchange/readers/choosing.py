@@ -16,7 +16,7 @@ from octavo.core.summary import SUMMARY_PATH
 
 from .gathering import gather, gather_parts
 from .layout import Layout, Variant
-from .markdown.markdown import front_text
+from .markdown.lines import front_text
 from .source_files import Heads, is_index, is_page
 from .tools.asciidoc import ANTORA, ASCIIDOC
 from .tools.confluence_xml import CONFLUENCE_XML

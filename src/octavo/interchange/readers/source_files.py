@@ -13,8 +13,8 @@ from octavo.core.summary import title_of_name
 from octavo.core.yaml_text import YamlError, read_yaml
 
 from .layout import Head
+from .markdown.lines import front_text, split_front, words
 from .markdown.literals import UNKNOWN, read_constant
-from .markdown.markdown import front_text, split_front, words
 
 MAX_TEXT = 10 * 1024 * 1024
 """Maximum size in bytes of a file that is read as text."""
