@@ -26,6 +26,7 @@ export const removePasskey = operation.DELETE("/user/passkeys/{passkeyId}");
 export const updatePasskey = operation.PATCH("/user/passkeys/{passkeyId}");
 export const setPassword = operation.PUT("/user/password");
 export const proveIdentity = operation.POST("/user/proof");
+export const setUpAccount = operation.PUT("/user/setup");
 export const listSessions = operation.GET("/user/sessions");
 export const endOtherSessions = operation.POST("/user/sessions/end-others");
 export const endSession = operation.DELETE("/user/sessions/{sessionId}");
