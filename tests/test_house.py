@@ -16,9 +16,12 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
+from octavo.core.sources import Brand, Source
 from octavo.delivery.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
 from octavo.delivery.visits.authorization import SiteVisit
+from octavo.interchange.readers.layout import Layout
 from octavo.kit.http.operation import TABLE, list_proofs
 from octavo.kit.work import jobs
 from octavo.operations.installation import load_packages
@@ -252,6 +255,12 @@ def test_the_readers_of_imports_stand_alone() -> None:
             if not fine:
                 wrong.append(f"{where}:{line}: {'.'.join(module)}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("value", [Source, Brand, Layout])
+def test_what_readers_take_and_return_are_values(value: type[Struct]) -> None:
+    """Nothing can be set in them after they are made."""
+    assert value.__struct_config__.frozen
 
 
 def _module(path: Path) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from octavo.core.summary import natural_key, title_of_name
@@ -176,7 +176,7 @@ def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda
     ]
 
 
-def walk_entries(entries: list[Entry]) -> list[Entry]:
+def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
     found: list[Entry] = []
     waiting = list(reversed(entries))
     while waiting:

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.core.problems import Problem
 from octavo.core.summary import natural_key
@@ -257,7 +258,7 @@ def _antora(files: Heads, project: str) -> Layout:
     components.sort(key=lambda one: natural_key(one.version), reverse=True)
     layout = _antora_of(files, components)
     taken: set[str] = set()
-    layout.variants = [
+    variants = [
         Variant(
             key=key_of(taken, one.version or f"version-{at}"),
             title=one.version or "Current",
@@ -267,7 +268,7 @@ def _antora(files: Heads, project: str) -> Layout:
         )
         for at, one in enumerate(components[:MAX_VARIANTS])
     ]
-    return layout
+    return replace(layout, variants=variants)
 
 
 def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:

@@ -6,6 +6,8 @@ import posixpath
 import re
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -56,10 +58,10 @@ def _fumadocs(files: Heads, project: str) -> Layout:
         )
     else:
         layout = _fumadocs_of(files, project, top, "", [])
-        layout.language = first or html_language(files, project)
+        layout = replace(layout, language=first or html_language(files, project))
     left = "another collection: not imported; import its folder separately"
-    layout.problems += [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
-    return layout
+    told = [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
+    return replace(layout, problems=[*layout.problems, *told])
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:

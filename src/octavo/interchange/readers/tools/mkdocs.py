@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -129,11 +131,11 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         )
     ]
     if present:
-        layout.left.append(left_out(project + name, "translations", present))
         taken: set[str] = set()
+        variants = []
         for tongue in [first, *present][:MAX_VARIANTS]:
             facts = tongues.get(tongue, {})
-            layout.variants.append(
+            variants.append(
                 Variant(
                     key=key_of(taken, tongue),
                     title=language_name(tongue, text_of(facts.get("name"))),
@@ -155,6 +157,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
                     else lambda: layout,
                 )
             )
+        layout = replace(layout, variants=variants, left=[left_out(project + name, "translations", present)])
     return layout
 
 
@@ -188,14 +191,13 @@ def _mkdocs_tongue(
     labels = {str(key): text_of(value) for key, value in words.items()}
     made = laid_over(layout, translated, labels=labels, begins=tongue)
     if in_folders:
-        made.overlays = ((f"{source}{tongue}/", layout.root),)
-    else:
-        for path in layout.addresses:
-            if (other := translated(path)) is not None:
-                made.names[other] = named_as_index(
-                    path[len(layout.root) :].removesuffix(own).removesuffix(".md") + ".md"
-                )
-    return made
+        return replace(made, overlays=((f"{source}{tongue}/", layout.root),))
+    names = {
+        other: named_as_index(path[len(layout.root) :].removesuffix(own).removesuffix(".md") + ".md")
+        for path in layout.addresses
+        if (other := translated(path)) is not None
+    }
+    return replace(made, names={**made.names, **names})
 
 
 def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -> list[Entry]:

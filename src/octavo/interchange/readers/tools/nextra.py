@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -63,8 +65,7 @@ def _nextra(files: Heads, project: str) -> Layout:
     first = default if default in there else there[0] if there else ""
     if len(there) < 2:
         layout = _nextra_of(files, project, top, config, "", "")
-        layout.language = first or default or html_language(files, project)
-        return layout
+        return replace(layout, language=first or default or html_language(files, project))
     return in_languages(
         lambda name: _nextra_of(
             files, project, top, config, name if in_folders else "", "" if in_folders else name
@@ -80,16 +81,13 @@ def in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str],
     languages."""
 
     def in_language(name: str) -> Layout:
-        made = lay_out(name)
-        made.language = name
-        return addressed(made, name, name == first)
+        return addressed(replace(lay_out(name), language=name), name, name == first)
 
     layout = in_language(first)
     others = [name for name in names if name != first]
     if others:
-        layout.left.append(left_out(top.rstrip("/"), "translations", others))
         taken: set[str] = set()
-        layout.variants = [
+        variants = [
             Variant(
                 key=key_of(taken, name),
                 title=language_name(name),
@@ -100,6 +98,7 @@ def in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str],
             )
             for name in [first, *others][:MAX_VARIANTS]
         ]
+        layout = replace(layout, variants=variants, left=[left_out(top.rstrip("/"), "translations", others)])
     return layout
 
 

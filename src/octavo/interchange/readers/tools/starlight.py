@@ -6,6 +6,8 @@ import posixpath
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 
 from ..brands import brand_of
@@ -137,16 +139,13 @@ def _starlight(files: Heads, project: str) -> Layout:
             return next((stem + end for end in (".md", ".mdx") if stem + end in files.known), None)
 
         lang = text_of(mapping(facts.get(name)).get("lang")) or name
-        made = laid_over(
-            layout, translated, labels=words.get(lang) or words.get(lang.partition("-")[0]) or {}, begins=name
-        )
-        made.overlays = ((f"{source}{name}/", root),)
-        return made
+        labels = words.get(lang) or words.get(lang.partition("-")[0]) or {}
+        made = laid_over(layout, translated, labels=labels, begins=name)
+        return replace(made, overlays=((f"{source}{name}/", root),))
 
     if others:
         taken: set[str] = set()
-        layout.left.append(left_out(path, "translations", others))
-        layout.variants = [
+        variants = [
             Variant(
                 key=key_of(taken, name or first),
                 title=language_name(
@@ -160,6 +159,7 @@ def _starlight(files: Heads, project: str) -> Layout:
             )
             for name in ["", *others][:MAX_VARIANTS]
         ]
+        layout = replace(layout, variants=variants, left=[left_out(path, "translations", others)])
     return layout
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from lxml import etree
+from msgspec.structs import replace
 
 from octavo.core.document.anchors import slug
 from octavo.core.document.page import with_head
@@ -135,9 +136,11 @@ class _BookStack:
         self.places: dict[tuple[str, str, str], str] = {}
         """The path of each page by kind and id, in each folder."""
         self.assets: dict[tuple[str, str, str], str] = {}
-        self.layout = Layout(
-            entries=[], problems=[], convert=self.convert, skipped=(".json",), anchors=self.anchors
-        )
+        self.addresses: dict[str, str] = {}
+        self.redirects: dict[str, str] = {}
+        self.titles: dict[str, str] = {}
+        self.file_names: dict[str, str] = {}
+        self.problems: list[Problem] = []
 
     def lay_out(self) -> Layout:
         made: list[tuple[str, list[Entry]]] = []
@@ -154,23 +157,28 @@ class _BookStack:
                     made.append(book)
             elif is_page(path):
                 made.append(("", [Entry(path=path)]))
-                self.layout.addresses[path] = posixpath.splitext(path)[0]
-        if len(made) == 1:
-            self.layout.title, self.layout.entries = made[0]
-        else:
-            self.layout.entries = [
-                one
-                for title, entries in made
-                for one in (
-                    [Entry(title=title, children=entries)] if title and len(entries) != 1 else entries
-                )
-            ]
-        self.layout.site = self._site()
-        return self.layout
+                self.addresses[path] = posixpath.splitext(path)[0]
+        title, entries = made[0] if len(made) == 1 else ("", [])
+        if len(made) != 1:
+            for name, below in made:
+                entries += [Entry(title=name, children=below)] if name and len(below) != 1 else below
+        return Layout(
+            entries=entries,
+            title=title,
+            site=self._site(),
+            addresses=self.addresses,
+            redirects=self.redirects,
+            titles=self.titles,
+            names=self.file_names,
+            problems=self.problems,
+            convert=self.convert,
+            anchors=self.anchors,
+            skipped=(".json",),
+        )
 
     def _site(self) -> str:
         """Return the URL of the wiki, based on a link to one of these pages by its full URL."""
-        known = set(self.layout.addresses.values())
+        known = set(self.addresses.values())
         for page in self.pages.values():
             for found in _FULL.finditer(
                 f"{_text(page.data.get('html'))}\n{_text(page.data.get('markdown'))}"
@@ -194,7 +202,7 @@ class _BookStack:
         }
 
     def _tell(self, path: str, code: str, message: str) -> None:
-        self.layout.problems.append(Problem(path, 0, code, message))
+        self.problems.append(Problem(path, 0, code, message))
 
     def _archive(self, kind: str, data: dict[str, Any], folder: str) -> tuple[str, list[Entry]]:
         if kind == "page":
@@ -232,10 +240,8 @@ class _BookStack:
         if not _text(html).strip() and not data.get("tags"):
             if children and children[0].path:
                 # A link to the chapter leads to its first page.
-                self.layout.redirects[chapter] = children[0].path
-                self.places[(folder, "chapter", _text(data.get("id")))] = self.layout.addresses[
-                    children[0].path
-                ]
+                self.redirects[chapter] = children[0].path
+                self.places[(folder, "chapter", _text(data.get("id")))] = self.addresses[children[0].path]
             return Entry(title=name, children=children)
         entry = self._keep("chapter", {**data, "html": html, "markdown": ""}, folder, where, chapter)
         entry.children = children
@@ -249,18 +255,18 @@ class _BookStack:
     def _keep(self, kind: str, data: dict[str, Any], folder: str, where: str, address: str) -> Entry:
         path = self.names.free(f"{folder}{where}")
         page = self.pages[path] = _BookStackPage(path, data, folder)
-        self.layout.titles[path] = page.title
+        self.titles[path] = page.title
         book, _, rest = where.rpartition("/")
-        self.layout.names[path] = (
+        self.file_names[path] = (
             posixpath.join(*(slugify(part) for part in book.split("/")[1:]), f"{slugify(rest or where)}.md")
             if "/" in where
             else f"{slugify(where)}.md"
         )
-        self.layout.addresses[path] = address
+        self.addresses[path] = address
         if id := _text(data.get("id")):
             self.places[(folder, kind, id)] = address
             if kind == "page":
-                self.layout.redirects[f"link/{id}"] = path
+                self.redirects[f"link/{id}"] = path
         for one in _objects(data.get("images")):
             self._asset("image", one, folder)
         for one in _objects(data.get("attachments")):
@@ -273,7 +279,7 @@ class _BookStack:
         if file and path in self.files.known:
             name = re.sub(r"[/\\]", "-", _words(data.get("name"))) or file
             ending = posixpath.splitext(file)[1]
-            self.layout.names.setdefault(
+            self.file_names.setdefault(
                 path, f"files/{name}" if name.lower().endswith(ending.lower()) else f"files/{name}{ending}"
             )
             for key in (_text(data.get("id")), file):
@@ -342,7 +348,7 @@ class _BookStack:
         parts = list(_PART.finditer(text))
         if not parts:
             # A page that was exported separately.
-            self.layout.addresses[path] = posixpath.splitext(path)[0]
+            self.addresses[path] = posixpath.splitext(path)[0]
             title = re.search(r"<h1[^>]*>(.*?)</h1>", text, re.DOTALL)
             self.pages[path] = _BookStackPage(
                 path, {"name": _plain(title[1]) if title else stem_of(path), "html": _body(text)}, ""
@@ -537,12 +543,11 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             said["hidden"] = True
         return with_head(made, said) if said else made
 
-    layout.convert = convert
+    layout = replace(layout, convert=convert)
     if others:
         taken: set[str] = set()
         own = first[len(project) :].strip("/") or layout.base
-        layout.left.append(left_out(project.rstrip("/") or others[0], "translations", others))
-        layout.variants = [
+        variants = [
             Variant(
                 key=key_of(taken, name or own),
                 title=language_name(name or own),
@@ -553,6 +558,8 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             )
             for name in ["", *others][:MAX_VARIANTS]
         ]
+        left = left_out(project.rstrip("/") or others[0], "translations", others)
+        layout = replace(layout, variants=variants, left=[left])
     return layout
 
 
@@ -671,28 +678,29 @@ def _outline(files: Heads, project: str) -> Layout:
         if path.startswith(project) and path.endswith((".md", ".html")) and not _UPLOADED.search(path)
     ]
     entries, title = _by_folders(pages, project)
-    layout = Layout(
-        entries=entries,
-        dialect=Dialect(dollars=True, marks=True),
-        root=project,
-        title=title,
-        rest=True,
-        addresses={path: posixpath.splitext(path[len(project) :])[0] for path in pages},
-    )
-    layout.titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
+    dialect = Dialect(dollars=True, marks=True)
+    titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
     # An image may still be referenced by its id in the wiki, which is the folder of its file.
     uploaded = {path.split("/")[-2]: "/" + quote(path) for path in files.paths if _UPLOADED.search(path)}
 
     def convert(path: str, place: Place) -> str:
         if path.endswith(".html"):
-            return html_page(files.text(path), place, layout.titles[path], _prepare_outline)
+            return html_page(files.text(path), place, titles[path], _prepare_outline)
         text = _REDIRECT.sub(lambda found: uploaded.get(found[1], found[0]), files.text(path) or "")
-        made = translate(_outline_markdown(text), place, layout.dialect).text.lstrip("\n")
+        made = translate(_outline_markdown(text), place, dialect).text.lstrip("\n")
         made = _FILE_LINK.sub(r'{% file src="\1" %}', made)
         return made if re.match(r"#[ \t]", made) else f"# {_escaped(files.name(path))}\n\n{made}"
 
-    layout.convert = convert
-    return layout
+    return Layout(
+        entries=entries,
+        dialect=dialect,
+        root=project,
+        title=title,
+        rest=True,
+        addresses={path: posixpath.splitext(path[len(project) :])[0] for path in pages},
+        titles=titles,
+        convert=convert,
+    )
 
 
 def _plain_title(files: Heads, path: str) -> str:
@@ -786,7 +794,10 @@ class _OutlineJson:
         """The path of each document by its id, and by the id in its URL."""
         self.of_path: dict[str, dict[str, Any]] = {}
         self.attachments: dict[str, str] = {}
-        self.made = Layout(entries=[], root=project, convert=self.convert, skipped=(".json",), problems=[])
+        self.addresses: dict[str, str] = {}
+        self.titles: dict[str, str] = {}
+        self.file_names: dict[str, str] = {}
+        self.problems: list[Problem] = []
 
     def layout(self) -> Layout:
         groups: list[tuple[str, list[Entry]]] = []
@@ -796,9 +807,7 @@ class _OutlineJson:
             data = _object(_read_json(self.files, path))
             collection = _object(data.get("collection"))
             if not collection:
-                self.made.problems.append(
-                    Problem(path, 0, "not_converted", "it contains no readable collection")
-                )
+                self.problems.append(Problem(path, 0, "not_converted", "it contains no readable collection"))
                 continue
             for id, one in _object(data.get("documents")).items():
                 self.documents.setdefault(str(id), _object(one))
@@ -807,18 +816,27 @@ class _OutlineJson:
                 if f"{self.project}{key}" in self.files.known:
                     self.attachments[str(id)] = f"{self.project}{key}"
                     name = re.sub(r"[/\\]", "-", _words(_object(one).get("name")))
-                    self.made.names[f"{self.project}{key}"] = f"uploads/{name or posixpath.basename(key)}"
+                    self.file_names[f"{self.project}{key}"] = f"uploads/{name or posixpath.basename(key)}"
             title = _words(collection.get("name")) or stem_of(path)
             entries = self._entries(_objects(collection.get("documentStructure")), _name(title), 0)
             if _object(collection.get("data")).get("content"):
                 about = {"title": title, "data": collection["data"], "id": _text(collection.get("id"))}
                 entries.insert(0, Entry(path=self._keep(about, _name(title), f"collection/{slugify(title)}")))
             groups.append((title, entries))
+        top, tree = ("", [Entry(title=title, children=entries) for title, entries in groups])
         if len(groups) == 1:
-            self.made.title, self.made.entries = groups[0]
-        else:
-            self.made.entries = [Entry(title=title, children=entries) for title, entries in groups]
-        return self.made
+            top, tree = groups[0]
+        return Layout(
+            entries=tree,
+            title=top,
+            root=self.project,
+            addresses=self.addresses,
+            titles=self.titles,
+            names=self.file_names,
+            problems=self.problems,
+            convert=self.convert,
+            skipped=(".json",),
+        )
 
     def _entries(self, nodes: list[dict[str, Any]], above: str, level: int) -> list[Entry]:
         made = []
@@ -836,9 +854,9 @@ class _OutlineJson:
     def _keep(self, document: dict[str, Any], where: str, address: str) -> str:
         path = self.names.free(where)
         title = _words(document.get("title")) or "Untitled"
-        self.made.titles[path] = title
-        self.made.addresses[path] = address
-        self.made.names[path] = "/".join(slugify(part) for part in where.split("/")[1:] or [where]) + ".md"
+        self.titles[path] = title
+        self.addresses[path] = address
+        self.file_names[path] = "/".join(slugify(part) for part in where.split("/")[1:] or [where]) + ".md"
         self.of_path[path] = document
         for key in (_text(document.get("id")), _text(document.get("urlId"))):
             if key:
@@ -849,7 +867,7 @@ class _OutlineJson:
         document = self.of_path.get(path)
         if document is None:
             return None
-        title = self.made.titles[path]
+        title = self.titles[path]
         told: set[str] = set()
 
         def tell(code: str, message: str) -> None:
@@ -864,13 +882,13 @@ class _OutlineJson:
     def _refer(self, href: str) -> str:
         if href.startswith("mention:"):
             known = self.pages.get(href.removeprefix("mention:"))
-            return "/" + self.made.addresses[known] if known else "/" + href
+            return "/" + self.addresses[known] if known else "/" + href
         if found := re.search(rf"/api/attachments\.redirect\?id=({_UUID})", href):
             path = self.attachments.get(found[1])
             return "/" + quote(path) if path else "/" + href.lstrip("/")
         if found := re.search(r"/doc/(?:[\w~-]*-)?([A-Za-z0-9]{10,15})(?P<rest>[#?].*)?$", href):
             known = self.pages.get(found[1])
-            return "/" + self.made.addresses[known] + (found["rest"] or "") if known else href
+            return "/" + self.addresses[known] + (found["rest"] or "") if known else href
         return href
 
 
@@ -903,7 +921,11 @@ def _docmost(files: Heads, project: str) -> Layout:
         pages.sort(key=lambda path: (positions.get(path, "\uffff"), natural_key(path)))
     entries, _ = _by_folders(pages, project)
     titles = {path: _plain_title(files, path) for path in pages if path.endswith(".html")}
-    layout = Layout(
+
+    def convert(path: str, place: Place) -> str | None:
+        return html_page(files.text(path), place, titles[path], _prepare_docmost) if path in titles else None
+
+    return Layout(
         entries=entries,
         dialect=Dialect(dollars=True),
         root=project,
@@ -916,13 +938,8 @@ def _docmost(files: Heads, project: str) -> Layout:
             for path, one in said.items()
             if (slug := _text(_object(one).get("slugId")))
         },
+        convert=convert,
     )
-
-    def convert(path: str, place: Place) -> str | None:
-        return html_page(files.text(path), place, titles[path], _prepare_docmost) if path in titles else None
-
-    layout.convert = convert
-    return layout
 
 
 def _prepare_docmost(tree: Any) -> None:
