@@ -17,17 +17,32 @@ def library():
 
 
 ANTORA = {
-    "docs/antora.yml": "name: acme\ntitle: Acme\nversion: '2.0'\nnav:\n- modules/ROOT/nav.adoc\nasciidoc:\n  attributes:\n    product: Acme Pro\n    off: false\n",
-    "docs/modules/ROOT/nav.adoc": ".Start\n* xref:index.adoc[Home]\n* Using\n** xref:guide/steps.adoc[]\ninclude::partial$nav-more.adoc[]\n* xref:nowhere.adoc[Gone]\n",
-    "docs/modules/ROOT/partials/nav-more.adoc": "** xref:cli:index.adoc[The {product} CLI]\n* https://example.org[Elsewhere^]\n",
+    "docs/antora.yml": (
+        "name: acme\ntitle: Acme\nversion: '2.0'\nnav:\n- modules/ROOT/nav.adoc\nasciidoc:\n"
+        "  attributes:\n    product: Acme Pro\n    off: false\n"
+    ),
+    "docs/modules/ROOT/nav.adoc": (
+        ".Start\n* xref:index.adoc[Home]\n* Using\n** xref:guide/steps.adoc[]\n"
+        "include::partial$nav-more.adoc[]\n* xref:nowhere.adoc[Gone]\n"
+    ),
+    "docs/modules/ROOT/partials/nav-more.adoc": (
+        "** xref:cli:index.adoc[The {product} CLI]\n* https://example.org[Elsewhere^]\n"
+    ),
     "docs/modules/ROOT/partials/part.adoc": "From a part, {product}.\n",
     "docs/modules/ROOT/examples/a.rb": "# tag::one[]\nputs 1 # <1>\n# end::one[]\nputs 2\n",
     "docs/modules/ROOT/images/a.png": b"\x89PNG",
     "docs/modules/ROOT/attachments/x.zip": b"PK",
-    "docs/modules/cli/pages/index.adoc": "= The CLI\n\n[[flag]]\n`-f`:: Forces it.\n\n[#more]\n== More\n\n[#deep]\nWords.\n",
+    "docs/modules/cli/pages/index.adoc": (
+        "= The CLI\n\n[[flag]]\n`-f`:: Forces it.\n\n[#more]\n== More\n\n[#deep]\nWords.\n"
+    ),
     "docs/modules/ROOT/pages/_hidden.adoc": "= Never\n",
     "docs/modules/ROOT/pages/alone.adoc": "= Alone\n",
-    "docs/modules/ROOT/pages/index.adoc": '= {product}\n:description: What it is\n\nSee xref:guide/steps.adoc#do-it[the steps], xref:guide/steps.adoc[], xref:cli:index.adoc#deep[deep], xref:acme:cli:index.adoc#flag[flag] and xref:gone.adoc[gone].\n\nimage::a.png[An A,title="The A"]\n\nTake xref:attachment$x.zip[it].\n',
+    "docs/modules/ROOT/pages/index.adoc": (
+        "= {product}\n:description: What it is\n\n"
+        "See xref:guide/steps.adoc#do-it[the steps], xref:guide/steps.adoc[], "
+        "xref:cli:index.adoc#deep[deep], xref:acme:cli:index.adoc#flag[flag] and xref:gone.adoc[gone].\n"
+        '\nimage::a.png[An A,title="The A"]\n\nTake xref:attachment$x.zip[it].\n'
+    ),
     "docs/modules/ROOT/pages/guide/steps.adoc": """= Steps
 :page-aliases: old.adoc
 
@@ -98,9 +113,9 @@ def test_an_antora_component():
     home = text(made, "README.md")
     assert home.startswith("---\ndescription: What it is\n---\n\n# Acme Pro\n")
     assert (
-        "[the steps](guide/steps.md#do-it), [Steps](guide/steps.md), [deep](cli/README.md#more), [flag](cli/README.md) and gone."
-        in home.replace("[gone](gone.adoc)", "gone")
-    )
+        "[the steps](guide/steps.md#do-it), [Steps](guide/steps.md), [deep](cli/README.md#more), "
+        "[flag](cli/README.md) and gone."
+    ) in home.replace("[gone](gone.adoc)", "gone")
     assert '<figure><img src="images/a.png" alt="An A"><figcaption><p>The A</p></figcaption></figure>' in home
     assert "[it](attachments/x.zip)" in home
     assert {"images/a.png", "attachments/x.zip"} <= set(made.paths())
@@ -132,7 +147,10 @@ def test_blocks():
 def test_a_folder_of_pages():
     made = brought(
         {
-            "README.adoc": "= Guide\n\ninclude::parts/intro.adoc[]\n\nSee <<use.adoc#_run,running>> and image:img/a.png[A].\n",
+            "README.adoc": (
+                "= Guide\n\ninclude::parts/intro.adoc[]\n\n"
+                "See <<use.adoc#_run,running>> and image:img/a.png[A].\n"
+            ),
             "parts/intro.adoc": "Hello, {docname}.\n",
             "use.adoc": "= Use\n:imagesdir: img\n\n== Run\n\nNOTE: It runs.\n\nimage::a.png[A]\n",
             "img/a.png": b"\x89PNG",
@@ -150,8 +168,15 @@ def test_a_folder_of_pages():
 def test_chapters_of_a_book_are_pages():
     made = brought(
         {
-            "docs/book.adoc": "////\nOurs\n////\n= The book\n:doctype: book\n:product: Acme\n\nBefore all.\n\ninclude::one.adoc[]\n\n== More\n\ninclude::{root}/docs/two.adoc[leveloffset=+1]\n\ninclude::tail.adoc[]\n",
-            "docs/one.adoc": "[[first]]\n== The first\n\n{product}: see <<inside>> and <<first>>.\n\ninclude::part.adoc[]\n\n=== Below\n",
+            "docs/book.adoc": (
+                "////\nOurs\n////\n= The book\n:doctype: book\n:product: Acme\n\nBefore all.\n\n"
+                "include::one.adoc[]\n\n== More\n\ninclude::{root}/docs/two.adoc[leveloffset=+1]\n\n"
+                "include::tail.adoc[]\n"
+            ),
+            "docs/one.adoc": (
+                "[[first]]\n== The first\n\n{product}: see <<inside>> and <<first>>.\n\n"
+                "include::part.adoc[]\n\n=== Below\n"
+            ),
             "docs/two.adoc": "= The second\n\n[[inside]]\n== Inside it\n\nBack to <<first,the first>>.\n",
             "docs/tail.adoc": "== Tail\n\nWords.\n",
             "docs/part.adoc": "A part.\n",
@@ -172,7 +197,10 @@ def test_includes_end(monkeypatch):
     made = brought(
         {
             "a.adoc": "= A\n\n" + "include::b.adoc[]\n" * 50,
-            "b.adoc": "x\n\ninclude::b.adoc[]\n\ninclude::b.adoc[]\n\ninclude::/etc/passwd[]\n\ninclude::https://example.org/x[]\n",
+            "b.adoc": (
+                "x\n\ninclude::b.adoc[]\n\ninclude::b.adoc[]\n\ninclude::/etc/passwd[]\n\n"
+                "include::https://example.org/x[]\n"
+            ),
             "c.adoc": "= C\n\nAfter it.\n",
         }
     )

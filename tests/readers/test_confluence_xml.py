@@ -11,29 +11,40 @@ def page(id, title, body, parent="", position="", more=""):
     place = f'<property name="position">{position}</property>' if position else ""
     body = body.replace("]]>", "]] >")
     return (
-        f'<object class="Page"><id name="id">{id}</id><property name="title"><![CDATA[{title}]]></property>{over}{place}{more}'
-        '<property name="space" class="Space"><id name="id">1</id></property><property name="contentStatus">current</property></object>'
+        f'<object class="Page"><id name="id">{id}</id><property '
+        f'name="title"><![CDATA[{title}]]></property>{over}{place}{more}'
+        '<property name="space" class="Space"><id name="id">1</id></property><property '
+        'name="contentStatus">current</property></object>'
         f'<object class="BodyContent"><id name="id">b{id}</id><property name="body"><![CDATA[{body}]]></property>'
         f'<property name="content" class="Page"><id name="id">{id}</id></property></object>'
     )
 
 
-BODY = """<p>See <ac:link><ri:page ri:content-title="Second page" /><ac:plain-text-link-body><![CDATA[the <second>]]></ac:plain-text-link-body></ac:link>,
-<ac:link ac:anchor="x"><ri:page ri:content-title="Third" /></ac:link> and <ac:link><ri:page ri:content-title="Nowhere" /></ac:link>&nbsp;here.</p>
-<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">py</ac:parameter><ac:parameter ac:name="title">a.py</ac:parameter><ac:plain-text-body><![CDATA[if a < b:
+BODY = """<p>See <ac:link><ri:page ri:content-title="Second page" /><ac:plain-text-link-body>\
+<![CDATA[the <second>]]></ac:plain-text-link-body></ac:link>,
+<ac:link ac:anchor="x"><ri:page ri:content-title="Third" /></ac:link> and <ac:link>\
+<ri:page ri:content-title="Nowhere" /></ac:link>&nbsp;here.</p>
+<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">py</ac:parameter>\
+<ac:parameter ac:name="title">a.py</ac:parameter><ac:plain-text-body><![CDATA[if a < b:
     pass]]></ac:plain-text-body></ac:structured-macro>
-<ac:structured-macro ac:name="warning"><ac:parameter ac:name="title">Mind</ac:parameter><ac:rich-text-body><p>The <strong>gap</strong>.</p>
-<ac:structured-macro ac:name="expand"><ac:parameter ac:name="title">More</ac:parameter><ac:rich-text-body><p>Inside</p></ac:rich-text-body></ac:structured-macro></ac:rich-text-body></ac:structured-macro>
+<ac:structured-macro ac:name="warning"><ac:parameter ac:name="title">Mind</ac:parameter><ac:rich-text-body>\
+<p>The <strong>gap</strong>.</p>
+<ac:structured-macro ac:name="expand"><ac:parameter ac:name="title">More</ac:parameter><ac:rich-text-body>\
+<p>Inside</p></ac:rich-text-body></ac:structured-macro></ac:rich-text-body></ac:structured-macro>
 <ac:image ac:width="40"><ri:attachment ri:filename="a b.png" /></ac:image>
 <p><ac:link><ri:attachment ri:filename="terms.pdf" /></ac:link></p>
-<ac:task-list><ac:task><ac:task-id>1</ac:task-id><ac:task-status>complete</ac:task-status><ac:task-body>Done</ac:task-body></ac:task>
+<ac:task-list><ac:task><ac:task-id>1</ac:task-id><ac:task-status>complete</ac:task-status>\
+<ac:task-body>Done</ac:task-body></ac:task>
 <ac:task><ac:task-status>incomplete</ac:task-status><ac:task-body>Open</ac:task-body></ac:task></ac:task-list>
-<ac:structured-macro ac:name="toc" /><ac:structured-macro ac:name="children" /><ac:structured-macro ac:name="weather"><ac:rich-text-body><p>Kept</p></ac:rich-text-body></ac:structured-macro>
-<table><tbody><tr><th>A</th><th>B</th></tr><tr><td>1</td><td><ac:structured-macro ac:name="status"><ac:parameter ac:name="title">OK</ac:parameter></ac:structured-macro></td></tr></tbody></table>"""
+<ac:structured-macro ac:name="toc" /><ac:structured-macro ac:name="children" />\
+<ac:structured-macro ac:name="weather"><ac:rich-text-body><p>Kept</p></ac:rich-text-body></ac:structured-macro>
+<table><tbody><tr><th>A</th><th>B</th></tr><tr><td>1</td><td><ac:structured-macro ac:name="status">\
+<ac:parameter ac:name="title">OK</ac:parameter></ac:structured-macro></td></tr></tbody></table>"""
 
 EXPORT = {
     "entities.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<hibernate-generic datetime="2026-01-01">'
-    '<object class="Space"><id name="id">1</id><property name="name"><![CDATA[Acme]]></property><property name="key">AC</property>'
+    '<object class="Space"><id name="id">1</id><property '
+    'name="name"><![CDATA[Acme]]></property><property name="key">AC</property>'
     '<property name="homePage" class="Page"><id name="id">10</id></property></object>'
     + page(10, "Acme Home", BODY)
     + page(12, "Third", "<h2>x</h2>", 10, "2")
@@ -47,10 +58,16 @@ EXPORT = {
         "",
         '<property name="originalVersion" class="Page"><id name="id">10</id></property>',
     )
-    + '<object class="Attachment"><id name="id">90</id><property name="title">a b.png</property><property name="version">2</property><property name="containerContent" class="Page"><id name="id">10</id></property></object>'
-    '<object class="Attachment"><id name="id">91</id><property name="title">terms.pdf</property><property name="version">1</property><property name="containerContent" class="Page"><id name="id">10</id></property></object>'
+    + '<object class="Attachment"><id name="id">90</id><property name="title">a '
+    'b.png</property><property name="version">2</property><property name="containerContent" '
+    'class="Page"><id name="id">10</id></property></object>'
+    '<object class="Attachment"><id name="id">91</id><property '
+    'name="title">terms.pdf</property><property name="version">1</property><property '
+    'name="containerContent" class="Page"><id name="id">10</id></property></object>'
     '<object class="Label"><id name="id">70</id><property name="name">howto</property></object>'
-    '<object class="Labelling"><id name="id">71</id><property name="label" class="Label"><id name="id">70</id></property><property name="content" class="Page"><id name="id">11</id></property></object>'
+    '<object class="Labelling"><id name="id">71</id><property name="label" class="Label"><id '
+    'name="id">70</id></property><property name="content" class="Page"><id '
+    'name="id">11</id></property></object>'
     '<object class="Comment"><id name="id">60</id></object></hibernate-generic>',
     "exportDescriptor.properties": "x",
     "attachments/10/90/2": b"\x89PNG\r\n\x1a\n",
@@ -68,7 +85,10 @@ def test_a_space():
         "[Third](third.md#x)",
         "Nowhere",
         '{% code title="a.py" %}\n```python\nif a < b:\n    pass\n```\n{% endcode %}',
-        '{% hint style="danger" %}\n#### Mind\n\nThe **gap**.\n\n<details>\n\n<summary>More</summary>\n\nInside\n\n</details>\n{% endhint %}',
+        (
+            '{% hint style="danger" %}\n#### Mind\n\nThe **gap**.\n\n<details>\n\n'
+            "<summary>More</summary>\n\nInside\n\n</details>\n{% endhint %}"
+        ),
         "attachments/a%20b.png",
         "[terms.pdf](attachments/terms.pdf)",
         "* [x] Done\n* [ ] Open",
@@ -86,7 +106,11 @@ def test_a_space():
     assert "display/AC/Second+page: second-page.md" in text(made, ".gitbook.yaml")
 
 
-BOMB = '<?xml version="1.0"?>\n<!DOCTYPE h [<!ENTITY a "aaaaaaaaaa">%s]>\n<hibernate-generic><object class="Space"><property name="name">&z;</property></object></hibernate-generic>'
+BOMB = (
+    '<?xml version="1.0"?>\n<!DOCTYPE h [<!ENTITY a "aaaaaaaaaa">%s]>\n'
+    '<hibernate-generic><object class="Space"><property '
+    'name="name">&z;</property></object></hibernate-generic>'
+)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +148,10 @@ def test_pages_that_are_above_each_other_come():
 
 def test_headings_are_named_as_links_name_them():
     links = "".join(
-        f'<ac:link ac:anchor="{anchor}"><ac:plain-text-link-body><![CDATA[{anchor}]]></ac:plain-text-link-body></ac:link> '
+        (
+            f'<ac:link ac:anchor="{anchor}"><ac:plain-text-link-body><![CDATA[{anchor}]]></'
+            f"ac:plain-text-link-body></ac:link> "
+        )
         for anchor in ("OfTwo", "Of-Two", "own")
     )
     body = f"<p>{links}</p><h2>Of <em>Two</em></h2>".replace("]]>", "]] >")
@@ -163,11 +190,19 @@ MACROS = {
         '{% hint style="danger" %}\nx\n{% endhint %}',
     ),
     "panel of the newer editor": (
-        '<ac:adf-extension><ac:adf-node type="panel"><ac:adf-attribute key="panel-type">success</ac:adf-attribute><ac:adf-content><p>y</p></ac:adf-content></ac:adf-node><ac:adf-fallback><div><p>y</p></div></ac:adf-fallback></ac:adf-extension>',
+        (
+            '<ac:adf-extension><ac:adf-node type="panel"><ac:adf-attribute '
+            'key="panel-type">success</ac:adf-attribute><ac:adf-content><p>y</p></ac:adf-content></'
+            "ac:adf-node><ac:adf-fallback><div><p>y</p></div></ac:adf-fallback></ac:adf-extension>"
+        ),
         '{% hint style="success" %}\ny\n{% endhint %}',
     ),
     "something of the newer editor": (
-        '<ac:adf-extension><ac:adf-node type="odd"><ac:adf-attribute key="a">no</ac:adf-attribute></ac:adf-node><ac:adf-fallback><p>y</p></ac:adf-fallback></ac:adf-extension>',
+        (
+            '<ac:adf-extension><ac:adf-node type="odd"><ac:adf-attribute '
+            'key="a">no</ac:adf-attribute></ac:adf-node><ac:adf-fallback><p>y</p></ac:adf-fallback></'
+            "ac:adf-extension>"
+        ),
         "y",
     ),
     "widget": (
@@ -190,11 +225,18 @@ MACROS = {
         "x\n\n[B](b.md)",
     ),
     "full addresses": (
-        '<p><a href="https://wiki.example.org/wiki/spaces/AC/pages/2/B?x=1#c">b</a> <a href="https://wiki.example.org/display/AC/B">d</a> <a href="https://wiki.example.org/pages/viewpage.action?pageId=2">e</a></p>',
+        (
+            '<p><a href="https://wiki.example.org/wiki/spaces/AC/pages/2/B?x=1#c">b</a> <a '
+            'href="https://wiki.example.org/display/AC/B">d</a> <a '
+            'href="https://wiki.example.org/pages/viewpage.action?pageId=2">e</a></p>'
+        ),
         "[b](b.md#c) [d](b.md) [e](b.md)",
     ),
     "signs": (
-        '<p><ac:emoticon ac:name="tick" ac:emoji-id="2705" ac:emoji-fallback=":check:" /> <ac:emoticon ac:name="warning" /> <ac:emoticon ac:name="odd" /></p>',
+        (
+            '<p><ac:emoticon ac:name="tick" ac:emoji-id="2705" ac:emoji-fallback=":check:" /> '
+            '<ac:emoticon ac:name="warning" /> <ac:emoticon ac:name="odd" /></p>'
+        ),
         "✅ ⚠️ :odd:",
     ),
 }

@@ -76,7 +76,8 @@ HTML = """<h2>First</h2>
 <a href="https://example.org/ref">ref</a> and <a href="https://example.org/ref">other</a>.</p>
 <ul><li>a <code>three</code></li><li>b<ul><li>c <a href="https://example.org/n">nested</a></li></ul></li></ul>
 <ol><li>d</li><li>e</li></ol>
-<table><tbody><tr><th>A</th><th>B</th></tr><tr><td><code>four</code></td><td>y</td></tr><tr><td>x</td><td>z</td></tr></tbody></table>
+<table><tbody><tr><th>A</th><th>B</th></tr><tr><td><code>four</code></td><td>y</td></tr><tr><td>x</td>\
+<td>z</td></tr></tbody></table>
 <p>{image}</p><blockquote><p>Quoted</p></blockquote><hr/>
 <p>Noted{first} twice{second}.</p>{listing}<h3>Second</h3><h4>Third</h4>{notes}"""
 PAGE = HTML.format(
@@ -92,14 +93,21 @@ CONFLUENCE_PAGE = HTML.format(
     first="",
     second="",
     notes="<p><code>five</code></p>",
-    listing='<div class="code panel"><div class="codeContent panelContent"><pre data-syntaxhighlighter-params="brush: js">listing</pre></div></div>',
+    listing=(
+        '<div class="code panel"><div class="codeContent panelContent"><pre '
+        'data-syntaxhighlighter-params="brush: js">listing</pre></div></div>'
+    ),
 )
 STORAGE = HTML.format(
     image='<ac:image><ri:attachment ri:filename="img.png" /></ac:image>',
     first="",
     second="",
     notes="<p><code>five</code></p>",
-    listing='<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">js</ac:parameter><ac:plain-text-body><![CDATA[listing]]></ac:plain-text-body></ac:structured-macro>',
+    listing=(
+        '<ac:structured-macro ac:name="code"><ac:parameter '
+        'ac:name="language">js</ac:parameter><ac:plain-text-body><![CDATA[listing]]></'
+        "ac:plain-text-body></ac:structured-macro>"
+    ),
 )
 RESTRUCTURED = """Counts
 ======
@@ -107,7 +115,8 @@ RESTRUCTURED = """Counts
 First
 -----
 
-Text ``one`` and ``two`` `two <https://example.org/two>`__ with **bold** and ref_ and `other <https://example.org/ref>`__.
+Text ``one`` and ``two`` `two <https://example.org/two>`__ with **bold** and ref_ and `other \
+<https://example.org/ref>`__.
 
 * a ``three``
 * b
@@ -153,7 +162,8 @@ ASCIIDOC = """= Counts
 
 == First
 
-Text `one` and https://example.org/two[`two`] with *bold* and https://example.org/ref[ref] and https://example.org/ref[other].
+Text `one` and https://example.org/two[`two`] with *bold* and https://example.org/ref[ref] and \
+https://example.org/ref[other].
 
 * a `three`
 * b
@@ -286,7 +296,10 @@ SOURCES = {
     "notion": ({f"Counts {A}.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG}, {}),
     "confluence": (
         {
-            "SP/index.html": '<html><body><h1>Space Details:</h1><h2>Available Pages:</h2><ul><li><a href="Counts_1.html">Counts</a></li></ul></body></html>',
+            "SP/index.html": (
+                "<html><body><h1>Space Details:</h1><h2>Available Pages:</h2><ul><li><a "
+                'href="Counts_1.html">Counts</a></li></ul></body></html>'
+            ),
             "SP/Counts_1.html": CONFLUENCE.format(title="Counts", crumbs="", body=CONFLUENCE_PAGE),
             "SP/attachments/1/img.png": PNG,
         },
@@ -294,10 +307,18 @@ SOURCES = {
     ),
     "confluence-xml": (
         {
-            "entities.xml": '<?xml version="1.0" encoding="UTF-8"?>\n<hibernate-generic><object class="Space"><id name="id">1</id><property name="name"><![CDATA[Acme]]></property>'
-            '<property name="key">AC</property><property name="homePage" class="Page"><id name="id">10</id></property></object>'
+            "entities.xml": '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<hibernate-generic><object class="Space"><id name="id">1</id><property '
+            'name="name"><![CDATA[Acme]]></property>'
+            '<property name="key">AC</property><property name="homePage" class="Page"><id '
+            'name="id">10</id></property></object>'
             + confluence_page(10, "Counts", STORAGE)
-            + '<object class="Attachment"><id name="id">90</id><property name="title">img.png</property><property name="version">1</property><property name="containerContent" class="Page"><id name="id">10</id></property></object></hibernate-generic>',
+            + (
+                '<object class="Attachment"><id name="id">90</id><property '
+                'name="title">img.png</property><property name="version">1</property><property '
+                'name="containerContent" class="Page"><id '
+                'name="id">10</id></property></object></hibernate-generic>'
+            ),
             "exportDescriptor.properties": "x",
             "attachments/10/90/1": PNG,
         },
@@ -349,9 +370,9 @@ SOURCES = {
     ),
     "outline": (
         {
-            "Handbook/Counts.md": f"# Counts\n\n{MARKDOWN}\n\n[to](./Counts/Below.md) ![](uploads/{A}/{A}/img.png)".replace(
-                "![alt](img.png)", ""
-            ),
+            "Handbook/Counts.md": (
+                f"# Counts\n\n{MARKDOWN}\n\n[to](./Counts/Below.md) ![](uploads/{A}/{A}/img.png)"
+            ).replace("![alt](img.png)", ""),
             "Handbook/Counts/Below.md": "# Below\n",
             f"Handbook/uploads/{A}/{A}/img.png": PNG,
         },
@@ -430,7 +451,10 @@ def test_nothing_is_lost_on_the_way(kind: str) -> None:
     assert counts_of(text(made, path)) == +expected
 
 
-W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+W = (
+    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
+    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+)
 TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
@@ -474,10 +498,12 @@ def documented() -> bytes:
         + "</w:footnotes>"
     )
     files["word/comments.xml"] = (
-        f'<w:comments {W}><w:comment w:id="0" w:author="A" w:initials="A">{paragraph(words("Hm"))}</w:comment></w:comments>'
+        f'<w:comments {W}><w:comment w:id="0" w:author="A" '
+        f'w:initials="A">{paragraph(words("Hm"))}</w:comment></w:comments>'
     )
     files["word/numbering.xml"] = (
-        f'<w:numbering {W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>'
+        f'<w:numbering {W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt '
+        f'w:val="bullet"/></w:lvl></w:abstractNum>'
         '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
     )
     related = (
@@ -510,8 +536,10 @@ def open_document() -> str:
     items = "".join(f"<text:list-item><text:p>{said}</text:p></text:list-item>" for said in ("one", "two"))
     return content(
         "<text:h text:outline-level='1'>Counts</text:h><text:h text:outline-level='2'>First</text:h>"
-        f"<text:p><text:span text:style-name='Strong_20_Emphasis'>bold</text:span><text:a xlink:href='https://example.org/x'>link</text:a>{note(1)}</text:p>"
-        f"<text:list text:style-name='L2'>{items}</text:list><table:table><table:table-row>{cells}</table:table-row></table:table>"
+        f"<text:p><text:span text:style-name='Strong_20_Emphasis'>bold</text:span><text:a "
+        f"xlink:href='https://example.org/x'>link</text:a>{note(1)}</text:p>"
+        f"<text:list text:style-name='L2'>{items}</text:list><table:table><table:table-row>{cells}</"
+        f"table:table-row></table:table>"
         f"<text:h text:outline-level='2'>Second</text:h><text:p>end{note(2)}</text:p>",
         "document",
     )

@@ -9,13 +9,18 @@ PROJECT = {
     "export const docs = defineDocs({ dir: './content/docs' });\n",
     "lib/source.ts": "import { loader } from 'fumadocs-core/source';\n\n"
     "export const source = loader({ baseUrl: '/handbook', source: docs.toFumadocsSource() });\n",
-    "app/layout.tsx": 'export default ({ children }) => <html lang="en-GB" suppressHydrationWarning>{children}</html>;\n',
+    "app/layout.tsx": (
+        'export default ({ children }) => <html lang="en-GB" suppressHydrationWarning>{children}</html>;\n'
+    ),
     "content/blog/post.mdx": "---\ntitle: Post\n---\n",
     "content/docs/meta.json": '{"title": "Docs", "pages": ["---[Rocket]Begin---", "index", "(setup)", "---More---", '
     '"guides", "[Star][Source](https://example.org/acme)", "external:[Chat](https://example.org/chat)", "..."]}',
-    "content/docs/index.mdx": "---\ntitle: Acme\n---\n\nSee [ports](/handbook/guides/ports#which-ones) and [steps](./guides/steps.mdx).\n\n"
+    "content/docs/index.mdx": "---\ntitle: Acme\n---\n\nSee [ports](/handbook/guides/ports#which-ones) and "
+    "[steps](./guides/steps.mdx).\n\n"
     '<ImageZoom src="/shot.png" alt="Shot" />\n',
-    "content/docs/(setup)/install.mdx": "---\ntitle: Install\nicon: Download\n---\n\n## Check it [!toc]\n\n## Go on [#further]\n",
+    "content/docs/(setup)/install.mdx": (
+        "---\ntitle: Install\nicon: Download\n---\n\n## Check it [!toc]\n\n## Go on [#further]\n"
+    ),
     "content/docs/(setup)/upgrade.mdx": "---\ntitle: Upgrade\n---\n",
     "content/docs/about.md": "---\ntitle: About\n---\n\n[in](/handbook/install#further)\n",
     "content/docs/guides/meta.json": '{"title": "How to", "pages": ["steps", "...deep", "!secret", "z...a"]}',
@@ -98,7 +103,9 @@ def test_a_meta_file_that_cannot_be_read_is_told():
             "source.config.ts": "from 'fumadocs-mdx/config'",
             "content/docs/index.mdx": "---\ntitle: A\n---\n",
             "content/docs/meta.json": '{"pages": [',
-            "content/docs/b/meta.json": '{"pages": [1, null, {}, "---", "", "../../..", "...b", "...../", "[x](", ".", ".."]}',
+            "content/docs/b/meta.json": (
+                '{"pages": [1, null, {}, "---", "", "../../..", "...b", "...../", "[x](", ".", ".."]}'
+            ),
             "content/docs/b/c.mdx": "---\ntitle: C\n---\n",
         }
     )
@@ -110,7 +117,8 @@ def test_components():
     assert page(
         '<Cards>\n  <Card href="/docs/a" title="Again" icon={<Star />}>\n    This *one*.\n  </Card>\n</Cards>\n'
     )[0].endswith(
-        '<tbody><tr><td><strong>Again</strong></td><td>This <em>one</em>.</td><td><a href="README.md">README.md</a></td></tr></tbody></table>\n'
+        "<tbody><tr><td><strong>Again</strong></td><td>This <em>one</em>.</td><td><a "
+        'href="README.md">README.md</a></td></tr></tbody></table>\n'
     )
     assert page('<Callout type="warn" title="Mind">\n  The gap.\n</Callout>\n') == (
         '{% hint style="warning" %}\n#### Mind\n\nThe gap.\n{% endhint %}\n',
@@ -119,7 +127,10 @@ def test_components():
     assert page(
         "<Tabs items={['npm', 'pnpm']}>\n  <Tab value=\"npm\">N</Tab>\n  <Tab>P</Tab>\n</Tabs>\n"
     ) == (
-        '{% tabs %}\n{% tab title="npm" %}\nN\n{% endtab %}\n\n{% tab title="pnpm" %}\nP\n{% endtab %}\n{% endtabs %}\n',
+        (
+            '{% tabs %}\n{% tab title="npm" %}\nN\n{% endtab %}\n\n{% tab title="pnpm" %}\nP\n'
+            "{% endtab %}\n{% endtabs %}\n"
+        ),
         [],
     )
     assert page("<Steps>\n<Step>\n\n### One\n\nDo it.\n\n</Step>\n</Steps>\n") == (
@@ -133,14 +144,17 @@ def test_components():
         [],
     )
     assert page(
-        '<Files>\n  <Folder name="app" defaultOpen>\n    <File name="a.ts" />\n  </Folder>\n</Files>\n\n<InlineTOC items={toc} />\n'
+        '<Files>\n  <TemporaryFiles name="app" defaultOpen>\n    <File name="a.ts" />\n  </TemporaryFiles>\n'
+        "</Files>\n\n<InlineTOC items={toc} />\n"
     ) == ("- `app/`\n  - `a.ts`\n", [])
 
 
 def test_the_properties_of_a_type():
     assert page(
-        "<TypeTable\n  type={{\n    port: {\n      description: 'Where it `listens`',\n      type: 'number | string',\n      default: 80,\n    },\n"
-        "    loud: { type: 'boolean', default: false, deprecated: true },\n    host: { description: 'Its name', required: true },\n  }}\n/>\n"
+        "<TypeTable\n  type={{\n    port: {\n      description: 'Where it `listens`',\n"
+        "      type: 'number | string',\n      default: 80,\n    },\n"
+        "    loud: { type: 'boolean', default: false, deprecated: true },\n"
+        "    host: { description: 'Its name', required: true },\n  }}\n/>\n"
     ) == (
         "| Property | Type | Description | Default |\n| --- | --- | --- | --- |\n"
         "| `port` | `number \\| string` | Where it `listens` | `80` |\n"
@@ -153,9 +167,11 @@ def test_the_properties_of_a_type():
 
 def test_listings_that_name_tabs():
     assert page(
-        '```ts tab="A" title="a.ts"\nconst a = 1; // [!code ++]\n```\n\n```ts tab="<Star /> B"\nb\n```\n\nText\n\n```npm\nnpm i acme\n```\n\n```package-install\nacme\n```\n'
+        '```ts tab="A" title="a.ts"\nconst a = 1; // [!code ++]\n```\n\n```ts tab="<Star /> B"\nb\n'
+        "```\n\nText\n\n```npm\nnpm i acme\n```\n\n```package-install\nacme\n```\n"
     ) == (
-        '{% tabs %}\n{% tab title="A" %}\n{% code title="a.ts" %}\n```ts\nconst a = 1;\n```\n{% endcode %}\n{% endtab %}\n\n'
+        '{% tabs %}\n{% tab title="A" %}\n{% code title="a.ts" %}\n```ts\nconst a = 1;\n```\n'
+        "{% endcode %}\n{% endtab %}\n\n"
         '{% tab title="B" %}\n```ts\nb\n```\n{% endtab %}\n{% endtabs %}\n\nText\n\n'
         "```bash\nnpm i acme\n```\n\n```bash\nnpm install acme\n```\n",
         [],
@@ -164,11 +180,17 @@ def test_listings_that_name_tabs():
 
 def test_other_files_and_parts_of_them():
     parts = {
-        "content/parts.mdx": '<section id="first">\nFirst part.\n</section>\n\n<section id="second">\nSecond *part*.\n</section>\n',
+        "content/parts.mdx": (
+            '<section id="first">\nFirst part.\n</section>\n\n<section id="second">\nSecond *part*.\n'
+            "</section>\n"
+        ),
         "content/acme.ts": "export const acme = 1;\n",
     }
     assert page(
-        "<include>../parts.mdx#second</include>\n\n<include>\n  ../acme.ts\n</include>\n\n<include>./gone.mdx</include>\n",
+        (
+            "<include>../parts.mdx#second</include>\n\n<include>\n  ../acme.ts\n</include>\n\n"
+            "<include>./gone.mdx</include>\n"
+        ),
         **parts,
     ) == ("Second *part*.\n\n```typescript\nexport const acme = 1;\n```\n", ["missing_include"])
     whole, _ = page('<include lang="md">../parts.mdx</include>\n', **parts)

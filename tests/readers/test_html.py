@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document.html import Heading, render
+from octavo.core.document.html import OutlineHeading, render
 from octavo.core.document.json import DocumentError
 from octavo.core.document.reader import read
 from octavo.delivery.reader import drawing
@@ -115,7 +115,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
     page = SitePageView(
         title="Page",
         body=render(read(SOURCE)).body,
-        outline=(Heading("end", "End", 2),),
+        outline=(OutlineHeading("end", "End", 2),),
         description="About it.",
         about="About it.",
         nav=(NavItem(title="Elsewhere", href="/b"),),
@@ -133,7 +133,8 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
     assert text == (
         "---\ndescription: About it.\n---\n\n# Page\n\nStart.\n\n"
         '{% hint style="warning" %}\nCareful\n{% endhint %}\n\n'
-        '{% tabs %}\n{% tab title="One" %}\nFirst\n{% endtab %}\n\n{% tab title="Two" %}\nSecond\n{% endtab %}\n{% endtabs %}\n\n'
+        '{% tabs %}\n{% tab title="One" %}\nFirst\n{% endtab %}\n\n{% tab title="Two" %}\nSecond\n'
+        "{% endtab %}\n{% endtabs %}\n\n"
         '{% code title="a.py" %}\n```\nx = 1\n```\n{% endcode %}\n\n'
         "<details>\n\n<summary>More</summary>\n\nInside\n\n</details>\n\n"
         "[2 January 2026](#2026-01-02)\n\nNew\n\n## End\n\n* [x] done\n"
@@ -148,14 +149,16 @@ def test_the_first_sentence_of_a_page_does_not_become_its_description():
 
 def test_what_is_not_printed_is_no_content():
     text = converted(
-        "<main><h1>T</h1><p>Words</p><div class='mt-6 print:hidden'><a href=a>Next</a><p>Was this helpful?</p></div></main>"
+        "<main><h1>T</h1><p>Words</p><div class='mt-6 print:hidden'><a href=a>Next</a><p>Was this "
+        "helpful?</p></div></main>"
     )
     assert text == "# T\n\nWords\n"
 
 
 def test_an_image_for_each_theme_is_one_image():
     text = converted(
-        '<main><h1>T</h1><figure class="image"><a class="zoom" href="l.png"><img class="only-light" src="l.png" alt="A">'
+        '<main><h1>T</h1><figure class="image"><a class="zoom" href="l.png"><img '
+        'class="only-light" src="l.png" alt="A">'
         '<img class="only-dark" src="d.png" alt="A"></a></figure></main>'
     )
     assert text == (

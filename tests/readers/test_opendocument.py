@@ -8,7 +8,7 @@ import pytest
 
 from octavo.core.sources import SourceFiles, source_of
 from octavo.interchange.readers import converting
-from octavo.interchange.readers.scratch import Folder
+from octavo.interchange.readers.scratch import TemporaryFiles
 from transfer.bringing_in import PNG, archive
 
 URNS = {
@@ -53,7 +53,8 @@ AUTOMATIC = """
 <style:style style:name="T5" style:family="text"><style:text-properties style:font-name="Courier New"/></style:style>
 <style:style style:name="T6" style:family="text"><style:text-properties fo:font-weight="normal"/></style:style>
 <style:style style:name="T7" style:family="text"><style:text-properties text:display="none"/></style:style>
-<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" text:start-value="3"/>
+<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" \
+text:start-value="3"/>
  <text:list-level-style-bullet text:level="2" text:bullet-char="•"/></text:list-style>
 <text:list-style style:name="L2"><text:list-level-style-bullet text:level="1" text:bullet-char="•"/></text:list-style>
 """
@@ -90,7 +91,7 @@ def read(tmp_path):
         file.write_bytes(data if isinstance(data, bytes) else data.encode())
         folder = tmp_path / "made"
         folder.mkdir(exist_ok=True)
-        source = converting.convert_file(file, Folder(folder))
+        source = converting.convert_file(file, TemporaryFiles(folder))
         pages = [source.read(path).decode() for path in source.paths() if path.endswith(".md")]
         return pages[0] if pages else None, [(each.code, each.message) for each in source.problems]
 
@@ -127,7 +128,10 @@ def test_paragraphs_headings_and_words(read):
             + p("def f():", "Preformatted_20_Text")
             + p("<text:s text:c='2'/>return  1<text:line-break/>x", "P2")
             + p("", "Horizontal_20_Line")
-            + "<text:table-of-content><text:index-body><text:p>Part 1</text:p></text:index-body></text:table-of-content>"
+            + (
+                "<text:table-of-content><text:index-body><text:p>Part "
+                "1</text:p></text:index-body></text:table-of-content>"
+            )
             + f"<text:section>{p('End')}</text:section>",
             title="Another",
         )
@@ -175,7 +179,8 @@ def test_lists_nest_count_and_go_on(read):
     )
     assert problems == []
     assert text == (
-        "# Lists\n\n3. three\n   * sign\n4. four\n\nBetween\n\n5. five\n   * deeper\n6. six\n\n9) nine\n\n* dot\n* dot\n\n"
+        "# Lists\n\n3. three\n   * sign\n4. four\n\nBetween\n\n5. five\n   * deeper\n6. six\n\n"
+        "9) nine\n\n* dot\n* dot\n\n"
         "## A chapter\n"
     )
 
@@ -250,7 +255,8 @@ def test_links_notes_and_places(read):
         )
     )
     assert text == (
-        "# Start\n\n[out](<https://example.org/?a=1\\&b=2>) [mark](#again-2) [heading](#again) [table](#again-2) lost bad"
+        "# Start\n\n[out](<https://example.org/?a=1\\&b=2>) [mark](#again-2) [heading](#again) "
+        "[table](#again-2) lost bad"
         ' [ref](#again-2)\n\n## Again\n\nOne\n\n## Again <a href="#again-2" id="again-2"></a>\n\n'
         "A note[^1]. 1 May base (above)\n\n[^1]: What it says\n"
     )
@@ -267,12 +273,14 @@ def test_what_does_not_come_over_is_told(read):
             "</text:changed-region><text:changed-region><text:insertion/></text:changed-region></text:tracked-changes>"
             + h("Part")
             + p(
-                "Kept <text:change/><text:change-start/>new<text:change-end/><office:annotation><text:p>Really?</text:p>"
+                "Kept <text:change/><text:change-start/>new<text:change-end/><office:annotation>"
+                "<text:p>Really?</text:p>"
                 "</office:annotation> words<text:span text:style-name='T7'>hidden</text:span>"
             )
             + p("<draw:frame><draw:object xlink:href='./Object 1'/></draw:frame>")
             + p(
-                "<draw:frame><draw:object xlink:href='./Object 2'/><draw:image xlink:href='Pictures/a.png'/></draw:frame>"
+                "<draw:frame><draw:object xlink:href='./Object 2'/><draw:image "
+                "xlink:href='Pictures/a.png'/></draw:frame>"
             )
             + p("<draw:custom-shape><text:p>In a shape</text:p></draw:custom-shape><draw:line/>")
             + "<text:section text:display='none'><text:p>Not shown</text:p></text:section>",
@@ -367,7 +375,10 @@ def test_parts_of_a_document_are_bounded(read, monkeypatch):
 
 
 def test_links_beside_it_lead_to_its_page(tmp_path):
-    whole = f'<office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>{h("Part")}</office:text></office:body></office:document>'
+    whole = (
+        f'<office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text">'
+        f"<office:body><office:text>{h('Part')}</office:text></office:body></office:document>"
+    )
     raw = SourceFiles("x")
     for path, data in {
         "README.md": "# Home\n\n[it](in/it.fodt#part) [sheet](a.ods)\n",
@@ -375,6 +386,6 @@ def test_links_beside_it_lead_to_its_page(tmp_path):
         "a.ods": "PK",
     }.items():
         raw.add(path, len(data), partial(io.BytesIO, data.encode()))
-    made = converting.read_files(source_of(raw), Folder(tmp_path))
+    made = converting.read_files(source_of(raw), TemporaryFiles(tmp_path))
     assert made.problems == ()
     assert made.read("README.md").decode() == "# Home\n\n[it](in/it.md#part) [sheet](a.ods)\n"

@@ -29,14 +29,19 @@ STATED: dict[str, list[dict[str, str]]] = {
             "index.mdx": PAGE,
         },
         {
-            "docs.json": f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", "pages": ["index"]}}]}}}}',
+            "docs.json": (
+                f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", '
+                f'"pages": ["index"]}}]}}}}'
+            ),
             "index.mdx": PAGE,
         },
     ],
     "vitepress": [
         {".vitepress/config.ts": f"export default {{description: '{ABOUT}'}}", "index.md": PAGE},
         {
-            ".vitepress/config.ts": f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}",
+            ".vitepress/config.ts": (
+                f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}"
+            ),
             "index.md": PAGE,
         },
     ],
@@ -87,22 +92,34 @@ def test_only_the_home_page_gets_it() -> None:
 
 TRANSLATED: list[dict[str, str]] = [
     {
-        "mkdocs.yml": f"site_name: A\nsite_description: '{ABOUT}'\nplugins:\n- i18n:\n    languages:\n    - {{locale: en, default: true}}\n    - {{locale: fr}}\n",
+        "mkdocs.yml": (
+            f"site_name: A\nsite_description: '{ABOUT}'\nplugins:\n- i18n:\n    languages:\n"
+            f"    - {{locale: en, default: true}}\n    - {{locale: fr}}\n"
+        ),
         "docs/index.md": PAGE,
         "docs/index.fr.md": PAGE,
     },
     {
-        ".vitepress/config.ts": f"export default {{description: '{ABOUT}', locales: {{root: {{lang: 'en'}}, fr: {{lang: 'fr'}}}}}}",
+        ".vitepress/config.ts": (
+            f"export default {{description: '{ABOUT}', locales: {{root: {{lang: 'en'}}, fr: {{lang: "
+            f"'fr'}}}}}}"
+        ),
         "index.md": PAGE,
         "fr/index.md": PAGE,
     },
     {
-        "docs.json": f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", "pages": ["index"]}}, {{"language": "fr", "pages": ["fr/index"]}}]}}}}',
+        "docs.json": (
+            f'{{"description": "{ABOUT}", "navigation": {{"languages": [{{"language": "en", "pages": '
+            f'["index"]}}, {{"language": "fr", "pages": ["fr/index"]}}]}}}}'
+        ),
         "index.mdx": PAGE,
         "fr/index.mdx": PAGE,
     },
     {
-        "docusaurus.config.js": f"export default {{tagline: '{ABOUT}', i18n: {{defaultLocale: 'en', locales: ['en', 'fr']}}, presets: [['classic', {{docs: {{}}}}]]}};",
+        "docusaurus.config.js": (
+            f"export default {{tagline: '{ABOUT}', i18n: {{defaultLocale: 'en', locales: ['en', "
+            f"'fr']}}, presets: [['classic', {{docs: {{}}}}]]}};"
+        ),
         "docs/index.md": PAGE,
         "i18n/fr/docusaurus-plugin-content-docs/current/index.md": PAGE,
     },

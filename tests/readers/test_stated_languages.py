@@ -17,11 +17,17 @@ PAGE = f"# Titel\n\n{GERMAN}"
 STATED: dict[str, list[dict[str, str]]] = {
     "docusaurus": [
         {
-            "docusaurus.config.js": "export default {i18n: {defaultLocale: 'ar', locales: ['ar']}, presets: [['classic', {docs: {}}]]};",
+            "docusaurus.config.js": (
+                "export default {i18n: {defaultLocale: 'ar', locales: ['ar']}, presets: [['classic', "
+                "{docs: {}}]]};"
+            ),
             "docs/a.md": PAGE,
         },
         {
-            "docusaurus.config.js": "export default {i18n: {defaultLocale: 'x', localeConfigs: {x: {htmlLang: 'ar-SA'}}}, presets: [['classic', {docs: {}}]]};",
+            "docusaurus.config.js": (
+                "export default {i18n: {defaultLocale: 'x', localeConfigs: {x: {htmlLang: 'ar-SA'}}}, "
+                "presets: [['classic', {docs: {}}]]};"
+            ),
             "docs/a.md": PAGE,
         },
     ],
@@ -42,11 +48,16 @@ STATED: dict[str, list[dict[str, str]]] = {
     ],
     "starlight": [
         {
-            "astro.config.mjs": "export default {integrations: [starlight({title: 'A', locales: {root: {lang: 'ar'}}})]}",
+            "astro.config.mjs": (
+                "export default {integrations: [starlight({title: 'A', locales: {root: {lang: 'ar'}}})]}"
+            ),
             "src/content/docs/index.md": PAGE,
         },
         {
-            "astro.config.mjs": "export default {integrations: [starlight({title: 'A', defaultLocale: 'ar', locales: {ar: {}}})]}",
+            "astro.config.mjs": (
+                "export default {integrations: [starlight({title: 'A', defaultLocale: 'ar', locales: "
+                "{ar: {}}})]}"
+            ),
             "src/content/docs/ar/index.md": PAGE,
         },
     ],
@@ -64,7 +75,9 @@ STATED: dict[str, list[dict[str, str]]] = {
     ],
     "nextra": [
         {
-            "next.config.mjs": "import nextra from 'nextra';\nexport default {i18n: {locales: ['ar'], defaultLocale: 'ar'}}",
+            "next.config.mjs": (
+                "import nextra from 'nextra';\nexport default {i18n: {locales: ['ar'], defaultLocale: 'ar'}}"
+            ),
             "content/index.mdx": PAGE,
         },
         {

@@ -23,19 +23,28 @@ def told(made):
 
 
 DOCUSAURUS = {
-    "docusaurus.config.js": "module.exports = {title: 'Acme', i18n: {defaultLocale: 'en', locales: ['en', 'de'], localeConfigs: {de: {label: 'Deutsch'}}},"
+    "docusaurus.config.js": "module.exports = {title: 'Acme', i18n: {defaultLocale: 'en', locales: ['en', 'de'], "
+    "localeConfigs: {de: {label: 'Deutsch'}}},"
     " presets: [['classic', {docs: {sidebarPath: './sidebars.js', versions: {current: {label: 'Canary'}}}}]]};\n",
     "sidebars.js": "module.exports = {docs: ['intro', {type: 'category', label: 'Guides', items: ['guides/new']}]};\n",
     "versions.json": '["2.0", "1.0"]',
     "docs/intro.md": "---\nslug: /\n---\n# Newest\n",
     "docs/guides/new.md": "# New guide\n",
-    "versioned_docs/version-2.0/intro.md": "---\nslug: /\n---\n# Second\n\nSee [guide](guides/old.md) and ![a](./a.png).\n",
+    "versioned_docs/version-2.0/intro.md": (
+        "---\nslug: /\n---\n# Second\n\nSee [guide](guides/old.md) and ![a](./a.png).\n"
+    ),
     "versioned_docs/version-2.0/guides/old.md": "# Old guide\n",
     "versioned_docs/version-2.0/a.png": PNG,
-    "versioned_sidebars/version-2.0-sidebars.json": '{"docs": ["intro", {"type": "category", "label": "Guides", "items": ["guides/old"]}]}',
+    "versioned_sidebars/version-2.0-sidebars.json": (
+        '{"docs": ["intro", {"type": "category", "label": "Guides", "items": ["guides/old"]}]}'
+    ),
     "versioned_docs/version-1.0/intro.md": "# First\n",
-    "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": "---\nslug: /\n---\n# Zweite\n\nSiehe [Anleitung](guides/old.md) und ![a](./a.png).\n",
-    "i18n/de/docusaurus-plugin-content-docs/version-2.0.json": '{"sidebar.docs.category.Guides": {"message": "Anleitungen"}}',
+    "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": (
+        "---\nslug: /\n---\n# Zweite\n\nSiehe [Anleitung](guides/old.md) und ![a](./a.png).\n"
+    ),
+    "i18n/de/docusaurus-plugin-content-docs/version-2.0.json": (
+        '{"sidebar.docs.category.Guides": {"message": "Anleitungen"}}'
+    ),
     "i18n/de/code.json": "{}",
 }
 
@@ -72,7 +81,9 @@ def test_docusaurus():
 OTHERS = {
     "vitepress": (
         {
-            ".vitepress/config.ts": "export default {title: 'V', locales: {root: {label: 'English', lang: 'en'}, zh: {label: '简体中文', lang: 'zh-Hans', themeConfig: {sidebar: [{text: '指南', items: [{text: '开始', link: '/zh/guide/start'}]}]}}},"
+            ".vitepress/config.ts": "export default {title: 'V', locales: {root: {label: 'English', lang: 'en'}, zh: "
+            "{label: '简体中文', lang: 'zh-Hans', themeConfig: {sidebar: [{text: '指南', items: [{text: "
+            "'开始', link: '/zh/guide/start'}]}]}}},"
             " themeConfig: {sidebar: [{text: 'Guide', items: [{text: 'Start', link: '/guide/start'}]}]}}",
             "index.md": "# Home\n",
             "README.md": "# Of the repository\n",
@@ -88,7 +99,10 @@ OTHERS = {
     ),
     "starlight": (
         {
-            "astro.config.mjs": "import starlight from '@astrojs/starlight';\nexport default defineConfig({integrations: [starlight({title: 'S', defaultLocale: 'root', locales: {root: {label: 'English', lang: 'en'}, fr: {label: 'Français', lang: 'fr'}},"
+            "astro.config.mjs": "import starlight from '@astrojs/starlight';\n"
+            "export default defineConfig({integrations: [starlight({title: 'S', defaultLocale: "
+            "'root', locales: {root: {label: 'English', lang: 'en'}, fr: {label: 'Français', lang: "
+            "'fr'}},"
             " sidebar: [{label: 'Guides', translations: {fr: 'Aides'}, items: ['guides/one', 'guides/two']}]})]})",
             "src/content/docs/index.md": "---\ntitle: Hi\n---\n",
             "src/content/docs/guides/one.md": "---\ntitle: One\n---\n",
@@ -103,7 +117,9 @@ OTHERS = {
     ),
     "mkdocs": (
         {
-            "mkdocs.yml": "site_name: M\nnav:\n  - Home: index.md\n  - Guide:\n    - One: one.md\nplugins:\n  - i18n:\n      docs_structure: suffix\n      languages:\n        - locale: en\n          default: true\n          name: English\n"
+            "mkdocs.yml": "site_name: M\nnav:\n  - Home: index.md\n  - Guide:\n    - One: one.md\nplugins:\n"
+            "  - i18n:\n      docs_structure: suffix\n      languages:\n        - locale: en\n"
+            "          default: true\n          name: English\n"
             "        - locale: fr\n          name: Français\n          nav_translations:\n            Guide: Aide\n",
             "docs/index.md": "# Home\n",
             "docs/index.fr.md": "# Accueil\n\n[un](one.md)\n",
@@ -118,7 +134,10 @@ OTHERS = {
     ),
     "hugo": (
         {
-            "hugo.toml": 'title = "H"\ndefaultContentLanguage = "en"\n[languages.en]\nlanguageName = "English"\n[languages.de]\nlanguageName = "Deutsch"\n',
+            "hugo.toml": (
+                'title = "H"\ndefaultContentLanguage = "en"\n[languages.en]\nlanguageName = "English"\n'
+                '[languages.de]\nlanguageName = "Deutsch"\n'
+            ),
             "content/_index.md": "# Home\n",
             "content/a.md": "# A\n",
             "content/b.md": "# B\n",
@@ -208,30 +227,53 @@ def with_links(kind):
 
 
 H = "---\ntitle: T\npublished: true\neditor: markdown\ndateCreated: 2020\n---\n\n"
-NEXTRA = "import nextra from 'nextra'\nconst withNextra = nextra({})\nexport default withNextra({i18n: {locales: ['en', 'de'], defaultLocale: 'en'}})\n"
+NEXTRA = (
+    "import nextra from 'nextra'\nconst withNextra = nextra({})\n"
+    "export default withNextra({i18n: {locales: ['en', 'de'], defaultLocale: 'en'}})\n"
+)
 LINKS = {
     "docusaurus": (
         {
             "docusaurus.config.js": DOCUSAURUS["docusaurus.config.js"].replace(
                 "{title:", "{url: 'https://acme.example', title:"
             ),
-            "versioned_docs/version-2.0/intro.md": "---\nslug: /\n---\n# Second\n\n[a](/de/docs/guides/old#x) [b](/docs/1.0/intro) [c](/docs/next/guides/new) [d](/docs/guides/old) [e](https://acme.example/de/docs/) [f](../version-1.0/intro.md)\n",
-            "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": "---\nslug: /\n---\n# Zweite\n\n[g](/docs/guides/old) [h](pathname:///docs/guides/old) [i](/docs/1.0/intro)\n",
+            "versioned_docs/version-2.0/intro.md": (
+                "---\nslug: /\n---\n# Second\n\n[a](/de/docs/guides/old#x) [b](/docs/1.0/intro) "
+                "[c](/docs/next/guides/new) [d](/docs/guides/old) [e](https://acme.example/de/docs/) "
+                "[f](../version-1.0/intro.md)\n"
+            ),
+            "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": (
+                "---\nslug: /\n---\n# Zweite\n\n[g](/docs/guides/old) [h](pathname:///docs/guides/old) "
+                "[i](/docs/1.0/intro)\n"
+            ),
         },
-        "a 2-0-de/anleitungen/old#x, b 1-0-en/readme, c current-en/guides/new, d guides/old.md, e 2-0-de/readme, f 1-0-en/readme, g guides/old.md, h 2-0-en/guides/old, i 1-0-en/readme",
+        (
+            "a 2-0-de/anleitungen/old#x, b 1-0-en/readme, c current-en/guides/new, d guides/old.md, e "
+            "2-0-de/readme, f 1-0-en/readme, g guides/old.md, h 2-0-en/guides/old, i 1-0-en/readme"
+        ),
     ),
     "vitepress": (
         {
             "zh/index.md": "# 主页\n",
             "index.md": "# Home\n\n[a](/zh/guide/start) [b](./zh/guide/start.md) [c](zh/) [d](/guide/start)\n",
-            "zh/guide/start.md": "# 开始\n\n[e](/guide/start) [f](../../guide/start.md) [g](/zh/guide/start) [h](start)\n",
+            "zh/guide/start.md": (
+                "# 开始\n\n[e](/guide/start) [f](../../guide/start.md) [g](/zh/guide/start) [h](start)\n"
+            ),
         },
-        "a zh/指南/start, b zh/指南/start, c zh/readme, d guide/start.md, e root/guide/start, f root/guide/start, g start.md, h start.md",
+        (
+            "a zh/指南/start, b zh/指南/start, c zh/readme, d guide/start.md, e root/guide/start, f "
+            "root/guide/start, g start.md, h start.md"
+        ),
     ),
     "starlight": (
         {
-            "src/content/docs/guides/one.md": "---\ntitle: One\n---\n[a](/fr/guides/one/) [b](../../fr/guides/one/#x) [c](/fr/guides/two)\n",
-            "src/content/docs/fr/guides/one.md": "---\ntitle: Un\n---\n[d](/guides/one/) [e](/fr/guides/one) [f](../../../guides/one/) [g](../two/)\n",
+            "src/content/docs/guides/one.md": (
+                "---\ntitle: One\n---\n[a](/fr/guides/one/) [b](../../fr/guides/one/#x) [c](/fr/guides/two)\n"
+            ),
+            "src/content/docs/fr/guides/one.md": (
+                "---\ntitle: Un\n---\n[d](/guides/one/) [e](/fr/guides/one) [f](../../../guides/one/) "
+                "[g](../two/)\n"
+            ),
         },
         "a fr/aides/one, b fr/aides/one#x, c fr/aides/two, d en/guides/one, e one.md, f en/guides/one, g two.md",
     ),
@@ -249,7 +291,10 @@ LINKS = {
     ),
     "nextra, by the ends of names": (
         {
-            "next.config.js": "const withNextra = require('nextra')({theme: 'x'})\nmodule.exports = withNextra({i18n: {locales: ['en', 'zh-CN'], defaultLocale: 'en'}})\n",
+            "next.config.js": (
+                "const withNextra = require('nextra')({theme: 'x'})\n"
+                "module.exports = withNextra({i18n: {locales: ['en', 'zh-CN'], defaultLocale: 'en'}})\n"
+            ),
             "pages/_meta.en.json": '{"index": "Home", "docs": "Docs"}',
             "pages/_meta.zh-CN.json": '{"index": "首页", "docs": "文档"}',
             "pages/index.en.mdx": "# Home\n\n[a](/docs/a) [b](/zh-CN/docs/a)\n",
@@ -269,7 +314,10 @@ LINKS = {
     ),
     "mkdocs, in folders": (
         {
-            "mkdocs.yml": "site_name: M\nplugins:\n  - i18n:\n      docs_structure: folder\n      languages:\n        - locale: en\n          default: true\n        - locale: fr\n",
+            "mkdocs.yml": (
+                "site_name: M\nplugins:\n  - i18n:\n      docs_structure: folder\n      languages:\n"
+                "        - locale: en\n          default: true\n        - locale: fr\n"
+            ),
             "docs/en/index.md": "# Home\n\n[a](../fr/one.md) [b](one.md)\n",
             "docs/en/one.md": "# One\n",
             "docs/en/two.md": "# Two\n",
@@ -283,9 +331,14 @@ LINKS = {
             "content/_index.de.md": "# Start\n",
             "content/a.md": '# A\n\n[a](/de/a/) [b](/b/) [c]({{< relref path="/a.md" lang="de" >}})\n',
             "content/a.de.md": "# Ah\n\n[d](/a) [e](/b)\n",
-            "content/s/x.md": '# X\n\n[f]({{< relref path="y.md" lang="de" >}}) [g]({{< relref path="a.md" lang="de" >}}) [h]({{< relref path="../a.md#t" lang="de" >}})\n',
+            "content/s/x.md": (
+                '# X\n\n[f]({{< relref path="y.md" lang="de" >}}) [g]({{< relref path="a.md" lang="de" '
+                '>}}) [h]({{< relref path="../a.md#t" lang="de" >}})\n'
+            ),
             "content/s/y.md": "# Y\n",
-            "content/s/y.de.md": '# Y\n\n[i]({{< relref path="x.md" lang="en" >}}) [j]({{< relref path="y.md" lang="de" >}})\n',
+            "content/s/y.de.md": (
+                '# Y\n\n[i]({{< relref path="x.md" lang="en" >}}) [j]({{< relref path="y.md" lang="de" >}})\n'
+            ),
         },
         "a de/a, b b.md, c de/a, d a.md, e en/b, f de/s/y, g de/a, h de/a#t, i en/s/x, j y.md",
     ),
@@ -344,7 +397,10 @@ def test_links_to_what_does_not_come_are_told():
 
 def test_antora_leads_to_other_versions():
     nav = "* xref:index.adoc[]\n* xref:1.0@index.adoc[Before]\n"
-    page = "= Acme\n\nxref:1.0@index.adoc[] xref:2.0@index.adoc#_there[new] xref:3.0@index.adoc[gone]\n\n== There\n\nText.\n"
+    page = (
+        "= Acme\n\nxref:1.0@index.adoc[] xref:2.0@index.adoc#_there[new] xref:3.0@index.adoc[gone]\n\n"
+        "== There\n\nText.\n"
+    )
     files = {
         f"{folder}/{path}": said
         for folder, version in (("a", "1.0"), ("b", "2.0"))

@@ -37,7 +37,11 @@ BOOK = {
                         "id": 41,
                         "name": "Sour dough",
                         "priority": 1,
-                        "markdown": 'Text.\n\n[Soup]([[bsexport:page:40]]#salt) ![A]([[bsexport:image:7]])\n\n> quoted\n\n<p class="callout success">Well\n<b>done</b></p>\n\n## The third Rise\n',
+                        "markdown": (
+                            "Text.\n\n[Soup]([[bsexport:page:40]]#salt) ![A]([[bsexport:image:7]])\n\n"
+                            '> quoted\n\n<p class="callout success">Well\n<b>done</b></p>\n\n'
+                            "## The third Rise\n"
+                        ),
                         "html": "<p>x</p>",
                         "tags": [{"name": "level", "value": "hard"}, {"name": "tested", "value": ""}],
                     },
@@ -49,10 +53,14 @@ BOOK = {
                 "id": 40,
                 "name": "Soup",
                 "priority": 1,
-                "html": '<p id="bkmrk-a">See <a href="[[bsexport:page:41]]#bkmrk-the-third-rise">dough</a>, <a href="[[bsexport:chapter:2]]">bread</a>, <a href="[[bsexport:page:99]]">gone</a>.</p>'
-                '<p>&nbsp;</p><p class="callout warning">Mind the <strong>heat</strong>.</p><h2 id="bkmrk-salt">Salt</h2>'
+                "html": '<p id="bkmrk-a">See <a href="[[bsexport:page:41]]#bkmrk-the-third-rise">dough</a>,'
+                ' <a href="[[bsexport:chapter:2]]">bread</a>, <a '
+                'href="[[bsexport:page:99]]">gone</a>.</p>'
+                '<p>&nbsp;</p><p class="callout warning">Mind the <strong>heat</strong>.</p><h2 '
+                'id="bkmrk-salt">Salt</h2>'
                 '<pre id="bkmrk-c"><code class="language-python">x = 1\ny &lt; 2</code></pre>'
-                '<p><a href="[[bsexport:image:7]]"><img src="[[bsexport:image:7]]" alt="Pot"></a> {{@41}}</p><details><summary>More</summary><p>In</p></details>',
+                '<p><a href="[[bsexport:image:7]]"><img src="[[bsexport:image:7]]" alt="Pot"></a> '
+                "{{@41}}</p><details><summary>More</summary><p>In</p></details>",
                 "attachments": [
                     {"id": 5, "name": "List", "file": "f5.pdf", "order": 2},
                     {"id": 6, "name": "Shop", "link": "https://example.org/a b", "order": 1},
@@ -102,10 +110,14 @@ def test_a_portable_archive_of_bookstack():
 
 def test_a_book_of_bookstack_in_html():
     page = (
-        '<html><head><title>Kitchen</title></head><body><h1 style="font-size: 4.8em">Kitchen</h1><div><p>How we cook.</p></div>'
-        '<ul class="contents"><li><a href="#page-40">Soup</a></li></ul><div class="page-break"></div><h1 id="page-40">Soup</h1><p>Hot</p>'
-        '<div class="page-break"></div><h1 id="chapter-2">Bread</h1><div></div><div class="page-break"></div><div class="chapter-hint">Bread</div>'
-        '<h1 id="page-41">Dough</h1><p>Sour, as <a href="https://wiki.example.org/base/books/kitchen/page/soup">soup</a></p></body></html>'
+        '<html><head><title>Kitchen</title></head><body><h1 style="font-size: '
+        '4.8em">Kitchen</h1><div><p>How we cook.</p></div>'
+        '<ul class="contents"><li><a href="#page-40">Soup</a></li></ul><div '
+        'class="page-break"></div><h1 id="page-40">Soup</h1><p>Hot</p>'
+        '<div class="page-break"></div><h1 id="chapter-2">Bread</h1><div></div><div '
+        'class="page-break"></div><div class="chapter-hint">Bread</div>'
+        '<h1 id="page-41">Dough</h1><p>Sour, as <a '
+        'href="https://wiki.example.org/base/books/kitchen/page/soup">soup</a></p></body></html>'
     )
     made = brought({"kitchen.html": page})
     assert (made.kind, made.name) == ("bookstack", "Kitchen")
@@ -133,13 +145,21 @@ def wikijs(title, body, **more):
 WIKIJS = {
     "home.md": wikijs(
         "Welcome",
-        "# Hello\n\n> Do this.\n> Then that.\n{.is-warning}\n\n> Some read\nbetter.{.is-info}\n\nH~2~O x^2^ ++x++\n*[CSS]: Styles\n\nSee [steps](/en/guide/steps#two) and [more](/guide).\n\n![A](/images/a.png =40x){.align-center}\n\n"
-        "# Tabs {.tabset}\n## One\n\nFirst\n\n```md\n## No tab\n```\n## Two\n\nSecond\n\n# After\n\n- x\n- y\n{.links-list}\n",
+        "# Hello\n\n> Do this.\n> Then that.\n{.is-warning}\n\n> Some read\nbetter.{.is-info}\n\n"
+        "H~2~O x^2^ ++x++\n*[CSS]: Styles\n\nSee [steps](/en/guide/steps#two) and [more](/guide).\n"
+        "\n![A](/images/a.png =40x){.align-center}\n\n"
+        "# Tabs {.tabset}\n## One\n\nFirst\n\n```md\n## No tab\n```\n## Two\n\nSecond\n\n# After\n\n"
+        "- x\n- y\n{.links-list}\n",
         description="The start",
     ),
     "guide.md": wikijs("The guide", "Text.\n"),
     "guide/steps.md": wikijs("Steps", "## Two\n\nInline $a^2$.\n", published="false"),
-    "old.html": '<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \neditor: ckeditor\ndateCreated: x\n-->\n\n<p>Was <a href="/guide/steps">here</a>.</p><blockquote class="is-warning"><p>Mind</p></blockquote>',
+    "old.html": (
+        "<!--\ntitle: Old page\ndescription: As HTML\npublished: true\ndate: x\ntags: \n"
+        "editor: ckeditor\ndateCreated: x\n-->\n\n"
+        '<p>Was <a href="/guide/steps">here</a>.</p><blockquote '
+        'class="is-warning"><p>Mind</p></blockquote>'
+    ),
     "images/a.png": PNG,
     "fr/home.md": wikijs("Bienvenue", "x"),
     "thing.adoc": "= Thing\n",
@@ -167,9 +187,9 @@ def test_wikijs():
     assert text(made, "guide/steps.md").startswith("---\nhidden: true\n") and "$$a^2$$" in text(
         made, "guide/steps.md"
     )
-    assert (
-        text(made, "old.md")
-        == '---\ndescription: As HTML\n---\n\n# Old page\n\nWas [here](guide/steps.md).\n\n{% hint style="warning" %}\nMind\n{% endhint %}\n'
+    assert text(made, "old.md") == (
+        "---\ndescription: As HTML\n---\n\n# Old page\n\nWas [here](guide/steps.md).\n\n"
+        '{% hint style="warning" %}\nMind\n{% endhint %}\n'
     )
     assert [code for _, _, code in problems(made)] == ["format_left_out", "translations_left_out"]
     assert "en/guide/steps: guide/steps.md" in text(made, ".gitbook.yaml")
@@ -205,8 +225,11 @@ def test_wikijs_exported_to_the_disk():
 # --- Outline ------------------------------------------------------------------------------------------
 
 OUTLINE = {
-    "Handbook/Zero.md": "# Zero\n\nSee [First](./Zero/First.md) @[Ines](mention://m/1/user/2)\n\n:::tip\nDo *this*.\n:::\n\n\\\n"
-    f'+++\n# More\n\nInside\n\n+++\n\n![](uploads/{ONE}/{TWO}/pot.png " =40x30") ==marked==\n\n![again](/api/attachments.redirect?id={TWO})\n\n| A | B |\n| --- | --- |\n| x\\ny | z |\n\n```mermaidjs\ngraph TD\n```\n\n[list.pdf 1234](uploads/{ONE}/{TWO}/list.pdf)\n',
+    "Handbook/Zero.md": "# Zero\n\nSee [First](./Zero/First.md) @[Ines](mention://m/1/user/2)\n\n:::tip\nDo *this*.\n"
+    ":::\n\n\\\n"
+    f'+++\n# More\n\nInside\n\n+++\n\n![](uploads/{ONE}/{TWO}/pot.png " =40x30") ==marked==\n\n'
+    f"![again](/api/attachments.redirect?id={TWO})\n\n| A | B |\n| --- | --- |\n| x\\ny | z |\n\n"
+    f"```mermaidjs\ngraph TD\n```\n\n[list.pdf 1234](uploads/{ONE}/{TWO}/list.pdf)\n",
     f"Handbook/uploads/{ONE}/{TWO}/pot.png": PNG,
     f"Handbook/uploads/{ONE}/{TWO}/list.pdf": b"%PDF",
     "Handbook/Zero/First.md": "# First\n\n- [x] done\n- [ ] open\n\nBack to [Zero](./../Zero.md)\n",
@@ -357,7 +380,10 @@ def test_docmost_as_markdown():
     made = brought(
         {
             "docmost-metadata.json": json.dumps({"source": "docmost", "version": "0.24.0", "pages": pages}),
-            "Zero.md": f"# Zero\n\n:::danger\nMind\n:::\n\n[First](Zero/First%20one.md) ![](files/{ONE}/a.png) $a$\n\n- [x]  done \n",
+            "Zero.md": (
+                f"# Zero\n\n:::danger\nMind\n:::\n\n"
+                f"[First](Zero/First%20one.md) ![](files/{ONE}/a.png) $a$\n\n- [x]  done \n"
+            ),
             "Zero/First one.md": "# First one\n\n<details>\n<summary>More</summary>\n\nInside\n\n</details>\n",
             "Zero/Before.md": "# Before\n",
             "Another.md": "# Another\n",
@@ -375,10 +401,14 @@ def test_docmost_as_markdown():
 
 def test_docmost_as_html():
     page = (
-        '<!DOCTYPE html><html><head><title>Zero</title></head><body><h1>Zero</h1><div data-type="callout" data-callout-type="success"><p>Well</p></div>'
-        '<ul data-type="taskList"><li data-type="taskItem" data-checked="true"><label><input type="checkbox"><span></span></label><div><p>done</p></div></li></ul>'
+        "<!DOCTYPE html><html><head><title>Zero</title></head><body><h1>Zero</h1><div "
+        'data-type="callout" data-callout-type="success"><p>Well</p></div>'
+        '<ul data-type="taskList"><li data-type="taskItem" data-checked="true"><label><input '
+        'type="checkbox"><span></span></label><div><p>done</p></div></li></ul>'
         '<p>So <span data-type="mathInline" data-katex="true">a^2</span></p><div data-type="mathBlock">b^2</div>'
-        f'<div data-type="attachment" data-attachment-url="files/{ONE}/l.pdf" data-attachment-name="l.pdf"></div><p><a href="Zero/First.html">First</a></p></body></html>'
+        f'<div data-type="attachment" data-attachment-url="files/{ONE}/l.pdf" '
+        f'data-attachment-name="l.pdf"></div><p><a '
+        f'href="Zero/First.html">First</a></p></body></html>'
     )
     made = brought(
         {
@@ -407,10 +437,19 @@ def test_readme_that_is_synced():
         {
             "docs/_order.yaml": "- Start here\n- more\n- gone\n",
             "docs/Start here/_order.yaml": "- welcome\n- parent\n- away\n",
-            "docs/Start here/welcome.md": "---\ntitle: Welcome\nexcerpt: What it is\nhidden: false\nmetadata:\n  robots: index\n---\n"
-            'See [child](doc:child#a), [ref](ref:get-pet) and [abs](/docs/parent).\n\n> 📘 Note this\n>\n> *Body*\n\n> **👋** no callout\n\n<Callout icon="🚧" theme="warn">\n### Watch\n\nout\n</Callout>\n\n'
-            '```js A tab\na\n```\n```py\nb\n```\n\n<Table align={["left","left"]}>\n<thead>\n<tr><th>\nA\n</th><th>\nB | C\n</th></tr>\n</thead>\n<tbody>\n<tr><td>\n`x`\n</td><td>\ny\n\nz\n</td></tr>\n</tbody>\n</Table>\n\n'
-            '<Image align="center" caption="A *pot*" src="https://files.readme.io/a.png" width="80%" />\n\n<HTMLBlock>{`<b>bold</b><script>x</script>`}</HTMLBlock>\n\n<Snippet />\n\n<Shiny />\n\n<<name>> <<glossary:term>> <<unknown>>\n\n[v](https://example.org/v "@embed")\n',
+            "docs/Start here/welcome.md": "---\ntitle: Welcome\nexcerpt: What it is\nhidden: false\n"
+            "metadata:\n  robots: index\n"
+            "---\n"
+            "See [child](doc:child#a), [ref](ref:get-pet) and [abs](/docs/parent).\n\n"
+            '> 📘 Note this\n>\n> *Body*\n\n> **👋** no callout\n\n<Callout icon="🚧" theme="warn">\n'
+            "### Watch\n\nout\n</Callout>\n\n"
+            '```js A tab\na\n```\n```py\nb\n```\n\n<Table align={["left","left"]}>\n<thead>\n'
+            "<tr><th>\nA\n</th><th>\nB | C\n</th></tr>\n</thead>\n<tbody>\n<tr><td>\n`x`\n"
+            "</td><td>\ny\n\nz\n</td></tr>\n</tbody>\n</Table>\n\n"
+            '<Image align="center" caption="A *pot*" src="https://files.readme.io/a.png" '
+            'width="80%" />\n\n<HTMLBlock>{`<b>bold</b><script>x</script>`}</HTMLBlock>\n\n'
+            "<Snippet />\n\n<Shiny />\n\n<<name>> <<glossary:term>> <<unknown>>\n\n"
+            '[v](https://example.org/v "@embed")\n',
             "docs/Start here/parent/index.md": "---\ntitle: Parent\n---\n",
             "docs/Start here/parent/child.md": "---\ntitle: Child\n---\n## A\n",
             "docs/Start here/away.md": "---\ntitle: Away\nlink:\n  url: https://example.org\n---\n",

@@ -61,7 +61,10 @@ def test_where_no_site_is_made_the_look_is_told(sqlite_world: Any, tmp_path: Any
 
 LANGUAGES = {
     **STATED["vitepress"][0],
-    ".vitepress/config.ts": "export default {title: 'V', locales: {root: {lang: 'en'}, de: {lang: 'de'}}, themeConfig: {logo: '/logo.png'}}",
+    ".vitepress/config.ts": (
+        "export default {title: 'V', locales: {root: {lang: 'en'}, de: {lang: 'de'}}, themeConfig: "
+        "{logo: '/logo.png'}}"
+    ),
     "de/index.md": PAGE,
     "public/logo.png": b"no picture",
 }

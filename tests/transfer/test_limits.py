@@ -13,7 +13,7 @@ from octavo.content.uploads.receiving import UploadLimit
 from octavo.core import sources
 from octavo.core.sources import SourceError
 from octavo.interchange.readers import converting
-from octavo.interchange.readers.scratch import Folder
+from octavo.interchange.readers.scratch import TemporaryFiles
 from octavo.interchange.transfer import uploads
 from octavo.interchange.transfer.opening import open_source
 from octavo.interchange.transfer.uploads import unpack_parts
@@ -135,7 +135,7 @@ def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
 def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     def parts_of(path):
         with ExitStack() as stack, open_source(path, allow_url=refuse, local=True) as source:
-            return unpack_parts(source, Folder(tmp_path), stack).paths()
+            return unpack_parts(source, TemporaryFiles(tmp_path), stack).paths()
 
     def part(*names):
         made = io.BytesIO()

@@ -36,7 +36,10 @@ def test_the_command_sets_the_stated_language(
 def test_each_variant_gets_its_own_language(world: Any) -> None:
     imports = Imports(world)
     files = {
-        "mkdocs.yml": "site_name: A\nplugins:\n- i18n:\n    languages:\n    - {locale: ar, default: true}\n    - {locale: fr}\n",
+        "mkdocs.yml": (
+            "site_name: A\nplugins:\n- i18n:\n    languages:\n    - {locale: ar, default: true}\n"
+            "    - {locale: fr}\n"
+        ),
         "docs/index.md": PAGE,
         "docs/index.fr.md": PAGE,
     }

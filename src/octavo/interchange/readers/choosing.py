@@ -72,7 +72,11 @@ _ORDERING = re.compile(
     re.MULTILINE,
 )
 _CONSTRUCTS = re.compile(
-    r"^[ \t]*>[ \t]*\[!(?!(?i:note|tip|important|warning|caution)\][ \t]*$)\w|^[ \t]*:::[ \t]*\w|^[ ]{0,3}:[ \t]+\S|\{:?[ \t]*[.#][\w-]+[^{}\n]*\}[ \t]*$|^[ \t]*(?:```|~~~)[^\n]*(?:\{|title=)",
+    (
+        r"^[ \t]*>[ \t]*\[!(?!(?i:note|tip|important|warning|caution)\][ \t]*$)\w|^[ \t]*:::[ \t]*\w"
+        r"|^[ ]{0,3}:[ \t]+\S|\{:?[ \t]*[.#][\w-]+[^{}\n]*\}[ \t]*$|^[ \t]*(?:```|~~~)[^\n]*(?:\{"
+        r"|title=)"
+    ),
     re.MULTILINE,
 )
 

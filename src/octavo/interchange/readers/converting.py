@@ -26,7 +26,7 @@ from .formats.html import convert, parse_html
 from .formats.inline_images import MAX_INLINE_IMAGE, name_image, read_data_url
 from .formats.opendocument import read_opendocument
 from .opening import open_archive
-from .scratch import Folder, opening_of
+from .scratch import TemporaryFiles, opening_of
 from .types import Tick
 
 MAX_PAGE = 10 * 1024 * 1024
@@ -44,7 +44,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 def read_files(
     raw: Source,
-    folder: Folder,
+    folder: TemporaryFiles,
     tick: Tick = lambda: None,
     kind: str | None = None,
     several: bool = False,
@@ -56,7 +56,7 @@ def read_files(
     )
 
 
-def convert_file(file: Path, folder: Folder) -> Source:
+def convert_file(file: Path, folder: TemporaryFiles) -> Source:
     """Convert an uploaded file to a source of one page."""
     raw = SourceFiles(file.stem)
     raw.add(file.name, file.stat().st_size, opening_of(file))
@@ -66,7 +66,7 @@ def convert_file(file: Path, folder: Folder) -> Source:
 class _Conversion:
     """A source in which pages of other formats become Markdown files, and links between them follow."""
 
-    def __init__(self, raw: Source, folder: Folder, tick: Tick) -> None:
+    def __init__(self, raw: Source, folder: TemporaryFiles, tick: Tick) -> None:
         self.raw = raw
         self.folder = folder
         self.tick = tick

@@ -9,7 +9,7 @@ from typing import IO
 from octavo.core.sources import SourceFiles
 
 
-class Folder:
+class TemporaryFiles:
     """Temporary files of a run, named by number."""
 
     def __init__(self, path: Path) -> None:

@@ -15,11 +15,11 @@ from urllib.parse import parse_qs, quote
 from octavo.core.url_parts import host_of, path_of, read_address
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
+from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
 from .hosted import escaped, list_of, object_of, text_of
 
 if TYPE_CHECKING:
-    from octavo.interchange.readers.scratch import Folder
+    from octavo.interchange.readers.scratch import TemporaryFiles
 from msgspec.structs import replace
 
 from octavo.core.sources import Source, SourceError, SourceFiles, source_of
@@ -78,7 +78,7 @@ class Confluence:
             for space in found
         ], is_all
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return the space with this key as Octavo files. Raises SourceError."""
         # Imported here so that only imports load the readers.
         from octavo.interchange.readers.converting import read_files
@@ -106,7 +106,7 @@ class Confluence:
 class _Space:
     """A space, written as an XML export."""
 
-    def __init__(self, confluence: Confluence, key: str, folder: Folder) -> None:
+    def __init__(self, confluence: Confluence, key: str, folder: TemporaryFiles) -> None:
         self.confluence, self.api, self.key, self.folder = confluence, confluence.api, key, folder
         self.raw = SourceFiles(key)
         self.people: dict[str, str] = {}
@@ -147,7 +147,7 @@ class _Space:
                 continue
             self._object(
                 out,
-                "Folder",
+                "TemporaryFiles",
                 folder,
                 {"title": text_of(found, "title"), "position": _number(found.get("position"))},
                 {"space": "1", "parent": text_of(found, "parentId")},
@@ -251,7 +251,7 @@ class _Space:
         place = f"attachments/{quote(page, safe='')}/{quote(id, safe='')}/1"
         try:
             data = self.api.file(self.api.base + path)
-        except Refused:
+        except TokenRefused:
             raise
         except SourceError as error:
             self.raw.problem(name, "not_fetched", f"skipped: {error}")

@@ -28,10 +28,10 @@ from octavo.core.summary import Summary, SummaryEntry, write_summary
 from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
+from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
 
 if TYPE_CHECKING:
-    from octavo.interchange.readers.scratch import Folder
+    from octavo.interchange.readers.scratch import TemporaryFiles
 from msgspec.structs import replace
 
 from octavo.core.sources import Source, SourceError, SourceFiles, source_of
@@ -41,7 +41,7 @@ INCLUDES = ".gitbook/includes"
 _PER_PAGE = 100
 
 
-class Remote(Api):
+class HostedApi(Api):
     """An API at ``https://host``, optionally followed by ``/v1``."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Remote(Api):
                 )
         return found, True
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a space as files. Raises SourceError."""
         return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
@@ -120,7 +120,7 @@ def pages_of(value: Any) -> Iterator[dict[str, Any]]:
 # --- spaces -------------------------------------------------------------------------------------------
 
 
-def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: ExitStack) -> Source:
+def open_space(remote: HostedApi, space: dict[str, Any], folder: TemporaryFiles, stack: ExitStack) -> Source:
     """Return a space as files. Raises SourceError."""
     id = text_of(space, "id")
     name = text_of(space, "title") or id
@@ -135,7 +135,7 @@ def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: Exi
     return replace(open_archive(str(place), stack, whole=True), name=name)
 
 
-def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
+def read_markdown(remote: HostedApi, at: str, page: dict[str, Any]) -> str:
     """Return the Markdown of a page. ``at`` is the content that the page belongs to, such as
     ``/spaces/ID/content``. Raises SourceError, and DocumentError for a page whose nodes can't be written."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
@@ -150,7 +150,7 @@ def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
 class _Reading:
     """A space, read page by page into ``source``."""
 
-    def __init__(self, remote: Remote, space: str, folder: Folder, files: SourceFiles) -> None:
+    def __init__(self, remote: HostedApi, space: str, folder: TemporaryFiles, files: SourceFiles) -> None:
         self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"
         self._folder, self._source = folder, files
         self._paths: dict[str, str] = {}
@@ -201,7 +201,7 @@ class _Reading:
             url = text_of(file, "downloadURL")
             try:
                 self._add(path, self._remote.file(url))
-            except Refused:
+            except TokenRefused:
                 raise
             except SourceError as error:
                 self._source.problem(path, "not_fetched", f"skipped: {error}")

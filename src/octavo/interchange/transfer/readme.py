@@ -23,7 +23,7 @@ from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace
 from .hosted import escaped, list_of, object_of, text_of
 
 if TYPE_CHECKING:
-    from octavo.interchange.readers.scratch import Folder
+    from octavo.interchange.readers.scratch import TemporaryFiles
 from msgspec.structs import replace
 
 from octavo.core.sources import Source, SourceError, SourceFiles, join_parts, source_of
@@ -116,14 +116,14 @@ class ReadMe:
         found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
         return found, len(versions) <= MAX_SPACES
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a version as Octavo files. Raises SourceError."""
         project = self.project()
         raw = SourceFiles(project.name)
         self._read(project, space, raw, "", folder)
         return _read_pages(raw, folder)
 
-    def open_all(self, project: Project, folder: Folder, first: str | None = None) -> Source:
+    def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
         """Return all versions as Octavo files; if there are several, each is a part. ``first`` is the default
         version, otherwise the one that the project states. Raises SourceError."""
         raw = SourceFiles(project.name)
@@ -134,7 +134,9 @@ class ReadMe:
         made = _read_pages(raw, folder, several=True)
         return _make_default(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
 
-    def _read(self, project: Project, version: str, raw: SourceFiles, below: str, folder: Folder) -> None:
+    def _read(
+        self, project: Project, version: str, raw: SourceFiles, below: str, folder: TemporaryFiles
+    ) -> None:
         of = _First if self.is_first else _Second
         api = self._with({"x-readme-version": version}) if self.is_first else self.api
         _Version(of(api, version), project, raw, below, folder).read()
@@ -263,7 +265,7 @@ class _Version:
     """A version, written as the files that ReadMe syncs."""
 
     def __init__(
-        self, api: _First | _Second, project: Project, raw: SourceFiles, below: str, folder: Folder
+        self, api: _First | _Second, project: Project, raw: SourceFiles, below: str, folder: TemporaryFiles
     ) -> None:
         self.api, self.raw, self.below, self.folder = api, raw, below, folder
         sites = "|".join(map(re.escape, project.sites)) or r"(?!)"
@@ -349,7 +351,7 @@ class _Version:
         self.folder.add(self.raw, self.below + path, text.encode("utf-8", "replace"))
 
 
-def _read_pages(raw: SourceFiles, folder: Folder, several: bool = False) -> Source:
+def _read_pages(raw: SourceFiles, folder: TemporaryFiles, several: bool = False) -> Source:
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.converting import read_files
 

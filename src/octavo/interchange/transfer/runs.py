@@ -46,13 +46,13 @@ from .platforms import platform_at
 from .previewing import plan_source
 from .readme import ReadMe
 from .recording import Cancelled, record
-from .store import RunRow
+from .store import ImportRunRow
 from .types import Destination, KeptApiSource, KeptSource, WebsiteSource
 from .updating import Update, add, find_base, update
 from .variants import Variants, space_for_each
 
 if TYPE_CHECKING:
-    from octavo.interchange.readers.scratch import Folder
+    from octavo.interchange.readers.scratch import TemporaryFiles
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
@@ -62,7 +62,7 @@ _OWN_PROBLEMS = frozenset(["no_readme"])
 """Problem codes that don't matter here: pages below other pages need no home page."""
 
 
-class Progress:
+class ProgressReporter:
     """Reports the progress of a run to the database, at most twice a second. Raises Cancelled when the run is
     over, and OutOfTime."""
 
@@ -134,7 +134,7 @@ def run_import(context: Context, run: str) -> None:
         raise
 
 
-def _fail(tx: Transaction, run: RunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
+def _fail(tx: Transaction, run: ImportRunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
     """End a run as failed and notify the person who started it. Return False if it is already over."""
     ended = store.end_run(tx, run.id, "failed", problems=problems, error=error)
     if ended:
@@ -150,14 +150,14 @@ def _fail(tx: Transaction, run: RunRow, error: str, problems: Sequence[Problem] 
     return ended
 
 
-def _import(context: Context, run: RunRow) -> None:
+def _import(context: Context, run: ImportRunRow) -> None:
     # Imported here so that only imports load the readers.
-    from octavo.interchange.readers.scratch import Folder
+    from octavo.interchange.readers.scratch import TemporaryFiles
 
-    progress = Progress(context, run.id)
+    progress = ProgressReporter(context, run.id)
     with ExitStack() as stack:
         path = stack.enter_context(TemporaryFolder("import"))
-        source, urls = _gather(context, run, Folder(Path(path)), stack, progress)
+        source, urls = _gather(context, run, TemporaryFiles(Path(path)), stack, progress)
         if source.kind:
             with context.db.write() as tx:
                 store.set_kind(tx, run.id, source.kind)
@@ -187,7 +187,7 @@ def _import(context: Context, run: RunRow) -> None:
 
 
 def _gather(
-    context: Context, run: RunRow, folder: Folder, stack: ExitStack, progress: Progress
+    context: Context, run: ImportRunRow, folder: TemporaryFiles, stack: ExitStack, progress: ProgressReporter
 ) -> tuple[Source, dict[str, str] | None]:
     """Return the source and, for a website, the URL of each page."""
     # Imported here so that only imports load the readers.
@@ -215,7 +215,7 @@ def _gather(
     return gather_uploads(uploads, context.files, folder, stack, progress.tick, kind, several), None
 
 
-def _preview(context: Context, run: RunRow, source: Source, progress: Progress) -> None:
+def _preview(context: Context, run: ImportRunRow, source: Source, progress: ProgressReporter) -> None:
     """End a run that is a preview, with the plan of the import."""
     hosts = app_hosts(context.settings.url)
     plan, problems = plan_source(source, context.settings.page_size, hosts, progress.tick)
@@ -232,7 +232,7 @@ def _preview(context: Context, run: RunRow, source: Source, progress: Progress) 
 
 def _place(
     context: Context,
-    run: RunRow,
+    run: ImportRunRow,
     staged: StagedFiles,
     urls: dict[str, str] | None,
     problems: list[Problem],
@@ -294,7 +294,7 @@ def _place(
                 end(tx, done.state, wrote=False)
 
 
-def _folder_name(run: RunRow) -> str:
+def _folder_name(run: ImportRunRow) -> str:
     wanted: Any = msgspec.json.decode(run.source)
     return slugify(f"import-{wanted.get('url', '').partition('://')[2].partition('/')[0]}") or "import"
 

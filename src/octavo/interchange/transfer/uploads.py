@@ -12,7 +12,7 @@ from octavo.content.uploads.store import UploadRow
 from octavo.core.sources import Source, SourceError, SourceFiles, source_of
 from octavo.interchange.readers.converting import CONVERTED, read_files
 from octavo.interchange.readers.opening import open_archive
-from octavo.interchange.readers.scratch import Folder, opening_of
+from octavo.interchange.readers.scratch import TemporaryFiles, opening_of
 from octavo.interchange.readers.types import Tick
 from octavo.kit.files import FileStore
 
@@ -23,7 +23,7 @@ MAX_PARTS = 100
 def gather_uploads(
     uploads: Iterable[UploadRow],
     files: FileStore,
-    folder: Folder,
+    folder: TemporaryFiles,
     stack: ExitStack,
     tick: Tick,
     kind: str | None = None,
@@ -58,7 +58,9 @@ def gather_uploads(
     return read_files(source_of(raw), folder, tick, kind, several)
 
 
-def unpack_parts(archive: Source, folder: Folder, stack: ExitStack, tick: Tick = lambda: None) -> Source:
+def unpack_parts(
+    archive: Source, folder: TemporaryFiles, stack: ExitStack, tick: Tick = lambda: None
+) -> Source:
     """Join an export that consists only of archives into the one source that they form. Return any other source
     unchanged. Archives inside these archives stay closed. Raises SourceError."""
     paths = archive.paths()
@@ -88,7 +90,7 @@ def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Sour
         raise SourceError(str(error).replace(str(place), name)) from error
 
 
-def _entry_opening(archive: Source, path: str, folder: Folder) -> Callable[[], IO[bytes]]:
+def _entry_opening(archive: Source, path: str, folder: TemporaryFiles) -> Callable[[], IO[bytes]]:
     def opening() -> IO[bytes]:
         # Read through the archive, which measures the actual unpacked size.
         place = folder.new()

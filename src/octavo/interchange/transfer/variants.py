@@ -29,7 +29,7 @@ from . import store
 from .brand_images import StoredBrand, store_brand
 from .reimporting import begin_source, import_source
 from .space_links import with_ids
-from .store import ImportedVariant, ImportedVariants, RunRow
+from .store import ImportedVariant, ImportedVariants, ImportRunRow
 
 Arrange = Callable[
     [
@@ -59,7 +59,7 @@ def on_variants(arrange: Arrange) -> Arrange:
 class Variants:
     """The variants of a source. One goes into the target of a run, and each other one into a space of its own."""
 
-    def __init__(self, context: Context, actor: Actor, run: RunRow, source: Source) -> None:
+    def __init__(self, context: Context, actor: Actor, run: ImportRunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source
         self._hosts = app_hosts(context.settings.url)
         structure = source.structure
@@ -144,7 +144,9 @@ class Variants:
 
 
 @contextmanager
-def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) -> Iterator[Variants | None]:
+def space_for_each(
+    context: Context, actor: Actor, run: ImportRunRow, source: Source
+) -> Iterator[Variants | None]:
     """Create a space for each variant of a source; None for a source without variants. New spaces are deleted if
     the block fails."""
     if not source.parts:
@@ -162,7 +164,7 @@ def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) 
 
 
 def _space_for(
-    context: Context, actor: Actor, run: RunRow, entry: DocsEntry, identity: str
+    context: Context, actor: Actor, run: ImportRunRow, entry: DocsEntry, identity: str
 ) -> tuple[str, bool]:
     """Return the space that an earlier run imported this variant into if the caller can still edit it, else a new
     one, and whether it is new. Raises Forbidden, and Conflict for a space that is edited only in change requests."""

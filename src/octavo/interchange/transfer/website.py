@@ -29,7 +29,7 @@ from octavo.core.summary import Summary, SummaryEntry, title_of_name, write_summ
 from octavo.core.url_parts import join_address, path_of, read_address
 from octavo.interchange.readers.converting import MAX_PAGE
 from octavo.interchange.readers.formats.html import convert, language_of, parse_html
-from octavo.interchange.readers.scratch import Folder
+from octavo.interchange.readers.scratch import TemporaryFiles
 from octavo.interchange.readers.types import Tick
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 
@@ -72,14 +72,16 @@ class Crawled(Struct, frozen=True):
 
 
 def crawl(
-    start: str, fetcher: Fetcher, folder: Folder, tick: Tick, limits: CrawlLimits | None = None
+    start: str, fetcher: Fetcher, folder: TemporaryFiles, tick: Tick, limits: CrawlLimits | None = None
 ) -> Crawled:
     """Crawl a website. Raises SourceError if its URL can't be read at all."""
     return _Crawl(start, fetcher, folder, tick, limits or CrawlLimits()).run()
 
 
 class _Crawl:
-    def __init__(self, start: str, fetcher: Fetcher, folder: Folder, tick: Tick, limits: CrawlLimits) -> None:
+    def __init__(
+        self, start: str, fetcher: Fetcher, folder: TemporaryFiles, tick: Tick, limits: CrawlLimits
+    ) -> None:
         self.start = start
         self.fetcher = fetcher
         self.folder = folder

@@ -25,7 +25,7 @@ from octavo.interchange.transfer.brand_images import StoredBrand, store_brand
 from octavo.interchange.transfer.exporting import Exported, export_files
 from octavo.interchange.transfer.importing import ImportOutcome
 from octavo.interchange.transfer.opening import open_source
-from octavo.interchange.transfer.previewing import ImportPlan, plan_source
+from octavo.interchange.transfer.previewing import ImportPreview, plan_source
 from octavo.interchange.transfer.reimporting import import_source
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
@@ -97,7 +97,7 @@ class Previewed(Struct, rename="camel"):
     """Preview of an import."""
 
     kind: str
-    plan: ImportPlan
+    plan: ImportPreview
     problems: list[Problem]
 
 
@@ -128,7 +128,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
     """
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.converting import CONVERTED, convert_file, read_files
-    from octavo.interchange.readers.scratch import Folder
+    from octavo.interchange.readers.scratch import TemporaryFiles
     from octavo.interchange.transfer.uploads import unpack_parts
 
     fetcher = Fetcher(context.settings.allow_private_fetch)
@@ -141,7 +141,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
 
     try:
         with ExitStack() as stack:
-            folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+            folder = TemporaryFiles(Path(stack.enter_context(TemporaryFolder("import"))))
             if Path(where).suffix.lower() in CONVERTED and Path(where).is_file():
                 source = convert_file(Path(where), folder)
             else:
@@ -254,8 +254,8 @@ def bring_into(
 
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:
-    """Customize a new site as its source states, in the name of an administrator of the organization. Return what cannot
-    be used."""
+    """Customize a new site as its source states, in the name of an administrator of the organization. Return
+    what cannot be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)
     if user is None or not given.brand:

@@ -13,6 +13,7 @@ from octavo.core.languages import Language
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import Order, PageQuery
 from octavo.kit.http.operation import Recipient, Visitor
+from octavo.kit.texts import NOT_BLANK
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.permitting import permissions, reach_for
 from octavo.organization.access.rights.wire import PermissionSource
@@ -25,7 +26,7 @@ from .types import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
 
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
-Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
+Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=NOT_BLANK)]
 DEFAULT_EMOJI = "1f4d8"
 """Emoji of spaces without one, because the public description requires an emoji on every space."""
 
@@ -54,7 +55,7 @@ class GitSyncState(Struct, rename="camel"):
     updated_at: str | UnsetType = UNSET
 
 
-class Space(Struct, rename="camel"):
+class Space(Struct, rename="camel", kw_only=True):
     """Space. ``rank``, Octavo's own, is the position among the spaces and collections in the same place.
     Ranks compare as text, byte by byte, and may change when something else moves."""
 
@@ -99,7 +100,7 @@ class CreateSpace(Struct, rename="camel"):
         require_emoji(self.emoji, "emoji")
 
 
-class UpdateSpace(Struct, rename="camel"):
+class UpdateSpace(Struct, rename="camel", kw_only=True):
     """Body for updating a space. Set an emoji or an icon, or null for both to have neither."""
 
     edit_mode: EditMode | UnsetType = UNSET
@@ -193,7 +194,7 @@ class CollectionUrls(Struct):
     app: str
 
 
-class Collection(Struct, rename="camel"):
+class Collection(Struct, rename="camel", kw_only=True):
     """Collection. ``rank``: as for a space."""
 
     id: str

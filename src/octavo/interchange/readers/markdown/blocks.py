@@ -52,7 +52,9 @@ MAX_NESTING = 40
 MAX_UNCLOSED = 20
 """Maximum number of unclosed elements for which the page is searched to its end."""
 _INDENTED = re.compile(
-    r"(?P<indent>[ \t]*)(?P<sign>!!!|\?\?\?\+?)[ \t]+(?P<kinds>[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*(?:\"(?P<title>.*)\")?[ \t]*$"
+    r"(?P<indent>[ \t]*)(?P<sign>!!!"
+    r"|\?\?\?\+?)[ \t]+(?P<kinds>[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*"
+    r"(?:\"(?P<title>.*)\")?[ \t]*$"
 )
 _HEADING_ATTRIBUTES = re.compile(
     r"[ \t]*(?:\{/\*[ \t]*#(?P<comment>[\w.:-]+)[ \t]*\*/\}|\{:?(?P<list>[^{}]*)\})[ \t]*$"
@@ -65,19 +67,28 @@ _DEFINED = re.compile(
     r"(?P<title>[ \t]*|[ \t]+[\"'(][^\n]*)$"
 )
 _IMPORT = re.compile(
-    r"import\s+(?:(?P<name>[A-Za-z_$][\w$]*)\s*,?\s*)?(?:\{(?P<names>[^{}]*)\}\s*|\*\s+as\s+[\w$]+\s*)?(?:from\s*)?['\"](?P<source>[^'\"\n]+)['\"];?\s*$",
+    (
+        r"import\s+(?:(?P<name>[A-Za-z_$][\w$]*)\s*,?\s*)?(?:\{"
+        r"(?P<names>[^{}]*)\}\s*"
+        r"|\*\s+as\s+[\w$]+\s*)?(?:from\s*)?['\"]"
+        r"(?P<source>[^'\"\n]+)['\"];?\s*$"
+    ),
     re.DOTALL,
 )
 _SNIPPET = re.compile(r"(?P<indent>[ \t]*)(?:-{1,}8<-{1,})[ \t]+[\"'](?P<path>[^\"'\n]+)[\"'][ \t]*$")
 _SNIPPETS = re.compile(r"[ \t]*-{1,}8<-{1,}[ \t]*$")
 _INCLUDES = (
     re.compile(
-        r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown|_relative)?[ \t]+[\"']?(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"
+        r"(?P<indent>[ \t]*)\{(?:!|%)-?[ \t]*include(?:-markdown"
+        r"|_relative)?[ \t]+[\"']?"
+        r"(?P<path>[^\"'%!{}\n ]+)[\"']?[^\n]*?(?:!|%)\}[ \t]*$"
     ),
     re.compile(r"(?P<indent>[ \t]*)\{![ \t]*(?P<path>[^\s!{}]+)[^\n]*?!\}[ \t]*$"),
     re.compile(r"(?P<indent>[ \t]*)!include[ \t]+(?P<path>\S+)[ \t]*$"),
     re.compile(
-        r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"
+        r"(?P<indent>[ \t]*(?:(?:[-*+]"
+        r"|\d{1,9}[.)])[ \t]+)?)<!--[ \t]*@include:[ \t]*"
+        r"(?P<path>[^\s{]+(?:\{[\d,]*\})?)[^\n]*-->[ \t]*$"
     ),
 )
 _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")

@@ -294,7 +294,7 @@ def _tree_rows(writer: Writer, inside: list[Line], indent: str) -> Iterator[Line
             yield from _tree_rows(writer, body, indent + "  ")
 
 
-_FOLDERS = ("FileTree.Folder", "Tree.Folder", "Folder")
+_FOLDERS = ("FileTree.TemporaryFiles", "Tree.TemporaryFiles", "TemporaryFiles")
 _FILES = ("FileTree.File", "Tree.File", "File")
 
 
@@ -717,7 +717,8 @@ _TRANSPARENT = frozenset(
 )
 """Components that only control the layout of their contents."""
 _NOTHING = frozenset(
-    """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br Helmet Redirect Analytics
+    """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br
+       Helmet Redirect Analytics
     DocsSkeleton Kapa""".split()
 )
 

@@ -47,7 +47,9 @@ _STYLED = re.compile(r"[ \t]*\{:?[ \t]*\.is-(info|success|warning|danger)\b[^{}]
 _STYLED_BEHIND = re.compile(r"(?P<words>.*\S)[ \t]*\{:?\.is-(?P<kind>info|success|warning|danger)\}[ \t]*$")
 ABBREVIATION = re.compile(r"[ ]{0,3}\*\[[^\[\]\n]+\]:[ \t]")
 ATTRIBUTES = re.compile(
-    r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$|[ \t]*\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
+    r"[ \t]*\{:[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}[ \t]*$"
+    r"|[ \t]*\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\""
+    r"|[\w%]+))(?:[ \t]+[^{}\n]*)?\}[ \t]*$"
 )
 OPENING = re.compile(r"[ \t]*<(?P<name>[A-Z][\w.]*|[a-z][\w]*(?:-[\w-]+)?)(?=[\s/>]|$)")
 HOLDERS = frozenset(["div", "figure", "section", "article", "center"])

@@ -21,10 +21,16 @@ LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 SECTION = re.compile(r"--8<--[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
 _BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$")
 _MAGIC = re.compile(
-    r"[ \t]*(?://|#|--|/\*|<!--|\{/\*)[ \t]*(?:highlight-(?:next-line|start|end)|prettier-ignore(?:-start|-end)?)[ \t]*(?:\*/\}?|-->)?[ \t]*$"
+    r"[ \t]*(?://|#|--|/\*|<!--"
+    r"|\{/\*)[ \t]*(?:highlight-(?:next-line|start|end)"
+    r"|prettier-ignore(?:-start|-end)?)[ \t]*(?:\*/\}?"
+    r"|-->)?[ \t]*$"
 )
 _MARKED = re.compile(
-    r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?|-->)?[ \t]*$"
+    r"(?P<before>.*?)[ \t]*(?://|#|--|/\*|<!--|\{/\*|;"
+    r"|%)[ \t]*\[!code[ \t]+(?:highlight|hl|focus|error|warning"
+    r"|info|\+\+|--|word:[^\]\n]+)(?::\d+)?\][ \t]*(?:\*/\}?"
+    r"|-->)?[ \t]*$"
 )
 _ATTRIBUTE = re.compile(
     r"([A-Za-z_:@][\w:.-]*)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)'|([^\s{}\"',]+))|([A-Za-z_][\w:.-]*)"
@@ -266,7 +272,10 @@ def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
     if not title and bare:
         title = " ".join(
             re.sub(
-                r"\{[^{}]*\}|\b[\w-]+=(?:\"[^\"]*\"|\S+)|\b(?:theme|wrap|lines|expandable|icon|showLineNumbers|live|twoslash)\b",
+                (
+                    r"\{[^{}]*\}|\b[\w-]+=(?:\"[^\"]*\"|\S+)|\b(?:theme|wrap"
+                    r"|lines|expandable|icon|showLineNumbers|live|twoslash)\b"
+                ),
                 "",
                 rest,
             ).split()

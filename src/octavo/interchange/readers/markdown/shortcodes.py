@@ -19,7 +19,10 @@ from .lines import MAX_LINES, Line, attributes_of, dedented, fenced, quoted, tri
 from .readme_blocks import as_html
 
 _SHORT = re.compile(
-    r"\{\{(?P<kind>[<%])\s*(?P<close>/)?\s*(?P<name>\w[\w./-]*)(?P<rest>(?:[^\"`]|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)*?)(?P<empty>/)?\s*[>%]\}\}",
+    (
+        r"\{\{(?P<kind>[<%])\s*(?P<close>/)?\s*(?P<name>\w[\w./-]*)(?P<rest>(?:[^\"`]|\"(?:[^\"\\]"
+        r"|\\.)*\"|`[^`]*`)*?)(?P<empty>/)?\s*[>%]\}\}"
+    ),
     re.DOTALL,
 )
 _IN_CODE = re.compile(r"\{\{[<%](?:(?!\{\{[<%]).)*?[>%]\}\}")
@@ -38,7 +41,8 @@ _BUILT_IN = (
     | _PLAIN
     | _HINTS
     | frozenset(
-        "highlight mermaid comment ref relref figure img image imgproc youtube vimeo gist include readfile site-param children section "
+        "highlight mermaid comment ref relref figure img image imgproc youtube vimeo gist include "
+        "readfile site-param children section "
         "section-list toc br icon anchor clear button card".split()
     )
 )
@@ -465,7 +469,8 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
         return f"<figure>{shown}<figcaption><p>{caption}</p></figcaption></figure>" if caption else shown
     if kind in ("youtube", "vimeo"):
         code = named.get("id", first)
-        return f"{{% embed url={quoted(f'https://www.youtube.com/watch?v={code}' if kind == 'youtube' else f'https://vimeo.com/{code}')} %}}"
+        site = "https://www.youtube.com/watch?v=" if kind == "youtube" else "https://vimeo.com/"
+        return f"{{% embed url={quoted(f'{site}{code}')} %}}"
     if kind == "gist" and len(given) > 1:
         return f"{{% embed url={quoted(f'https://gist.github.com/{given[0]}/{given[1]}')} %}}"
     if kind in ("include", "readfile"):

@@ -37,7 +37,10 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _UNDERLINED = re.compile(
-    r"^(?:(?P<over>[=\-~^\"'`#*+:.])(?P=over)+\n)?[ ]?(?P<title>\S[^\n]{0,300})\n(?P<under>(?P<sign>[=\-~^\"'`#*+:.])(?P=sign)*[ \t]*)$",
+    (
+        r"^(?:(?P<over>[=\-~^\"'`#*+:.])(?P=over)+\n)?[ ]?(?P<title>\S[^\n]{0,300})\n(?P<under>"
+        r"(?P<sign>[=\-~^\"'`#*+:.])(?P=sign)*[ \t]*)$"
+    ),
     re.MULTILINE,
 )
 _RST_TARGET = re.compile(
