@@ -12,11 +12,8 @@ from octavo.core.summary import natural_key, title_of_name
 
 from .layout import Entry, Head
 from .source_files import Heads, is_index, is_page, stem_of
-from .tools.configurations import (
-    MAX_DEPTH,
-    MAX_ENTRIES,
-    listing,
-)
+from .tools.configurations import MAX_DEPTH, MAX_ENTRIES
+from .values import listing
 
 MAX_LEVELS = 30
 _POSITIONS = ("sidebar_position", "order", "nav_order", "weight", "position", "rank")

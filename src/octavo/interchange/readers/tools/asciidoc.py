@@ -31,6 +31,7 @@ from ..markdown.lines import fenced
 from ..source_files import Heads, address_of, folder_of
 from ..trees import grow, walk_entries
 from ..types import Reader
+from ..values import text_of
 from ..variants import MAX_VARIANTS, key_of
 from .asciidoc_html import prepare
 
@@ -209,11 +210,11 @@ def _components(files: Heads) -> list[_Component]:
             made.append(
                 _Component(
                     folder,
-                    _text(said.get("name")),
-                    _text(said.get("title")) or _text(said.get("name")),
-                    _text(said.get("version")),
-                    [_text(one) for one in nav] if isinstance(nav, list) else [],
-                    _text(said.get("start_page")),
+                    text_of(said.get("name")),
+                    text_of(said.get("title")) or text_of(said.get("name")),
+                    text_of(said.get("version")),
+                    [text_of(one) for one in nav] if isinstance(nav, list) else [],
+                    text_of(said.get("start_page")),
                     {
                         str(name): _value(value)
                         for name, value in attributes.items()
@@ -226,12 +227,8 @@ def _components(files: Heads) -> list[_Component]:
     return made
 
 
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
-
-
 def _value(value: Any) -> str:
-    return "" if value is True else _text(value).removesuffix("@")
+    return "" if value is True else text_of(value).removesuffix("@")
 
 
 def _is_source(path: str) -> bool:

@@ -20,17 +20,9 @@ from ..markdown.literals import UNKNOWN, read_export
 from ..source_files import Heads, is_page
 from ..trees import MAX_LEVEL, FolderFacts, grow, label_of, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import (
-    finder,
-    listing,
-    mapping,
-    module_at,
-    read_json_file,
-    read_yaml_file,
-    text_of,
-    unread_navigation,
-)
+from .configurations import finder, module_at, read_json_file, read_yaml_file, unread_navigation
 
 _DOCUSAURUS = tuple(f"docusaurus.config.{end}" for end in ("js", "ts", "mjs", "cjs", "mts"))
 _FIRST_DOCUSAURUS = "siteConfig.js"

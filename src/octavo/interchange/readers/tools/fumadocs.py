@@ -15,7 +15,8 @@ from ..layout import Dialect, Entry, Layout
 from ..source_files import Heads, address_of, is_page, named_as_index
 from ..trees import MAX_LEVEL, label_of, pages_below, walk_entries, without_empty
 from ..types import Reader
-from .configurations import finder, listing, mapping, read_json_file, text_of
+from ..values import listing, mapping, text_of
+from .configurations import finder, read_json_file
 from .nextra import html_language, in_languages
 
 _COLLECTIONS = tuple(

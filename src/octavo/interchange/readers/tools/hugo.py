@@ -17,8 +17,9 @@ from ..layout import Dialect, Entry, Layout, Variant
 from ..source_files import Heads, address_of, folder_of, is_index, named_as_index
 from ..trees import grow, pages_below, redirects_of
 from ..types import Reader
+from ..values import mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import mapping, read_json_file, read_yaml_file, text_of, unread_pages
+from .configurations import read_json_file, read_yaml_file, unread_pages
 
 _HUGO = tuple(
     f"{name}.{end}"

@@ -16,8 +16,9 @@ from ..layout import Dialect, Entry, Layout, Variant
 from ..source_files import Heads, address_of, folder_of
 from ..trees import MAX_LEVEL, grow, label_of, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, language_name, left_out
-from .configurations import finder, listing, mapping, read_json_file, text_of
+from .configurations import finder, read_json_file
 
 MAX_REFERENCES = 500
 """Maximum number of files that one configuration may refer to."""

@@ -18,8 +18,9 @@ from ..layout import Dialect, Entry, Layout, Variant
 from ..source_files import Heads, address_of, is_index, is_page, named_as_index
 from ..trees import FolderFacts, grow, list_nav, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import MAX_DEPTH, finder, listing, mapping, read_yaml_file, text_of
+from .configurations import MAX_DEPTH, finder, read_yaml_file
 
 
 def _mkdocs(files: Heads, project: str) -> Layout:

@@ -18,16 +18,9 @@ from ..markdown.literals import read_export
 from ..source_files import Heads, address_of, folder_of, is_page, named_as_index, stem_of
 from ..trees import MAX_LEVEL, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, addressed, key_of, language_name, left_out
-from .configurations import (
-    listing,
-    mapping,
-    module_at,
-    read_json_file,
-    shallowest,
-    text_of,
-    unread_navigation,
-)
+from .configurations import module_at, read_json_file, shallowest, unread_navigation
 
 _META = tuple(f"_meta.{end}" for end in ("js", "ts", "json", "mjs", "tsx", "jsx")) + ("meta.json",)
 

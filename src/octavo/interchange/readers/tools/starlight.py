@@ -16,8 +16,9 @@ from ..markdown.literals import read_export
 from ..source_files import Heads, address_of
 from ..trees import MAX_LEVEL, grow, label_of, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import finder, listing, mapping, module_at, text_of, unread_navigation, unread_pages
+from .configurations import finder, module_at, unread_navigation, unread_pages
 
 _ASTRO = tuple(f"astro.config.{end}" for end in ("mjs", "ts", "js", "mts"))
 
