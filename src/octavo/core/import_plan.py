@@ -590,7 +590,7 @@ def _slug_of_file(path: str, title: str) -> str:
     return slugify(stem or title)
 
 
-def _computed_title(computed: Mapping[str, Any]) -> str:
+def _computed_title(computed: Mapping[str, object]) -> str:
     """Return the title of an OpenAPI page: the name of its specification, until that is read."""
     found: Any = computed
     for key in ("dependencies", "spec", "ref", "spec"):

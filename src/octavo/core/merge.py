@@ -238,7 +238,7 @@ class _Merge:
         return kept
 
     def _field(
-        self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: Any = _NOTHING
+        self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
         """Merge one field: an unchanged side yields; two different changes keep ours and record a conflict.
         ``gone`` stands for an absent element of a map: there, an edit beats a deletion."""
@@ -641,7 +641,7 @@ class _Merge:
 
 
 def _states(
-    base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]
+    base: Mapping[str, object], ours: Mapping[str, object], theirs: Mapping[str, object]
 ) -> dict[str, tuple[Any, Any, Any]]:
     found = {}
     for id in sorted({*base, *ours, *theirs}):
@@ -654,7 +654,7 @@ def _fields(value: Struct) -> tuple[str, ...]:
     return value.__struct_fields__
 
 
-def _tags(tags: Iterable[Any]) -> dict[str, Any]:
+def _tags(tags: Iterable[object]) -> dict[str, Any]:
     """Return tags by their slug; a tag is that slug or an object with it."""
     return {str(tag.get("tag")) if isinstance(tag, dict) else str(tag): tag for tag in tags}
 

@@ -69,17 +69,17 @@ def compose_yaml(text: str) -> yaml.Node | None:
         raise YamlError("the text contains invalid characters") from None
 
 
-def write_yaml(value: Any) -> str:
+def write_yaml(value: object) -> str:
     """Write block style, keys in the order given; ``read_yaml`` returns the same value."""
     return _dumped(value, flow=False)
 
 
-def write_flow(value: Any) -> str:
+def write_flow(value: object) -> str:
     """Write a value on one line, for use within a map or list."""
     return _dumped([value], flow=True).strip()[1:-1]
 
 
-def _dumped(value: Any, *, flow: bool) -> str:
+def _dumped(value: object, *, flow: bool) -> str:
     found = yaml.dump(
         value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9, default_flow_style=flow
     )
@@ -89,7 +89,7 @@ def _dumped(value: Any, *, flow: bool) -> str:
 class _Dumper(yaml.SafeDumper):
     """Dumper that never writes anchors, which are not read."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: object) -> bool:
         return True
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -76,7 +76,7 @@ class ModelProvider(Struct, frozen=True):
         messages: Sequence[ModelMessage],
         usage: TokenUsage,
         *,
-        schema: dict[str, Any] | None = None,
+        schema: Mapping[str, object] | None = None,
         max_tokens: int,
     ) -> Iterator[str]:
         """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: of the requested JSON;
@@ -239,7 +239,7 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
     time.sleep(deadlines.remaining(wait))
 
 
-def _normalize_vector(given: Any) -> list[float]:
+def _normalize_vector(given: object) -> list[float]:
     """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
         raise ModelFailed(f"expected vectors of 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
@@ -258,7 +258,7 @@ def _require_complete(reason: str | None) -> None:
         raise ModelFailed(f"the answer was truncated ({reason[:40]})")
 
 
-def _read_count(value: Any) -> int:
+def _read_count(value: object) -> int:
     return min(value, 10**9) if isinstance(value, int) and value > 0 else 0
 
 

@@ -8,7 +8,7 @@ document except its texts stays the same, no matter who translates."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -156,7 +156,7 @@ def _serialize(nodes: Nodes, parts: list[Any]) -> str:
     return "".join(out)
 
 
-def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
+def _rebuild(translated: str, parts: Sequence[object]) -> Nodes | None:
     """Return the nodes of a translation; None unless it has each tag once, of the same kind and nested as before."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
@@ -189,7 +189,7 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
     return _merge_texts(stack[0][1])
 
 
-def _has_text(part: Any) -> bool:
+def _has_text(part: object) -> bool:
     if isinstance(part, Leaf):
         kept = any(mark.type in ("code", "keyboard") for mark in part.marks)
         return not kept and bool(part.text.strip())

@@ -209,7 +209,7 @@ class _ErrorPrefix:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, EditError):
             where = ".".join(part for part in (self.entry, error.field) if part)
             made = BlockNotFound if isinstance(error, Missing) else BadRequest
@@ -217,7 +217,7 @@ class _ErrorPrefix:
 
 
 def _position(place: BlockPlace) -> BlockPosition:
-    def given(value: Any) -> Any:
+    def given(value: object) -> Any:
         return None if value is UNSET else value
 
     return BlockPosition(given(place.after), given(place.before), given(place.into), given(place.at))

@@ -150,7 +150,7 @@ def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> Any:
     return value
 
 
-def _named(value: dict[str, Any], field: str = "") -> dict[str, Any]:
+def _named(value: Mapping[str, object], field: str = "") -> dict[str, Any]:
     return {_element(field, key): item for key, item in value.items()}
 
 
@@ -178,7 +178,7 @@ class _Place(Struct):
     at: Annotated[int, Meta(ge=0)] | None = None
 
 
-def read_edited(conflict: MergeConflict, value: Any) -> Any:
+def read_edited(conflict: MergeConflict, value: object) -> Any:
     """Parse a custom value for a conflict into the internal form of the conflict's sides, ``(parent, at)``
     for a position. Raises BadRequest."""
     if conflict.kind == "deleted" and value is not None:

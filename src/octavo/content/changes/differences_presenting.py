@@ -235,6 +235,6 @@ class _Presenter:
 _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
 
 
-def _pair(before: Any, after: Any) -> dict[str, Any]:
+def _pair(before: object, after: object) -> dict[str, Any]:
     """Return both values, without missing ones."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

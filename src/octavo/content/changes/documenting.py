@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import UNSET
@@ -135,7 +136,7 @@ class BatchDocuments:
         _require_whole(source)
         return source, document
 
-    def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> tuple[Document, dict[str, Block]]:
+    def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
         """Return the document with references in the form of files, and the blocks it was edited from by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
@@ -235,7 +236,7 @@ class BatchDocuments:
         else:
             self.draft.put_item(owner_id, replace(owner, content=digest))
 
-    def _settled(self, ref: dict[str, Any], path: str) -> str | None:
+    def _settled(self, ref: Mapping[str, object], path: str) -> str | None:
         url = ref.get("url")
         if ref.get("kind") != "url" or not isinstance(url, str):
             return None

@@ -91,7 +91,7 @@ def read_review_body(
     return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
 
 
-def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: Any) -> ReviewRow:
+def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: object) -> ReviewRow:
     """Submit a review of the current content. ``said``: result of ``read_review_body``. Raises Forbidden for
     authors of the reviewed content."""
     change = store.lock_change(tx, access.change_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -27,5 +27,5 @@ class WrittenReferences:
         return self._in_block.get((reference.key, name)) or self._anywhere.get(name)
 
 
-def _name(meaning: dict[str, Any]) -> bytes:
+def _name(meaning: Mapping[str, object]) -> bytes:
     return msgspec.json.encode(meaning, order="sorted")

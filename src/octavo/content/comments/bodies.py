@@ -61,7 +61,7 @@ def parse(given: BodyInput) -> Parsed:
         raise BadRequest(f"body: {error}") from None
 
 
-def parse_plain(given: Any) -> Parsed:
+def parse_plain(given: object) -> Parsed:
     """Parse a body that is still a decoded JSON object, like ``parse``."""
     try:
         return parse(msgspec.convert(given, BodyInput))
@@ -190,5 +190,5 @@ def _html_to_text(parent: Any) -> None:
     parent.nodes = said
 
 
-def _is_html(node: Any) -> bool:
+def _is_html(node: object) -> bool:
     return isinstance(node, (Block, Inline)) and node.type == "unknown"

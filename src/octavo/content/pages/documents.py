@@ -7,6 +7,7 @@ consulted, and never become outdated.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -35,13 +36,13 @@ _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents depend on", 
 Evaluated = Literal["true", "false", "deterministic-only"]
 
 
-def shown_on(tx: Transaction, state: State, page_variables: dict[str, Any]) -> Shown:
+def shown_on(tx: Transaction, state: State, page_variables: Mapping[str, object]) -> Shown:
     """Return the values of expressions on a page for an anonymous visitor."""
     return Shown(list_variables(tx, state), page_variables)
 
 
 def evaluate_document_for(
-    tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: dict[str, Any]
+    tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: Mapping[str, object]
 ) -> Document:
     """Return the document with expressions replaced by values according to ``mode``."""
     if mode == "false":
@@ -57,7 +58,7 @@ def document_json(
     owner: Owner,
     body: str | None,
     evaluated: Evaluated = "false",
-    page_variables: dict[str, Any] | None = None,
+    page_variables: Mapping[str, object] | None = None,
 ) -> Raw:
     """Return the encoded document as the API shows it. ``evaluated``: whether to replace expressions by
     values."""
@@ -78,7 +79,11 @@ def document_json(
 
 
 def page_markdown(
-    tx: Transaction, state: State, body: str | None, evaluated: Evaluated, page_variables: dict[str, Any]
+    tx: Transaction,
+    state: State,
+    body: str | None,
+    evaluated: Evaluated,
+    page_variables: Mapping[str, object],
 ) -> str:
     """Return a page file as it was written, or with expressions replaced by values and everything else
     unchanged."""

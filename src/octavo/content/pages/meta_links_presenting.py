@@ -18,7 +18,7 @@ def meta_links_of(
 ) -> PageMetaLinks:
     """Return the meta links of a page that lead to the web or to something the resolver's reader can see."""
 
-    def target(ref: Any) -> PageTarget | UrlTarget | None:
+    def target(ref: object) -> PageTarget | UrlTarget | None:
         if not isinstance(ref, dict):
             return None
         meaning = resolver.resolve(page_owner(page), ref, "link")

@@ -7,7 +7,7 @@ space, and an external URL for everyone else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -256,7 +256,7 @@ class Resolver:
         return ResolvedReference("space", "ok", space_id, space_id)
 
     @staticmethod
-    def _person(ref: dict[str, Any]) -> ResolvedReference:
+    def _person(ref: Mapping[str, object]) -> ResolvedReference:
         kind: Any = ref["kind"]
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
@@ -297,7 +297,7 @@ class Resolver:
 
 
 def _page_ref(
-    owner: Owner, meaning: ResolvedReference, written: str, space: dict[str, Any]
+    owner: Owner, meaning: ResolvedReference, written: str, space: Mapping[str, object]
 ) -> dict[str, Any]:
     if meaning.anchor is None:
         return {"kind": "page", "page": meaning.target, **space}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -36,7 +36,7 @@ class DocumentView(Protocol):
     @property
     def withholds(self) -> bool: ...
     def shown(self, page: Page) -> Shown: ...
-    def is_withheld(self, ref: dict[str, Any]) -> bool: ...
+    def is_withheld(self, ref: Mapping[str, object]) -> bool: ...
     def item(self, item_id: str, kind: ItemKind) -> Item | None: ...
 
 
@@ -94,7 +94,7 @@ class ViewDocuments:
             if isinstance(node, Block) and node.type in types
         ]
 
-    def has_reference(self, page: Page, ref: dict[str, Any]) -> bool:
+    def has_reference(self, page: Page, ref: Mapping[str, object]) -> bool:
         """Return whether the visitor sees a page with this reference, before its blocks are rendered."""
         return any(found.ref == ref for found in references(self._to_be_drawn(page)))
 
@@ -196,7 +196,7 @@ class ViewDocuments:
 
         return replace_nodes(document, hold)
 
-    def _included(self, owner: Owner, ref: Any, inclusions: Inclusions) -> list[Any]:
+    def _included(self, owner: Owner, ref: object, inclusions: Inclusions) -> list[Any]:
         resolved = self._resolver.content_ref(owner, ref, "reusable-content") if isinstance(ref, dict) else {}
         item = self._view.item(str(resolved.get("reusableContent")), "reusable-content")
         if item is None or not item.content:
@@ -222,7 +222,7 @@ class ViewDocuments:
         if not gone:
             return document
 
-        def is_gone(node: Block | Inline, ref: Any) -> bool:
+        def is_gone(node: Block | Inline, ref: object) -> bool:
             return isinstance(ref, dict) and (node.type, _encoded(ref)) in gone
 
         def change(node: Block | Inline) -> list[Any] | None:
@@ -259,9 +259,9 @@ def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> lis
     return [Block(table.type, {**table.data, "records": records}, table.nodes, table.fragments, table.key)]
 
 
-def _ref_of(value: Any) -> Any:
+def _ref_of(value: object) -> Any:
     return value.get("ref", value) if isinstance(value, dict) else None
 
 
-def _encoded(ref: dict[str, Any]) -> bytes:
+def _encoded(ref: Mapping[str, object]) -> bytes:
     return msgspec.json.encode(ref, order="sorted")

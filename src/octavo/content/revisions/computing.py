@@ -274,7 +274,7 @@ def _size(page: Page) -> int:
     return 900 + len(page.title) + 4 * len(page.description or "")
 
 
-def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
+def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> Any:
     """Return the ID and the main revision of a space, as in the public description.
 
     Visitors of a site can't see other spaces than the one they read: a reference in a page does not publish

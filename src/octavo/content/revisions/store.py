@@ -222,7 +222,7 @@ def list_last_changes(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int
     }
 
 
-def _list_touched(tx: Transaction, where: str, **parameters: Any) -> TouchedIds:
+def _list_touched(tx: Transaction, where: str, **parameters: object) -> TouchedIds:
     pages = tx.all(f"SELECT page_id FROM page_versions WHERE branch_id = :branch AND {where}", **parameters)
     items = tx.all(f"SELECT item_id FROM item_versions WHERE branch_id = :branch AND {where}", **parameters)
     return TouchedIds(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
@@ -305,7 +305,7 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     return _revision(row)
 
 
-def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> None:
+def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, object]) -> None:
     """Record which Git commit was created from a revision, which is known only afterwards. A revision that
     came from a commit keeps that one."""
     tx.run(
@@ -477,7 +477,7 @@ def _overlay(layers: Iterable[list[tuple[Any, ...]]]) -> dict[str, tuple[Any, ..
     return found
 
 
-def _pages_where(tx: Transaction, state: State, where: str, **parameters: Any) -> list[Page]:
+def _pages_where(tx: Transaction, state: State, where: str, **parameters: object) -> list[Page]:
     """Return the pages for which ``where`` holds in the state as a whole, not just in one layer."""
     top, *below = state.layers
     rows = tx.all(
@@ -687,7 +687,7 @@ def count_pages(tx: Transaction, state: State) -> int:
     return _count(tx, state, "page_versions", "page_id", "1 = 1")
 
 
-def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: Any) -> int:
+def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: object) -> int:
     """Return the number of rows of the state for which ``where`` holds."""
     top, *below = state.layers
     live = "p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq AND p.deleted = 0"
@@ -970,7 +970,7 @@ def commit(
     author: str | None = None,
     agent: str | None = None,
     message: str | None = None,
-    git: Mapping[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     merged_from: str | None = None,
     parents: Iterable[str] = (),
     base_sequence: int | None = None,

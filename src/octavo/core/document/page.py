@@ -461,7 +461,7 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
     return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 
 
-def _entry(key: str, value: Any, ending: str) -> str:
+def _entry(key: str, value: object, ending: str) -> str:
     """Return one key as YAML; long text in the folded style that GitBook's files use."""
     if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
         text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))

@@ -78,7 +78,7 @@ def _inside(fragments: Sequence[Fragment], type: str) -> list[Block]:
     return next((list(one.nodes) for one in fragments if type in (one.type, one.fragment)), [])
 
 
-def _is_heading(node: Any) -> bool:
+def _is_heading(node: object) -> bool:
     return isinstance(node, Block) and node.type.startswith("heading-")
 
 

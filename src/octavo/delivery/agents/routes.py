@@ -87,7 +87,7 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
     perform = call.ask
     assert perform is not None, "the dispatcher passes it with every call"
 
-    def ask(operation_id: str, path: dict[str, str], body: Any = None) -> Any:
+    def ask(operation_id: str, path: dict[str, str], body: object = None) -> Any:
         return perform(call, operation_id, path, {}, body)
 
     undone = undoing.undo(call.db, caller.actor, ask, agent, since, body.before)

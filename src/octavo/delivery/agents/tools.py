@@ -6,7 +6,7 @@ permissions, never from the text of a page or comment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -127,7 +127,7 @@ class Using(Struct, frozen=True):
             )
 
 
-def _say(found: Any, start: int = 0) -> ToolText:
+def _say(found: object, start: int = 0) -> ToolText:
     """Return an answer as JSON text, cut to what a model reads at once. The structured content is complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
@@ -418,7 +418,7 @@ _PLACES = 5
 """Maximum number of pages that a check names for one broken link."""
 
 
-def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
+def _brief_conflict(conflict: Mapping[str, object]) -> dict[str, Any]:
     return {
         name: f"{value[:_BRIEF]}…" if isinstance(value, str) and len(value) > _BRIEF else value
         for name, value in conflict.items()
@@ -451,7 +451,7 @@ class Gaps(Struct, forbid_unknown_fields=True):
 def _gaps(on: Using, asked: Gaps) -> ToolText:
     path = {"organizationId": on.organization_id, "siteId": asked.site}
 
-    def count(event: str, by: str, limit: int, *more: dict[str, Any]) -> list[Any]:
+    def count(event: str, by: str, limit: int, *more: Mapping[str, object]) -> list[Any]:
         body = {
             "range": asked.days,
             "select": [{"column": "eventsCount"}],

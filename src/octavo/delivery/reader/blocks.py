@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
@@ -78,7 +78,7 @@ class PreparedBlock(NamedTuple):
     new_tab: bool
 
 
-def block_key(data: dict[str, Any]) -> str:
+def block_key(data: Mapping[str, object]) -> str:
     """Return the key that identifies a block on its page."""
     named = [data["integration"], data["block"], data["props"]]
     return hashlib.sha256(msgspec.json.encode(named, order="deterministic")).hexdigest()[:24]
@@ -211,7 +211,12 @@ class _Reader:
     """Converter from elements of a script's output to views. The tree has been checked and isn't deep."""
 
     def __init__(
-        self, state: dict[str, Any], labels: FrameLabels, new_tab: bool, live: bool, frames: Frames | None
+        self,
+        state: Mapping[str, object],
+        labels: FrameLabels,
+        new_tab: bool,
+        live: bool,
+        frames: Frames | None,
     ) -> None:
         self._state, self._labels, self._live, self._frames = state, labels, live, frames
         self._modal = self._labelled = False
@@ -307,18 +312,18 @@ class _Reader:
             )
         return ElementView(kind=_KINDS.get(kind, "column"), children=self._parts(given, "children"))
 
-    def _parts(self, given: dict[str, Any], *names: str) -> tuple[ElementView | str, ...]:
+    def _parts(self, given: Mapping[str, object], *names: str) -> tuple[ElementView | str, ...]:
         return tuple(one for name in names for one in self._children(given.get(name)))
 
-    def _inline_hint(self, hint: Any) -> tuple[ElementView | str, ...]:
+    def _inline_hint(self, hint: object) -> tuple[ElementView | str, ...]:
         """Return a hint that is a list of words and links, shown on one line."""
         return self._children(hint) if _is_line(hint) else ()
 
-    def _block_hint(self, hint: Any) -> tuple[ElementView | str, ...]:
+    def _block_hint(self, hint: object) -> tuple[ElementView | str, ...]:
         """Return a hint made of other elements. Hints of words have their own place."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
-    def _children(self, given: Any) -> tuple[ElementView | str, ...]:
+    def _children(self, given: object) -> tuple[ElementView | str, ...]:
         listed = given if isinstance(given, list) else [given]
         return tuple(
             self.element(one) if isinstance(one, dict) and "type" in one else self._text(one)
@@ -326,13 +331,13 @@ class _Reader:
             if one is not None
         )
 
-    def _value(self, given: Any) -> Any:
+    def _value(self, given: object) -> Any:
         """Return a value, or the part of the state that it refers to."""
         if isinstance(given, dict) and isinstance(given.get("$state"), str):
             return self._state.get(given["$state"])
         return given
 
-    def _text(self, given: Any) -> str:
+    def _text(self, given: object) -> str:
         value = self._value(given)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return ""
@@ -345,10 +350,10 @@ class _Reader:
         self.actions.append(action)
         return len(self.actions) - 1
 
-    def _press(self, given: dict[str, Any]) -> int | None:
+    def _press(self, given: Mapping[str, object]) -> int | None:
         return None if given.get("disabled") is True else self._action_number(given.get("onPress"))
 
-    def _frame(self, given: dict[str, Any], src: str, whose: Literal["own", "other"]) -> ElementView:
+    def _frame(self, given: Mapping[str, object], src: str, whose: Literal["own", "other"]) -> ElementView:
         data = given.get("data")
         told = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
         ratio = given.get("aspectRatio")
@@ -411,7 +416,7 @@ class _Reader:
             confirm=_confirm(given),
         )
 
-    def _editable_code(self, given: dict[str, Any]) -> ElementView | None:
+    def _editable_code(self, given: Mapping[str, object]) -> ElementView | None:
         """Return an editable code block as a field; None for any other, and if its value couldn't be sent back."""
         named = given.get("state")
         if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
@@ -430,7 +435,7 @@ class _Reader:
             act=self._action_number(given.get("onContentChange")),
         )
 
-    def _select(self, given: dict[str, Any], value: Any, name: str, label: str) -> ElementView:
+    def _select(self, given: Mapping[str, object], value: object, name: str, label: str) -> ElementView:
         """Return a select. If its options come from elsewhere, it shows its value and is inactive."""
         options = given.get("options")
         found = [
@@ -462,7 +467,7 @@ class _Reader:
             together = [*known.of, *field.of] if known is not None and known.kind == field.kind else field.of
             self.fields[name] = ComponentField(field.kind, together)
 
-    def _document(self, given: dict[str, Any]) -> Markup:
+    def _document(self, given: Mapping[str, object]) -> Markup:
         content = self._text(given.get("content"))
         if given["type"] == "markdown":
             document = read(content)
@@ -508,11 +513,11 @@ _ICONS = {
 """Icons whose names differ from ours."""
 
 
-def _icon(name: Any) -> Markup | None:
+def _icon(name: object) -> Markup | None:
     return icon(_ICONS.get(name, name)) if isinstance(name, str) else None
 
 
-def _is_line(hint: Any) -> bool:
+def _is_line(hint: object) -> bool:
     """Return whether a hint is a list of only words and links."""
     return isinstance(hint, list) and all(
         isinstance(one, str) or (isinstance(one, dict) and one.get("type") in ("text", "link"))
@@ -520,14 +525,14 @@ def _is_line(hint: Any) -> bool:
     )
 
 
-def _confirm(given: dict[str, Any]) -> str:
+def _confirm(given: Mapping[str, object]) -> str:
     """Return the question asked before a press counts."""
     asked = given.get("confirm")
     parts = [asked.get("title"), asked.get("text")] if isinstance(asked, dict) else []
     return "\n\n".join(part for part in parts if isinstance(part, str))[:500]
 
 
-def _address(holder: Any) -> str | None:
+def _address(holder: object) -> str | None:
     """Return the http or https URL of an image, frame, or link."""
     url = holder.get("url") if isinstance(holder, dict) else None
     if isinstance(url, dict):
@@ -544,7 +549,7 @@ def _find_opened_url(action: Any) -> str | None:
     return _safe_url(action.get("url")) if named == "@ui.url.open" else None
 
 
-def _safe_url(url: Any) -> str | None:
+def _safe_url(url: object) -> str | None:
     safe = safe_url(url)
     if safe is None or not safe.lower().startswith(("https://", "http://")):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from itertools import groupby, islice
 from typing import Any
@@ -316,7 +316,7 @@ class PageBuilder:
         return find_operation(self._tx, asker, blocks, spec, key)
 
     def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[dict[str, Any]], str | None]:
-        def address(data: dict[str, Any]) -> str | None:
+        def address(data: Mapping[str, object]) -> str | None:
             if not noted.ask("has_block", data["integration"], data["block"]):
                 return None
             return f"{self._visit.base}~block?{urlencode({'page': page.id, 'block': block_key(data)})}"
@@ -694,7 +694,7 @@ class PageBuilder:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
 
-        def address(ref: dict[str, Any]) -> str | None:
+        def address(ref: Mapping[str, object]) -> str | None:
             target = noted.link(ref)
             if target is None or target.href is None:
                 return None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -86,7 +86,7 @@ def queue(
     recipient: DeliveryRecipient,
     organization_id: str,
     type: str,
-    event: dict[str, Any],
+    event: Mapping[str, object],
     *,
     id: str,
     installation_id: str | None = None,

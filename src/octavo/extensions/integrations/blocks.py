@@ -9,7 +9,7 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -178,7 +178,7 @@ def _pages_that_may_show(tx: Transaction, view: SpaceView, name: str) -> Iterato
             yield page
 
 
-def _encoded(value: Any) -> bytes:
+def _encoded(value: object) -> bytes:
     return msgspec.json.encode(value, order="sorted")
 
 
@@ -195,11 +195,11 @@ def render_block(
     subject: Subject,
     space_id: str,
     block_id: str,
-    props: dict[str, Any],
+    props: Mapping[str, object],
     theme: Literal["light", "dark"],
     *,
-    state: dict[str, Any] | None = None,
-    action: dict[str, Any] | None = None,
+    state: Mapping[str, object] | None = None,
+    action: Mapping[str, object] | None = None,
 ) -> Rendered:
     """Render a block of a page that is only read: its first state, or the state after an action. Raises
     BadRequest, Failed, NotFound, Unavailable."""

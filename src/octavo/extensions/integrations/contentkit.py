@@ -6,6 +6,7 @@ Renderers rely on this: no elements but those below, no URLs but http and https.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -79,7 +80,7 @@ def read_output(data: bytes) -> dict[str, Any]:
     return {"type": "element", **output}
 
 
-def _check_tree(root: dict[str, Any]) -> None:
+def _check_tree(root: Mapping[str, object]) -> None:
     waiting: list[tuple[Any, str, int]] = [(root, "element", 1)]
     count = 0
     while waiting:
@@ -102,7 +103,7 @@ def _check_tree(root: dict[str, Any]) -> None:
             waiting += _parts(element.get(name), f"{place}.{name}", depth + 1)
 
 
-def _parts(value: Any, place: str, depth: int) -> list[tuple[Any, str, int]]:
+def _parts(value: object, place: str, depth: int) -> list[tuple[Any, str, int]]:
     if isinstance(value, dict):
         return [(value, place, depth)]
     if isinstance(value, list):
@@ -118,7 +119,7 @@ def _parts(value: Any, place: str, depth: int) -> list[tuple[Any, str, int]]:
     return []
 
 
-def _check_address(holder: Any, place: str) -> None:
+def _check_address(holder: object, place: str) -> None:
     """Validate the URL of an image, frame, link, or option. URLs that the client builds from parts use https."""
     if not isinstance(holder, dict) or "url" not in holder:
         return

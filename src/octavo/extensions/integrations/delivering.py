@@ -3,7 +3,7 @@ deliveries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -98,7 +98,7 @@ def queue(
     installation_id: str | None,
     organization_id: str,
     type: str,
-    fields: dict[str, Any],
+    fields: Mapping[str, object],
     *,
     place: tuple[str, str] = ("", ""),
     previous: tuple[Sealer, dict[str, Any]] | None = None,

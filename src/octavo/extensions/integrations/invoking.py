@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -137,7 +137,7 @@ def _host(processes: int) -> Host:
 def invoke(
     context: Context,
     subject: Subject,
-    event: dict[str, Any],
+    event: Mapping[str, object],
     finished: Callable[[ScriptOutcome], None],
     *,
     body: bytes | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from octavo.kit.clock import iso
@@ -55,6 +56,6 @@ def describe_event(event: Event) -> dict[str, Any]:
     return build_message(event.type, event.created_at, data)
 
 
-def build_message(type: str, at: int, data: dict[str, Any]) -> dict[str, Any]:
+def build_message(type: str, at: int, data: Mapping[str, object]) -> dict[str, Any]:
     """Return a message in the format of Standard Webhooks. ``at``: milliseconds."""
     return {"type": type, "timestamp": iso(at), "data": data}

@@ -181,7 +181,7 @@ class RemoteConnection:
 
         with self._client() as client:
 
-            def pack_data(have: Any, want: Any, **more: Any) -> Any:
+            def pack_data(have: object, want: object, **more: object) -> Any:
                 return copy.pack(commit, expected or above)
 
             def send() -> Any:

@@ -384,7 +384,7 @@ class Repository:
         return str(commit.id.decode())
 
 
-def _entries_of(tree: Any) -> dict[bytes, tuple[int, bytes]]:
+def _entries_of(tree: object) -> dict[bytes, tuple[int, bytes]]:
     if not isinstance(tree, Tree):
         raise Stopped(Reason.DAMAGED, "The repository is incomplete.")
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}

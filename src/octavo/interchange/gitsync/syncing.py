@@ -142,7 +142,7 @@ def _ended_badly(
 
 
 def _tell(
-    tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: Any
+    tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: object
 ) -> None:
     organization = get_space(tx, row.space_id).organization_id
     emit(

@@ -69,7 +69,7 @@ class Api:
         self._wait = wait
         self._tick = tick
 
-    def answer(self, path: str, **query: Any) -> Any:
+    def answer(self, path: str, **query: object) -> Any:
         """Return the decoded response. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
@@ -77,7 +77,7 @@ class Api:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise SourceError(f"{path}: the response isn't JSON") from None
 
-    def get(self, path: str, **query: Any) -> dict[str, Any]:
+    def get(self, path: str, **query: object) -> dict[str, Any]:
         """Return the decoded response, an object. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
@@ -85,7 +85,7 @@ class Api:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise SourceError(f"{path}: the response isn't a JSON object") from None
 
-    def _url(self, path: str, query: Mapping[str, Any]) -> str:
+    def _url(self, path: str, query: Mapping[str, object]) -> str:
         asked = {name: value for name, value in query.items() if value is not None}
         return f"{self.base}{path}" + (f"?{urlencode(asked)}" if asked else "")
 

@@ -8,7 +8,7 @@ import hashlib
 import posixpath
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -369,7 +369,7 @@ def _make_default(made: Source, title: str) -> Source:
     return join_parts(made.parts, structure)
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
+def _objects(value: object) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
@@ -386,7 +386,7 @@ def _listed_pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
         ending.check(str(number))
 
 
-def _tree(pages: list[dict[str, Any]]) -> list[_Listed]:
+def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
     """Return the pages of a category as a tree. They are listed in order, and each names its parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -92,7 +92,7 @@ def _types(operation: Operation) -> list[Any]:
     return found
 
 
-def _options(returns: Any) -> list[Any]:
+def _options(returns: object) -> list[Any]:
     """Return the alternatives of a response one by one: they need no tag, because no one are not decoded here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
@@ -133,7 +133,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {**(options[0] if len(options) == 1 else {"anyOf": options}), **rest}
 
 
-def _explain(schema: Any, place: str, meanings: Meanings) -> None:
+def _explain(schema: object, place: str, meanings: Meanings) -> None:
     """Add descriptions to all properties that have none."""
     if isinstance(schema, list):
         for part in schema:
@@ -171,7 +171,7 @@ def component_name(given: str) -> str:
     return SCHEMA_NAMES.get(name, name)
 
 
-def _rename(value: Any, names: dict[str, str]) -> Any:
+def _rename(value: object, names: dict[str, str]) -> Any:
     if isinstance(value, list):
         return [_rename(item, names) for item in value]
     if isinstance(value, dict):
@@ -185,7 +185,7 @@ def _rename(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
-def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple[list[Any], dict[str, Any]]:
     """Return schemas and components under their public names. Raises ValueError when two types have the same
     name: each needs a name that is clear without its module."""
     names = {given: component_name(given) for given in components}
@@ -200,7 +200,7 @@ def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], d
     return _rename(schemas, names), renamed
 
 
-def _complete(schema: Any) -> None:
+def _complete(schema: object) -> None:
     """Complete schemas for generators of clients: arrays of anything get ``items``, and patterns follow
     ECMAScript, where ``$`` is the very end."""
     if isinstance(schema, list):
@@ -218,7 +218,7 @@ def _complete(schema: Any) -> None:
 
 
 def _tell_defaults(
-    operations: Iterable[Operation], shapes: Mapping[str, Any], components: dict[str, Any]
+    operations: Iterable[Operation], shapes: Mapping[str, object], components: Mapping[str, object]
 ) -> None:
     """Add defaults of optional body fields to their descriptions: with ``default`` in a schema, generators of
     clients would make the property required."""

@@ -171,7 +171,7 @@ class ToolCall(NamedTuple):
 class _Wrong(Exception):
     """Protocol error."""
 
-    def __init__(self, code: int, message: str, **data: Any) -> None:
+    def __init__(self, code: int, message: str, **data: object) -> None:
         super().__init__(message)
         self.code, self.data = code, data
 
@@ -192,7 +192,7 @@ def _about(server: Server) -> dict[str, str]:
     return {"name": "octavo", "title": server.title, "version": version("octavo")}
 
 
-def _discover(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _discover(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     return {
         "supportedVersions": VERSIONS,
         "capabilities": server.capabilities,
@@ -201,7 +201,7 @@ def _discover(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def _initialize(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _initialize(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in _AGREED else _AGREED[0],
@@ -211,11 +211,11 @@ def _initialize(server: Server, on: Any, params: dict[str, Any]) -> dict[str, An
     }
 
 
-def _list_tools(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _list_tools(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     return {"tools": [_described(name, tool) for name, tool in server.tools.items()]}
 
 
-def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _call_tool(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     name = params.get("name")
     tool = server.tools.get(name) if isinstance(name, str) else None
     if tool is None:
@@ -235,7 +235,7 @@ def _said(said: ToolText, wrong: bool) -> dict[str, Any]:
     return found if said.data is None else {**found, "structuredContent": msgspec.to_builtins(said.data)}
 
 
-def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _list_resources(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     cursor = params.get("cursor", "")
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
         raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier answer")
@@ -254,7 +254,7 @@ def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str
     return {"resources": told, **({"nextCursor": str(start + len(found))} if more else {})}
 
 
-def _read_resource(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     address = params.get("uri")
     if not isinstance(address, str):
         raise _Wrong(_INVALID_PARAMS, "params.uri: must be the URI of a resource")
@@ -264,7 +264,7 @@ def _read_resource(server: Server, on: Any, params: dict[str, Any]) -> dict[str,
     return {"contents": [{"uri": address, "mimeType": found[0], "text": found[1]}]}
 
 
-def _list_prompts(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     told = [
         {
             "name": name,
@@ -280,7 +280,7 @@ def _list_prompts(server: Server, on: Any, params: dict[str, Any]) -> dict[str, 
     return {"prompts": told}
 
 
-def _get_prompt(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
     name, given = params.get("name"), params.get("arguments") or {}
     prompt = server.prompts.get(name) if isinstance(name, str) else None
     if prompt is None:
@@ -315,7 +315,7 @@ _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _re
 _LISTS_KEPT_FOR = 60_000
 
 
-def _check_single(method: str, named: Any, meta: Any, headers: Headers) -> None:
+def _check_single(method: str, named: object, meta: object, headers: Headers) -> None:
     """Check that a request states its version, and that its headers match. Raises ``_Wrong``."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
         message = f"params._meta: must contain {_VERSION_KEY} and {_CAPABILITIES_KEY}"
@@ -346,12 +346,12 @@ def _answer_single(
     return result if kept is None else {**result, "ttlMs": kept, "cacheScope": "private"}
 
 
-def _json(status: int, id: Any, **said: Any) -> Answer:
+def _json(status: int, id: object, **said: object) -> Answer:
     body = msgspec.json.encode({"jsonrpc": "2.0", "id": id, **said})
     return Answer(status, body, "application/json", {"cache-control": "no-store"})
 
 
-def _error(status: int, id: Any, code: int, message: str, **data: Any) -> Answer:
+def _error(status: int, id: object, code: int, message: str, **data: object) -> Answer:
     error = {"code": code, "message": message} | ({"data": data} if data else {})
     return _json(status, id, error=error)
 
@@ -410,7 +410,7 @@ def answer_call(call: ToolCall, result: bytes) -> Answer:
     return _json(200, call.id, result=Raw(result))
 
 
-def answer_message(server: Server, on: Any, body: bytes, headers: Headers) -> Answer:
+def answer_message(server: Server, on: object, body: bytes, headers: Headers) -> Answer:
     """Return the answer to one posted message. ``on``: what the tools work on."""
     if headers.protocol and headers.protocol not in VERSIONS:
         message = f"MCP-Protocol-Version: must be one of {', '.join(VERSIONS)}"

@@ -20,7 +20,7 @@ class PinnedBackend(httpcore.NetworkBackend):
         self._deadline = deadline
         self._sockets = httpcore.SyncBackend()
 
-    def connect_tcp(self, host: str, port: int, *_: Any, **__: Any) -> httpcore.NetworkStream:
+    def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> httpcore.NetworkStream:
         for address in self._addresses[:-1]:
             try:
                 return self._connect(address, port, share=0.5)

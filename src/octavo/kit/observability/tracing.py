@@ -100,7 +100,7 @@ class Span:
         """Wrap a function so that the time until it starts is recorded as waiting for a turn."""
         asked = time.perf_counter()
 
-        def begin(*arguments: Any) -> T:
+        def begin(*arguments: object) -> T:
             self.waited_seconds += time.perf_counter() - asked
             return function(*arguments)
 
@@ -318,7 +318,7 @@ def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], T
     if _tracer is None:
         return execute
 
-    def measure(sql: str, parameters: Any) -> TracedCursor:
+    def measure(sql: str, parameters: object) -> TracedCursor:
         made = _current.get()
         if made is None:
             return execute(sql, parameters)

@@ -90,7 +90,7 @@ def emit(
     *,
     organization_id: str | None = None,
     space_id: str | None = None,
-    **payload: Any,
+    **payload: object,
 ) -> None:
     """Add an event to the transaction; consumers of this process wake once it commits."""
     tx.run(

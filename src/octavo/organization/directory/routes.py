@@ -38,7 +38,7 @@ def _user_state(row: store.ScimUserRow) -> dict[str, Any]:
 
 
 def _audit_user(
-    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: Any
+    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: object
 ) -> None:
     # Changes to people who have not accepted yet are recorded with their invitation.
     if row.user_id is not None:
@@ -63,7 +63,7 @@ def _group_state(tx: Transaction, row: store.ScimGroupRow) -> dict[str, Any]:
 
 
 def _audit_group(
-    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: Any
+    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: object
 ) -> None:
     if states.get("before") != states.get("after"):
         audit(tx, call.actor, action, org.organization_id, ("team", group_id), **states)

@@ -118,7 +118,7 @@ _cache: OwnCache[tuple[float, Any]] = OwnCache("sign-in providers", 1)
 """Metadata and keys of a provider, with the time at which they were fetched."""
 
 
-def _fetch(context: Context, url: str, type: Any, *, at_most: float = _KEEP_SECONDS) -> Any:
+def _fetch(context: Context, url: str, type: object, *, at_most: float = _KEEP_SECONDS) -> Any:
     """Return the JSON document at a URL, at most ``at_most`` seconds old. Raises BadProvider."""
     kept = _cache.of(context.db).get(url)
     if kept is not None and time.monotonic() - kept[0] < at_most:

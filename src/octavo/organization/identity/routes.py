@@ -66,8 +66,8 @@ def _audit_own_account(
     action: str,
     *,
     only: str | None = None,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """Record a change that the caller made to their own account in their organizations' audit logs."""
     actor: Actor = call.actor

@@ -33,7 +33,7 @@ def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) 
         raise BadRequest("hostname: already taken. Choose another one")
 
 
-def update(tx: Transaction, access: OrgAccess, given: Mapping[str, Any]) -> store.OrgRow:
+def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> store.OrgRow:
     """Update the given values of title, hostname, default role, email domains, and the fields of
     ``OrgSettings``. Raises BadRequest, Forbidden, and NotFound for objects of other organizations."""
     before = store.get_organization(tx, access.organization_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -298,7 +298,7 @@ def _flatten_claims(visitor: Visitor) -> str | None:
     """Return signed claims as JSON of strings, with dotted names for nested ones; None if there are none."""
     found: dict[str, str] = {}
 
-    def walk(claims: dict[str, Any], above: str) -> None:
+    def walk(claims: Mapping[str, object], above: str) -> None:
         for name, value in claims.items():
             if isinstance(value, dict):
                 walk(value, f"{above}{name}.")

@@ -93,7 +93,7 @@ class _Question:
         self.where = ["e.site_id = :site", self._sight.where]
         self._host = host
 
-    def bind(self, value: Any) -> str:
+    def bind(self, value: object) -> str:
         name = f"p{len(self.parameters)}"
         self.parameters[name] = value
         return f":{name}"
@@ -164,7 +164,7 @@ class _Question:
         return found if condition.operator == "in" else f"NOT COALESCE({found}, 1 = 0)"
 
 
-def _value(place: str, name: str, value: Any) -> Any:
+def _value(place: str, name: str, value: object) -> Any:
     if value is None:
         return None
     if name == "datetime":

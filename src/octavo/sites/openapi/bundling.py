@@ -61,7 +61,7 @@ def bundle(files: SpecFiles) -> dict[str, Any]:
     return whole
 
 
-def drop_empty_keys(value: Any) -> bool:
+def drop_empty_keys(value: object) -> bool:
     """Remove keys without a value from a description in place, as authors of YAML leave them (``schema:``). Returns
     whether there were any. Keys chosen by authors stay, and so does null as a value of the API."""
     stack: list[tuple[Any, bool]] = [(value, False)]
@@ -88,11 +88,11 @@ def drop_empty_keys(value: Any) -> bool:
     return found
 
 
-def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any:
+def walk_references(value: object, change: Callable[[str, Way], str | None]) -> Any:
     """Return a copy of a description with references replaced by ``change(reference, way)``; None leaves them
     unchanged."""
 
-    def copy(here: Any, way: Way, named: bool) -> Any:
+    def copy(here: object, way: Way, named: bool) -> Any:
         if isinstance(here, list):
             return [copy(item, (*way, index), False) for index, item in enumerate(here)]
         if not isinstance(here, dict):
@@ -117,7 +117,7 @@ def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any
     return copy(value, (), False)
 
 
-def use_full_paths(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+def use_full_paths(files: Mapping[str, object], path: str) -> tuple[Any, list[str]]:
     """Return a file with its references to other files changed to their full paths, and the files it refers to."""
     named: dict[str, None] = {}
 
@@ -203,7 +203,7 @@ class _Bundler:
             self._wanted.append(other)
         return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
 
-    def _check(self, whole: dict[str, Any]) -> None:
+    def _check(self, whole: Mapping[str, object]) -> None:
         """Check that every reference leads to something other than a reference."""
 
         def look(reference: str, way: Way) -> None:
@@ -239,7 +239,7 @@ def pointer_keys(reference: str) -> Iterator[str]:
         yield unquote(step).replace("~1", "/").replace("~0", "~")
 
 
-def resolve(whole: Any, reference: str) -> Any:
+def resolve(whole: object, reference: str) -> Any:
     """Return the target of a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
     if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
         raise LookupError(reference)

@@ -131,7 +131,7 @@ class _Maker:
         self._left = _VALUES
         self._within: list[str] = []
 
-    def make(self, value: Any, depth: int, name: str = "") -> Any:
+    def make(self, value: object, depth: int, name: str = "") -> Any:
         """Return a value; None if nothing can be said, and for a schema nested in itself. ``name``: of the value."""
         schema_name = self._description.name_of(value)
         if schema_name in self._within:
@@ -142,7 +142,7 @@ class _Maker:
             self._within.pop()
         return made
 
-    def _made(self, value: Any, depth: int, name: str) -> Any:
+    def _made(self, value: object, depth: int, name: str) -> Any:
         self._left -= 1
         schema = self._description.follow(value)
         if "example" in schema:

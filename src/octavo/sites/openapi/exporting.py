@@ -113,7 +113,7 @@ def _postman(description: ApiDescription) -> Export:
     return Export("postman.json", "application/json", _dump(collection))
 
 
-def _dump(value: Any) -> bytes:
+def _dump(value: object) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 

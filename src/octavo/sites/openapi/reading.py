@@ -118,7 +118,7 @@ def _read_json(text: str, name: str) -> SourceFile:
     return SourceFile(text, value, line)
 
 
-def _count(value: Any, name: str) -> None:
+def _count(value: object, name: str) -> None:
     """Raise SpecError for a value that is too deep or contains too many values."""
     count = 0
     level = [value]

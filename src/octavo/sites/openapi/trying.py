@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any, Literal
 from urllib.parse import quote, unquote, urlencode
@@ -267,7 +267,7 @@ class _Checks:
         self._left = _CHECKS
         self.schemas: dict[str, Any] = {}
 
-    def take(self, value: Any, depth: int = 0) -> Any:
+    def take(self, value: object, depth: int = 0) -> Any:
         """Return the reduced schema; None if it accepts anything."""
         self._left -= 1
         if not isinstance(value, dict) or self._left < 0 or depth > 30:
@@ -399,7 +399,7 @@ def _choices(description: ApiDescription, schema: Data) -> list[str]:
     return [each if isinstance(each, str) else body_text("", each) for each in values[:_VALUES]]
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     """Return a value as written into a field; values of a list are on separate lines."""
     if isinstance(value, list):
         return "\n".join(_format_value(each) for each in value)
@@ -499,7 +499,7 @@ _COMPUTED = re.compile(
 
 
 def _scheme(
-    description: ApiDescription, name: str, scopes: list[Any] | None = None, together: int = 1
+    description: ApiDescription, name: str, scopes: Sequence[object] | None = None, together: int = 1
 ) -> Scheme | None:
     data = description.follow(description.security_schemes.get(name))
     placeholder = text_of(data.get("x-gitbook-token-placeholder"))[:200]
@@ -545,7 +545,7 @@ def _scheme(
     return None
 
 
-def _safe_url(value: Any) -> str:
+def _safe_url(value: object) -> str:
     """Return a URL that may be opened; otherwise ""."""
     text = text_of(value)[:2000]
     return text if re.match(r"(?i)https?://[^/?#]", text) else ""

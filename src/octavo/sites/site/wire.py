@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -187,7 +188,7 @@ def proxied_path(site: SiteRow) -> str:
     return f"{PROXIED}{site.id}"
 
 
-def _public_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
+def _public_ads(ads: Mapping[str, object] | None) -> dict[str, Any] | UnsetType:
     """Return ad settings without what is only for the ad network."""
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 

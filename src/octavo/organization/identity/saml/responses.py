@@ -367,7 +367,7 @@ def _attribute(assertion: Any, names: tuple[str, ...]) -> str | None:
     return None
 
 
-def _display_name(assertion: Any) -> str | None:
+def _display_name(assertion: object) -> str | None:
     whole = _attribute(assertion, _DISPLAY_NAMES)
     parts = [part for names in (_GIVEN_NAMES, _SURNAMES) if (part := _attribute(assertion, names))]
     found = whole or " ".join(parts)

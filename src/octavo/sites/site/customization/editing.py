@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -129,7 +130,7 @@ def _read(kept: str | None) -> StoredCustomization:
     return StoredCustomization(customization, plain.get("themes", {}).get("default"))
 
 
-def _convert(stored: dict[str, Any]) -> Customization:
+def _convert(stored: Mapping[str, object]) -> Customization:
     """The customization that is stored. Earlier versions took some control characters in URLs."""
     try:
         return msgspec.convert(stored, Customization)
@@ -137,7 +138,7 @@ def _convert(stored: dict[str, Any]) -> Customization:
         return msgspec.convert(_without_controls(stored), Customization)
 
 
-def _without_controls(stored: Any) -> Any:
+def _without_controls(stored: object) -> Any:
     """What is stored, with another character for each control character of a URL."""
     if isinstance(stored, dict):
         return {name: _without_controls(value) for name, value in stored.items()}
@@ -302,7 +303,7 @@ def _merge_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+def _without_nulls(values: Mapping[str, object]) -> dict[str, Any]:
     """Remove nulls, except in links without a target, and objects that become empty."""
     found = {}
     for name, value in values.items():
@@ -331,7 +332,7 @@ def _require_fonts(tx: Transaction, site: SiteAccess, body: PutCustomization) ->
 def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:
     found: list[ContentRef] = []
 
-    def walk(value: Any) -> None:
+    def walk(value: object) -> None:
         if isinstance(value, ContentRef):
             found.append(value)
         elif isinstance(value, list):
@@ -345,5 +346,5 @@ def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:
     return found
 
 
-def _note(tx: Transaction, site: SiteAccess, target: tuple[str, str], before: Any, after: Any) -> None:
+def _note(tx: Transaction, site: SiteAccess, target: tuple[str, str], before: object, after: object) -> None:
     audit(tx, site.actor, f"{target[0]}.customized", site.organization_id, target, before=before, after=after)
