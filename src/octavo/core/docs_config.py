@@ -8,6 +8,8 @@ from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct, field
 
+from octavo.core.json_types import JsonObject
+
 from .expressions import ExpressionError, parse
 from .free_names import free_name
 from .problems import Problem
@@ -408,9 +410,9 @@ def write_docs(config: DocsConfig) -> str:
     )
 
 
-def describe_entry(entry: DocsEntry) -> dict[str, Any]:
+def describe_entry(entry: DocsEntry) -> JsonObject:
     """Return an entry with all its content as it appears in a ``docs.yaml``."""
-    made: dict[str, Any] = {"type": entry.type, "key": entry.key, "title": entry.title}
+    made: JsonObject = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):
             made[name] = value

@@ -18,6 +18,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
+
 from .free_names import free_name
 from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
 from .page_fields import FIELDS, PageFields
@@ -102,7 +104,7 @@ class MergeResult(Struct):
     and notes."""
 
     pages: dict[str, Page | None]
-    items: dict[str, Any]
+    items: JsonObject
     bodies: dict[str, str]
     conflicts: list[MergeConflict]
     notes: list[Note]
@@ -258,7 +260,7 @@ class _Merge:
         id: str,
         field: str,
         three: tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]],
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         base, ours, theirs = three
         merged = {}
         for name in dict.fromkeys([*ours, *theirs]):
@@ -272,7 +274,7 @@ class _Merge:
         def three(name: str) -> tuple[Any, Any, Any]:
             return getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name)
 
-        def maps(name: str, of: Callable[[Any], dict[str, Any]]) -> tuple[Any, Any, Any]:
+        def maps(name: str, of: Callable[[Any], JsonObject]) -> tuple[Any, Any, Any]:
             before, mine, yours = three(name)
             return {} if before is _NOTHING else of(before), of(mine), of(yours)
 
@@ -613,7 +615,7 @@ class _Merge:
                 partial(numbered_path, path),
             )
             taken.add(free)
-            into: dict[str, Any] = self.pages if kind == "page" else self.out.items
+            into: JsonObject = self.pages if kind == "page" else self.out.items
             into[entry.id] = replace(entry, **{field: free})
             self._note("path", kind, entry.id, path, free)
 
@@ -624,7 +626,7 @@ class _Merge:
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
 
     def _seat_path(
-        self, entry: Any, field: str, target: str, seats: set[Any], old: set[str | None], into: dict[str, Any]
+        self, entry: Any, field: str, target: str, seats: set[Any], old: set[str | None], into: JsonObject
     ) -> None:
         path = getattr(entry, field)
         if path is None:
@@ -654,7 +656,7 @@ def _fields(value: Struct) -> tuple[str, ...]:
     return value.__struct_fields__
 
 
-def _tags(tags: Iterable[object]) -> dict[str, Any]:
+def _tags(tags: Iterable[object]) -> JsonObject:
     """Return tags by their slug; a tag is that slug or an object with it."""
     return {str(tag.get("tag")) if isinstance(tag, dict) else str(tag): tag for tag in tags}
 

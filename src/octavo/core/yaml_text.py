@@ -14,6 +14,8 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 MAX_CHARACTERS = 512 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 50_000
@@ -134,9 +136,9 @@ class _Reading:
             str(node.value), plain=not getattr(node, "style", None) and not node.tag.endswith(":str")
         )
 
-    def _map(self, node: yaml.MappingNode, way: tuple[str | int, ...], depth: int) -> dict[str, Any]:
-        merged: dict[str, Any] = {}
-        found: dict[str, Any] = {}
+    def _map(self, node: yaml.MappingNode, way: tuple[str | int, ...], depth: int) -> JsonObject:
+        merged: JsonObject = {}
+        found: JsonObject = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise YamlError("a key must be text", key_node.start_mark.line + 1)

@@ -9,11 +9,12 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.core.masking import mask_secrets
 from octavo.errors import Unavailable
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits, Streamed
@@ -81,7 +82,7 @@ class ModelProvider(Struct, frozen=True):
     ) -> Iterator[str]:
         """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: of the requested JSON;
         providers without support for schemas get it as text. Raises ModelFailed, OutOfTime."""
-        body: dict[str, Any] = {
+        body: JsonObject = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
             "max_tokens": max_tokens,
@@ -198,7 +199,7 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed("the vectors have different lengths", may_pass=True)
         return vectors
 
-    def _decode(self, data: bytes, usage: TokenUsage) -> dict[str, Any]:
+    def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
         """Return a JSON object that isn't an error, and update ``usage``."""
         try:
             found = msgspec.json.decode(data)

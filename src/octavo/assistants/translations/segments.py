@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text
+from octavo.core.json_types import JsonObject
 
 _TAG = re.compile(r"<(/?)(\d{1,4})(/?)>")
 _ESCAPED = re.compile(r"&(amp|lt|gt);")
@@ -101,11 +102,11 @@ def _of_data(block: Block, field: str) -> TextSegment:
     return TextSegment(_escape(block.data[field]), put)
 
 
-def _columns(table: Block) -> list[dict[str, Any]]:
+def _columns(table: Block) -> list[JsonObject]:
     return [column for column in table.data.get("definition", {}).values() if column.get("title")]
 
 
-def _of_column(column: dict[str, Any]) -> TextSegment:
+def _of_column(column: JsonObject) -> TextSegment:
     def put(translated: str) -> bool:
         column["title"] = _line(translated)
         return True

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.revisions.bodies import get_body
+from octavo.core.json_types import JsonObject
 from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import FIELDS, Cover, LayoutOptions, wire_name
 from octavo.errors import BadRequest
@@ -150,11 +151,11 @@ def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> Any:
     return value
 
 
-def _named(value: Mapping[str, object], field: str = "") -> dict[str, Any]:
+def _named(value: Mapping[str, object], field: str = "") -> JsonObject:
     return {_element(field, key): item for key, item in value.items()}
 
 
-def _whole(tx: Transaction, target: str, value: dict[str, Any]) -> dict[str, Any]:
+def _whole(tx: Transaction, target: str, value: JsonObject) -> JsonObject:
     """Present a page or item as a whole, with its text."""
     shown = _named({key: item for key, item in value.items() if key not in _INTERNAL})
     for key in ("layout", "cover"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, Forbidden, NotFound, Unavailable
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
@@ -42,7 +43,7 @@ def register_review_comments(comments: ReviewComments) -> None:
 
 def review_comments(
     to: Recipient, tx: Transaction, change: ChangeRow, reviews: Iterable[ReviewRow], format: Format
-) -> dict[str, Any]:
+) -> JsonObject:
     ids = [review.id for review in reviews]
     return _comments[0].show(to, tx, change, ids, format) if _comments and ids else {}
 
@@ -80,9 +81,7 @@ def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | 
     return None
 
 
-def read_review_body(
-    to: Recipient, tx: Transaction, access: ChangeAccess, comment: dict[str, Any] | None
-) -> Any:
+def read_review_body(to: Recipient, tx: Transaction, access: ChangeAccess, comment: JsonObject | None) -> Any:
     """Parse the body of a review before anything is locked; None if it is empty."""
     if not comment:
         return None

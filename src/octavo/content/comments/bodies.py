@@ -17,6 +17,7 @@ from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, walk
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write as write_markdown
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import find_user
@@ -155,7 +156,7 @@ def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
 # --- presenting ---------------------------------------------------------------------------------------
 
 
-def document_json(source: str) -> dict[str, Any]:
+def document_json(source: str) -> JsonObject:
     """Return a stored body as JSON nodes. HTML that is not part of the document format becomes text, and
     unknown attributes are dropped."""
     document = read(source)

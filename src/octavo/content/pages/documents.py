@@ -8,7 +8,7 @@ consulted, and never become outdated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Raw
@@ -26,6 +26,7 @@ from octavo.core.document.page import split_page
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
 from octavo.core.expressions import Shown
+from octavo.core.json_types import JsonObject
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 
@@ -67,7 +68,7 @@ def document_json(
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
         return Raw(kept)
 
-    def shown(document: Document) -> dict[str, Any]:
+    def shown(document: Document) -> JsonObject:
         document = resolver.resolve_all(document, owner)
         return to_json(evaluate_document_for(tx, state, document, evaluated, page_variables or {}))
 

@@ -17,6 +17,7 @@ from octavo.core.document.evaluating import Decided, close_conditions, replace_n
 from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, plain_text, walk
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.expressions import Shown
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
@@ -111,7 +112,7 @@ class ViewDocuments:
         self._to_be_drawn(page, begin=found.clear, decided=decided)
         return found
 
-    def target(self, page: Page) -> dict[str, Any]:
+    def target(self, page: Page) -> JsonObject:
         """Return the target of a link page."""
         return self._resolver.content_ref(page_owner(page), page.target or {}, "link")
 
@@ -132,17 +133,17 @@ class ViewDocuments:
         return lambda: source_document(self._tx, self._view.state.space_id, page)
 
     def for_markdown(
-        self, page: Page, url_of: Callable[[dict[str, Any]], str | None], *, section: str | None = None
+        self, page: Page, url_of: Callable[[JsonObject], str | None], *, section: str | None = None
     ) -> Document:
         """Return the document as Markdown for use outside its source. ``url_of`` returns the URL of a
         resolved reference there, or None to keep it as written. Unchanged blocks keep their source.
         ``section``: only the section with this anchor ID; empty if the visitor does not see it."""
         owner = page_owner(page)
 
-        def withheld(ref: dict[str, Any], type: str) -> bool:
+        def withheld(ref: JsonObject, type: str) -> bool:
             return self._view.is_withheld(self._resolver.content_ref(owner, ref, type))
 
-        def address(reference: Reference) -> dict[str, Any] | None:
+        def address(reference: Reference) -> JsonObject | None:
             ref = self._resolver.content_ref(owner, reference.ref, reference.type)
             url = None if ref.get("kind") == "url" else url_of(ref)
             return {"kind": "url", "url": url} if url else None
@@ -180,7 +181,7 @@ class ViewDocuments:
             self._tx, drawing, document, lambda block: elsewhere and _is_of_specification(block)
         )
 
-    def _find_file(self, owner: Owner) -> Callable[[dict[str, Any], str], Item | None]:
+    def _find_file(self, owner: Owner) -> Callable[[JsonObject, str], Item | None]:
         return lambda ref, type: self._view.item(
             str(self._resolver.content_ref(owner, ref, type).get("file")), "file"
         )
@@ -212,9 +213,7 @@ class ViewDocuments:
             block.source = None
         return list(document.nodes)
 
-    def _without_withheld(
-        self, document: Document, withheld: Callable[[dict[str, Any], str], bool]
-    ) -> Document:
+    def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
         """Replace links to withheld pages by their text, and remove what shows the title of such a page."""
         if not self._view.withholds:
             return document
@@ -248,7 +247,7 @@ def _is_of_specification(block: Block) -> bool:
 def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[Any] | None:
     """Return the table without values that lead to withheld pages, or None if there are none."""
 
-    def kept(record: dict[str, Any]) -> dict[str, Any]:
+    def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}
         return {**record, "values": values}
 

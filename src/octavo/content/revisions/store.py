@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, defstruct
 
+from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import Cover, LayoutOptions
 from octavo.core.pages import Page
 from octavo.errors import NotFound
@@ -403,8 +404,8 @@ def _page(row: tuple[Any, ...]) -> Page:
     )
 
 
-def _decode_fields(text: str) -> dict[str, Any]:
-    rare: dict[str, Any] = msgspec.json.decode(text)
+def _decode_fields(text: str) -> JsonObject:
+    rare: JsonObject = msgspec.json.decode(text)
     if "layout" in rare:
         rare["layout"] = msgspec.convert(rare["layout"], LayoutOptions)
     if "cover" in rare:
@@ -808,7 +809,7 @@ def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
     return list({item.content: item for item in map(_item, rows)}.values())
 
 
-def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
+def list_variables(tx: Transaction, state: State) -> JsonObject:
     """Return the values of the space's variables by name."""
     return {
         item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")

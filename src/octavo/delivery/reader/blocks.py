@@ -20,6 +20,7 @@ from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.document.reader import read
 from octavo.core.document.urls import safe_url
 from octavo.core.icons import icon
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.errors import BadRequest, NotFound
@@ -72,7 +73,7 @@ class PreparedBlock(NamedTuple):
 
     subject: Subject
     space_id: str
-    data: dict[str, Any]
+    data: JsonObject
     theme: Literal["light", "dark"]
     labels: FrameLabels
     new_tab: bool
@@ -85,7 +86,7 @@ def block_key(data: Mapping[str, object]) -> str:
 
 
 def prepare_block(
-    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: SiteLook
+    tx: Transaction, visit: SpaceVisit, data: JsonObject, look: SiteLook
 ) -> PreparedBlock | None:
     """Return a block ready to be drawn; None if no active integration has such a block."""
     space_id = visit.view.state.space_id
@@ -150,8 +151,8 @@ def _render(context: Context, block: PreparedBlock, wanted: DrawRequest) -> Rend
     )
 
 
-def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted: DrawRequest) -> str:
-    def sign(actions: list[dict[str, Any]], fields: dict[str, ComponentField]) -> str | None:
+def _draw(context: Context, block: PreparedBlock, output: JsonObject, wanted: DrawRequest) -> str:
+    def sign(actions: list[JsonObject], fields: dict[str, ComponentField]) -> str | None:
         component = OfferedComponent(wanted.component.id, output["props"], output["state"])
         return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
 
@@ -181,7 +182,7 @@ Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
 
 
 def draw_output(
-    output: dict[str, Any],
+    output: JsonObject,
     labels: FrameLabels,
     new_tab: bool = False,
     *,
@@ -227,7 +228,7 @@ class _Reader:
         )
         self._count = 0
 
-    def element(self, given: dict[str, Any]) -> ElementView:
+    def element(self, given: JsonObject) -> ElementView:
         kind = given["type"]
         if kind in ("markdown", "codeblock"):
             document = self._editable_code(given) or ElementView(kind="html", html=self._document(given))
@@ -366,7 +367,7 @@ class _Reader:
             title=host_of(src),
         )
 
-    def _control(self, given: dict[str, Any]) -> ElementView:
+    def _control(self, given: JsonObject) -> ElementView:
         """Return a control with its value. It is disabled if it says so or if there is no offer."""
         kind, named = given["type"], given.get("state")
         value = self._state.get(named) if isinstance(named, str) else self._value(named)
@@ -487,7 +488,7 @@ class _Reader:
         return Markup(_ID.sub(renamed, html))  # noqa: S704
 
 
-_KINDS: dict[str, Any] = {
+_KINDS: JsonObject = {
     "hstack": "row",
     "box": "box",
     "text": "text",

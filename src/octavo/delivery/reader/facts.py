@@ -17,6 +17,7 @@ from octavo.content.revisions.expanding import computed_state, requester_at
 from octavo.content.revisions.store import Item, ItemKind, State
 from octavo.core.document.html import Asset, CodeBlock, HtmlTarget
 from octavo.core.expressions import Shown
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.extensions.integrations.blocks import find_block_owner, list_code_blocks
@@ -35,8 +36,8 @@ class Facts:
         tx: Transaction,
         visit: SpaceVisit,
         visitor: SiteVisitor,
-        link: Callable[[dict[str, Any]], HtmlTarget | None],
-        file: Callable[[dict[str, Any]], Asset | None],
+        link: Callable[[JsonObject], HtmlTarget | None],
+        file: Callable[[JsonObject], Asset | None],
     ) -> None:
         self._tx = tx
         self._visit = visit

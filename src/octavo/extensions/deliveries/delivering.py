@@ -13,11 +13,11 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -91,7 +91,7 @@ def queue(
     id: str,
     installation_id: str | None = None,
     place: tuple[str, str] = ("", ""),
-    previous: tuple[Sealer, dict[str, Any]] | None = None,
+    previous: tuple[Sealer, JsonObject] | None = None,
     after: int = 0,
     urgent: bool = False,
 ) -> None:

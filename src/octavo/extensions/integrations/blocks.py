@@ -10,7 +10,7 @@ page.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET
@@ -20,6 +20,7 @@ from octavo.content.references.viewing import SpaceView, load_view, visitor_of_t
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.store import shown_state
 from octavo.core.document.html import CodeBlock
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.core.url_parts import read_address
 from octavo.core.url_patterns import fits
@@ -119,7 +120,7 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
 
 
 def _find_shown(
-    tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: dict[str, Any]
+    tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: JsonObject
 ) -> Subject | None:
     """Return the integration ``name`` if a page of the space shows the visitor this block of it. ``url``: the
     URL of this server."""
@@ -204,7 +205,7 @@ def render_block(
     """Render a block of a page that is only read: its first state, or the state after an action. Raises
     BadRequest, Failed, NotFound, Unavailable."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
-    fields: dict[str, Any] = {"componentId": block_id, "props": props, "context": shown}
+    fields: JsonObject = {"componentId": block_id, "props": props, "context": shown}
     if state is not None:
         fields["state"] = state
     if action is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest
 
 from .manifest import (
@@ -78,7 +78,7 @@ def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *,
     return "active"
 
 
-def shown(schema: Configuration | UnsetType, given: Mapping[str, object]) -> dict[str, Any]:
+def shown(schema: Configuration | UnsetType, given: Mapping[str, object]) -> JsonObject:
     """Return the part of a configuration that people who can't change it may see: scripts store credentials
     beside declared properties."""
     if schema is UNSET or schema.properties is UNSET:

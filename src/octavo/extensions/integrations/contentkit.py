@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
+
 LARGEST = 1024 * 1024
 """Maximum size of an output in bytes."""
 DEEPEST = 60
@@ -54,7 +56,7 @@ class BadOutput(Exception):
     """Output that can't be rendered. The message tells the author of the script where and why."""
 
 
-def read_output(data: bytes) -> dict[str, Any]:
+def read_output(data: bytes) -> JsonObject:
     """Decode and validate the output of ``ui_render``. Raises BadOutput."""
     if len(data) > LARGEST:
         raise BadOutput(f"the output is larger than {LARGEST} bytes")

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from octavo.content.pages.reading import GitNames
 from octavo.content.revisions.store import Item
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
 from octavo.kit import ids
@@ -206,7 +207,7 @@ _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration",
 version."""
 
 
-def describe(row: SyncRow) -> dict[str, Any]:
+def describe(row: SyncRow) -> JsonObject:
     """Return the repository of a space in the form of the API."""
     remote = read_remote(row.remote, local=True)
     told = {

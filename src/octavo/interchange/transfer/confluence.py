@@ -12,6 +12,7 @@ from html import escape
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of, path_of, read_address
 from octavo.kit.net.fetch import Fetcher
 
@@ -86,7 +87,7 @@ class Confluence:
         raw = _Space(self, space, folder).read()
         return replace(read_files(raw, folder, kind="confluence-xml"), kind="confluence")
 
-    def _all_entries(self, path: str, **query: object) -> Iterator[dict[str, Any]]:
+    def _all_entries(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         ending = Ending(path)
         while True:
@@ -210,7 +211,7 @@ class _Space:
         for number, _ in enumerate(self._list("/rest/api/content", type="blogpost", **asked)):
             self._object(out, "BlogPost", f"b{number}", {"contentStatus": "current"}, {})
 
-    def _list(self, path: str, **query: object) -> Iterator[dict[str, Any]]:
+    def _list(self, path: str, **query: object) -> Iterator[JsonObject]:
         return self.confluence._all_entries(path, **query)
 
     # Contents of the export

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import UNSET
@@ -20,6 +20,7 @@ from octavo.core.document.page import split_page
 from octavo.core.document.writing import write
 from octavo.core.free_names import free_name
 from octavo.core.import_plan import leading_title
+from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href
 from octavo.core.pages import slugify
 from octavo.core.paths import numbered_path, unsafe_path
@@ -55,7 +56,7 @@ class HostedApi(Api):
         base = address.rstrip("/").removesuffix("/v1") + "/v1"
         super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
-    def all(self, path: str, **query: object) -> Iterator[dict[str, Any]]:
+    def all(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         place: str | None = None
         ending = Ending(path)
@@ -87,12 +88,12 @@ class HostedApi(Api):
         return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
 
-def object_of(value: object) -> dict[str, Any]:
+def object_of(value: object) -> JsonObject:
     """Return the object in a response, or an empty one if it holds something else."""
     return value if isinstance(value, dict) else {}
 
 
-def list_of(value: object, name: str) -> list[dict[str, Any]]:
+def list_of(value: object, name: str) -> list[JsonObject]:
     """Return the objects of a list with this name in a response."""
     found = object_of(value).get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
@@ -108,7 +109,7 @@ def escaped(id: str) -> str:
     return quote(id, safe="")
 
 
-def pages_of(value: object) -> Iterator[dict[str, Any]]:
+def pages_of(value: object) -> Iterator[JsonObject]:
     """Yield every page of a tree as the API returns it, parents first."""
     waiting = list_of(value, "pages")[::-1]
     while waiting:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.texts import say_name
 
 from .operation import PUBLIC, Deletion, Operation, RawBody
@@ -97,7 +98,7 @@ def _options(returns: object) -> list[Any]:
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
-def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]]:
+def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
     found: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"\{(\w+)\}", operation.path)
@@ -122,7 +123,7 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]
     return found
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+def _without_null(schema: JsonObject) -> JsonObject:
     """Return the schema of a parameter without null: a missing parameter is absent, and URLs have no null."""
     options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(options) == len(schema.get("anyOf", ())):
@@ -185,7 +186,7 @@ def _rename(value: object, names: dict[str, str]) -> Any:
     return value
 
 
-def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple[list[Any], dict[str, Any]]:
+def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple[list[Any], JsonObject]:
     """Return schemas and components under their public names. Raises ValueError when two types have the same
     name: each needs a name that is clear without its module."""
     names = {given: component_name(given) for given in components}
@@ -244,7 +245,7 @@ def _tell_defaults(
                 waiting.append(components[name])
 
 
-def _discriminate(schema: Any, components: dict[str, Any]) -> None:
+def _discriminate(schema: Any, components: JsonObject) -> None:
     """Add the discriminating property to every union of named objects that has one."""
     if isinstance(schema, list):
         for part in schema:
@@ -267,7 +268,7 @@ def _discriminate(schema: Any, components: dict[str, Any]) -> None:
             return
 
 
-def _only_value(schema: dict[str, Any]) -> str | None:
+def _only_value(schema: JsonObject) -> str | None:
     values = [schema["const"]] if "const" in schema else schema.get("enum", [])
     return values[0] if len(values) == 1 else None
 
@@ -281,7 +282,7 @@ def describe(
     meanings: Meanings = _NO_MEANINGS,
     examples: Mapping[str, Example] = {},
     schemas: Mapping[str, Mapping[str, Any]] = {},
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 
     ``examples``: by operation id; ``schemas``: components that types refer to by name without being made of
@@ -323,7 +324,7 @@ def describe(
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     _discriminate(components, components)
     _discriminate(shapes, components)
-    paths: dict[str, Any] = {}
+    paths: JsonObject = {}
     for operation in operations:
         example = examples.get(operation.id, Example())
         codes = {400, 404, *operation.errors, *_ALWAYS}
@@ -336,7 +337,7 @@ def describe(
         if operation.method != "GET":
             # Any write may meet another write, or a limit on the number of objects.
             codes.add(409)
-        responses: dict[str, Any] = {str(operation.status): {"description": _TEXTS[operation.status]}}
+        responses: JsonObject = {str(operation.status): {"description": _TEXTS[operation.status]}}
         if operation.returns is Deletion:
             responses["204"] = {"description": _TEXTS[204]}
         elif operation.returns is not None:
@@ -349,7 +350,7 @@ def describe(
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):
             responses[str(code)] = {"description": _TEXTS[code], "content": error}
-        entry: dict[str, Any] = {
+        entry: JsonObject = {
             "operationId": operation.id,
             "tags": [operation.area],
             "summary": say_name(operation.id),

@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
+from octavo.core.json_types import JsonObject
+
 from .edge import Answer, Request
 
 _SINGLE = "2026-07-28"
@@ -101,13 +103,13 @@ class Server(NamedTuple):
     prompts: Mapping[str, Prompt] = {}
 
     @property
-    def capabilities(self) -> dict[str, Any]:
-        resources: dict[str, Any] = {"resources": {}} if self.resources is not None else {}
+    def capabilities(self) -> JsonObject:
+        resources: JsonObject = {"resources": {}} if self.resources is not None else {}
         return {"tools": {}, **resources, **({"prompts": {}} if self.prompts else {})}
 
 
 @cache
-def _schema(of: type[Struct]) -> dict[str, Any]:
+def _schema(of: type[Struct]) -> JsonObject:
     _, named = msgspec.json.schema_components([of], ref_template="#/$defs/{name}")
     plain = {
         each: {name: value for name, value in schema.items() if name != "title"}
@@ -117,7 +119,7 @@ def _schema(of: type[Struct]) -> dict[str, Any]:
     return {**own, "$defs": plain} if plain else own
 
 
-def _described(name: str, tool: Tool) -> dict[str, Any]:
+def _described(name: str, tool: Tool) -> JsonObject:
     hints = {"readOnlyHint": tool.reads, "openWorldHint": tool.reaches_out}
     if not tool.reads:
         hints["destructiveHint"] = tool.destroys
@@ -192,7 +194,7 @@ def _about(server: Server) -> dict[str, str]:
     return {"name": "octavo", "title": server.title, "version": version("octavo")}
 
 
-def _discover(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _discover(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     return {
         "supportedVersions": VERSIONS,
         "capabilities": server.capabilities,
@@ -201,7 +203,7 @@ def _discover(server: Server, on: object, params: Mapping[str, object]) -> dict[
     }
 
 
-def _initialize(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _initialize(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in _AGREED else _AGREED[0],
@@ -211,11 +213,11 @@ def _initialize(server: Server, on: object, params: Mapping[str, object]) -> dic
     }
 
 
-def _list_tools(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _list_tools(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     return {"tools": [_described(name, tool) for name, tool in server.tools.items()]}
 
 
-def _call_tool(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _call_tool(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     name = params.get("name")
     tool = server.tools.get(name) if isinstance(name, str) else None
     if tool is None:
@@ -230,12 +232,12 @@ def _call_tool(server: Server, on: object, params: Mapping[str, object]) -> dict
     return {**found, "_meta": said.about} if said.about else found
 
 
-def _said(said: ToolText, wrong: bool) -> dict[str, Any]:
+def _said(said: ToolText, wrong: bool) -> JsonObject:
     found = {"content": [{"type": "text", "text": said.text}], "isError": wrong}
     return found if said.data is None else {**found, "structuredContent": msgspec.to_builtins(said.data)}
 
 
-def _list_resources(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _list_resources(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     cursor = params.get("cursor", "")
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
         raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier answer")
@@ -254,7 +256,7 @@ def _list_resources(server: Server, on: object, params: Mapping[str, object]) ->
     return {"resources": told, **({"nextCursor": str(start + len(found))} if more else {})}
 
 
-def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     address = params.get("uri")
     if not isinstance(address, str):
         raise _Wrong(_INVALID_PARAMS, "params.uri: must be the URI of a resource")
@@ -264,7 +266,7 @@ def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> 
     return {"contents": [{"uri": address, "mimeType": found[0], "text": found[1]}]}
 
 
-def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     told = [
         {
             "name": name,
@@ -280,7 +282,7 @@ def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> d
     return {"prompts": told}
 
 
-def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> dict[str, Any]:
+def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     name, given = params.get("name"), params.get("arguments") or {}
     prompt = server.prompts.get(name) if isinstance(name, str) else None
     if prompt is None:
@@ -333,9 +335,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])
 
 
-def _answer_single(
-    server: Server, on: Any, method: str, params: dict[str, Any], headers: Headers
-) -> dict[str, Any]:
+def _answer_single(server: Server, on: Any, method: str, params: JsonObject, headers: Headers) -> JsonObject:
     """Return the result of a request that states its version. Raises ``_Wrong``."""
     _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)

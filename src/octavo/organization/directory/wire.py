@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import NOT_BLANK
@@ -344,9 +345,9 @@ def encode(value: object, shape: ShapeQuery | None) -> bytes:
 _ALWAYS = ("id", "schemas")
 
 
-def _shaped(resource: Mapping[str, object], shape: ShapeQuery) -> dict[str, Any]:
+def _shaped(resource: Mapping[str, object], shape: ShapeQuery) -> JsonObject:
     wanted, excluded = _names(shape.attributes), _names(shape.excluded_attributes)
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for name, value in resource.items():
         low = name.lower()
         parts = {one.partition(".")[2] for one in wanted if one.partition(".")[0] == low}

@@ -18,6 +18,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadGateway, Forbidden, Unauthorized, Unavailable
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -240,7 +241,7 @@ def _verify_token(context: Context, metadata: _Metadata, token: str, nonce: str)
     raise AssertionError
 
 
-def read_id_token(token: str, keys: dict[str, Any], *, issuer: str, client_id: str, nonce: str) -> Identity:
+def read_id_token(token: str, keys: JsonObject, *, issuer: str, client_id: str, nonce: str) -> Identity:
     """Return the identity in an ID token after checking its signature and claims. Raises Unauthorized.
 
     ``keys``: the provider's JSON Web Key Set.

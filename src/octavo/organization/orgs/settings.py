@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -79,14 +80,14 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
         store.update_organization(tx, org.id, columns)
 
 
-def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any], dict[str, Any]]:
+def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[JsonObject, JsonObject]:
     """Return the settings that differ, before and after."""
     was, is_now = _flatten(before), _flatten(after)
     names = [name for name in was if was[name] != is_now[name]]
     return {name: was[name] for name in names}, {name: is_now[name] for name in names}
 
 
-def _flatten(org: store.OrgRow) -> dict[str, Any]:
+def _flatten(org: store.OrgRow) -> JsonObject:
     found = msgspec.structs.asdict(org)
     del found["proved"]  # audited by its own events
     found |= msgspec.structs.asdict(found.pop("settings"))

@@ -18,6 +18,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of, read_address
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -216,7 +217,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
     return row
 
 
-def _details(event: Event) -> dict[str, Any]:
+def _details(event: Event) -> JsonObject:
     """Return the columns that only some types of events have."""
     match event:
         case SearchTypeQuery() | SearchOpenResult() | SearchMissing() | AskQuestion():

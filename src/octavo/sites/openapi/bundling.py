@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from octavo.core.json_types import JsonObject
+
 from .problems import MOST, Complaint, SpecError, Way, pointer
 from .reading import SpecFiles
 from .validating import EARLY_WEBHOOKS
@@ -52,7 +54,7 @@ _VALUES = frozenset(["example", "default", "enum", "const", "value"])
 """Keys that hold values of the API, in which ``$ref`` has no meaning."""
 
 
-def bundle(files: SpecFiles) -> dict[str, Any]:
+def bundle(files: SpecFiles) -> JsonObject:
     """Bundle the files. Raises SpecError naming every broken reference."""
     bundler = _Bundler(files)
     whole = bundler.run()
@@ -150,11 +152,11 @@ class _Bundler:
         self._wanted: list[str] = []
         self.complaints: list[Complaint] = []
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> JsonObject:
         entry = self._copy(self._files.entry)
         if not isinstance(entry, dict):
             raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
-        others: dict[str, Any] = {}
+        others: JsonObject = {}
         for path in self._wanted:
             others[path] = self._copy(path)
         if others:

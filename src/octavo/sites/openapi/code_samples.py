@@ -20,6 +20,8 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
 from .styles import serialize, style_of
@@ -510,7 +512,7 @@ class _Writer:
             key if self._t.value.keys and _IDENT.fullmatch(key) and key != "__proto__" else self._quote(key)
         )
 
-    def context(self, call: SampleCall) -> dict[str, Any]:
+    def context(self, call: SampleCall) -> JsonObject:
         body = call.body
         kind = body.kind if body is not None else ""
         headers = [self._header(name, parts) for name, parts in call.headers]

@@ -11,6 +11,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest
 
 from .code_samples import Basic, Part, SampleCall, example_call
@@ -117,7 +118,7 @@ def _dump(value: object) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
-def _request(operation: DescribedOperation, call: SampleCall) -> dict[str, Any]:
+def _request(operation: DescribedOperation, call: SampleCall) -> JsonObject:
     path = operation.path.partition("?")[0].replace("{", ":").replace("}", "")
     auth = [part for _, given in call.headers for part in given if isinstance(part, Basic)]
     headers = [
@@ -127,7 +128,7 @@ def _request(operation: DescribedOperation, call: SampleCall) -> dict[str, Any]:
     ]
     query = [{"key": name, "value": _variables(given)} for name, given in call.query]
     asked = "&".join(f"{each['key']}={each['value']}" for each in query)
-    request: dict[str, Any] = {
+    request: JsonObject = {
         "method": call.method,
         "description": text_of(operation.data.get("description")),
         "header": headers,

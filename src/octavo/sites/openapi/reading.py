@@ -18,6 +18,8 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 from .problems import ASYNCAPI, Complaint, SpecError, Way, pointer
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -195,9 +197,9 @@ class _Plain:
         self._above.discard(id(node))
         return found
 
-    def _map(self, node: Any, way: Way) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
+    def _map(self, node: Any, way: Way) -> JsonObject:
+        found: JsonObject = {}
+        merged: JsonObject = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):

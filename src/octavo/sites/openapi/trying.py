@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, TooLarge
 
 from .code_samples import body_text, media_text, secret_names, streams
@@ -151,7 +152,7 @@ class Form(Struct, omit_defaults=True):
     security: list[list[Scheme]] = []
     streams: bool = False
     answers: dict[str, dict[str, Any]] = {}
-    schemas: dict[str, Any] = {}
+    schemas: JsonObject = {}
     signed_in: str = ""
 
 
@@ -265,7 +266,7 @@ class _Checks:
     def __init__(self, description: ApiDescription) -> None:
         self._description = description
         self._left = _CHECKS
-        self.schemas: dict[str, Any] = {}
+        self.schemas: JsonObject = {}
 
     def take(self, value: object, depth: int = 0) -> Any:
         """Return the reduced schema; None if it accepts anything."""
@@ -296,7 +297,7 @@ class _Checks:
 
 def _answers(
     description: ApiDescription, operation: DescribedOperation, checks: _Checks
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, JsonObject]:
     found: dict[str, dict[str, Any]] = {}
     for code, value in object_of(operation.data.get("responses")).items():
         content = object_of(description.follow(value).get("content"))

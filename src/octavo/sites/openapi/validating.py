@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
+
 from .problems import ASYNCAPI, MOST, Complaint, SpecError, pointer
 from .reading import SourceFile
 
@@ -140,7 +142,7 @@ def _check_own_rules(file: SourceFile) -> Iterator[Complaint]:
         yield Complaint(f"The description must have at most {MAX_OPERATIONS} operations.", "TOO_LARGE")
 
 
-def _operations(document: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+def _operations(document: Mapping[str, object]) -> Iterator[JsonObject]:
     paths = document.get("paths")
     for item in paths.values() if isinstance(paths, dict) else ():
         for method in METHODS:

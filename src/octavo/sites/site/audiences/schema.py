@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.texts import pattern
 
 UNSIGNED = "unsigned"
@@ -138,9 +139,7 @@ EMPTY = VisitorSchema(type="object", properties={}, additional_properties=False)
 # --- claims of a visitor --------------------------------------------------------------------------------
 
 
-def admit(
-    schema: VisitorSchema, signed: Mapping[str, object], unsigned: Mapping[str, object]
-) -> dict[str, Any]:
+def admit(schema: VisitorSchema, signed: Mapping[str, object], unsigned: Mapping[str, object]) -> JsonObject:
     """Return the ``visitor`` that conditions and expressions use: the signed and unsigned claims that match
     the schema."""
     claims = {name: claim for name, claim in schema.properties.items() if name != UNSIGNED}
@@ -149,7 +148,7 @@ def admit(
     return {"claims": {**_admitted_claims(claims, signed), UNSIGNED: known}}
 
 
-def _admitted_claims(claims: Mapping[str, Claim], given: Mapping[str, object]) -> dict[str, Any]:
+def _admitted_claims(claims: Mapping[str, Claim], given: Mapping[str, object]) -> JsonObject:
     found = {}
     for name, claim in claims.items():
         if name in given and (value := _value(claim, given[name])) is not None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -162,7 +163,7 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
     )
 
 
-def _page_actions(before: Customization, body: PutCustomization) -> dict[str, Any]:
+def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
     """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the
     list; each sends back unchanged what it does not know. Raises BadRequest if both were changed and
     disagree."""
@@ -254,12 +255,12 @@ def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_i
     return look_of(tx, site.site_id, site_space_id)
 
 
-def _find_override(tx: Transaction, site_space_id: str) -> dict[str, Any]:
+def _find_override(tx: Transaction, site_space_id: str) -> JsonObject:
     kept = tx.value("SELECT customization FROM site_spaces WHERE id = :id", id=site_space_id)
     return _plain.decode(kept) if kept else {}
 
 
-def _merged(whole: Customization, override: dict[str, Any]) -> Customization:
+def _merged(whole: Customization, override: JsonObject) -> Customization:
     return _convert(_merge_over(msgspec.to_builtins(whole), override))
 
 
@@ -292,7 +293,7 @@ def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bo
     return True
 
 
-def _merge_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merge_over(below: JsonObject, above: JsonObject) -> JsonObject:
     """Return ``below`` with the values of ``above``, merging objects field by field."""
     found = dict(below)
     for name, value in above.items():
@@ -303,7 +304,7 @@ def _merge_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _without_nulls(values: Mapping[str, object]) -> dict[str, Any]:
+def _without_nulls(values: Mapping[str, object]) -> JsonObject:
     """Remove nulls, except in links without a target, and objects that become empty."""
     found = {}
     for name, value in values.items():
