@@ -54,7 +54,7 @@ class Expression:
         self.code = code
 
 
-def evaluate(expression: str | Expression, context: Mapping[str, object]) -> Any:
+def evaluate(expression: str | Expression, context: Mapping[str, object]) -> object:
     """Return the value as plain data (``undefined`` becomes ``None``, whole numbers ``int``). Raises
     ``ExpressionError`` for bad syntax, a name that ``context`` lacks, or an exceeded limit."""
     run, value = _run(expression, context)
@@ -181,7 +181,7 @@ def _required_pattern(value: object) -> _Pattern:
     return value
 
 
-def _match(run: _Run, target: str, pattern: object) -> Any:
+def _match(run: _Run, target: str, pattern: object) -> object:
     """Return all matches with ``g``; otherwise the first match with its groups, or null."""
     pattern = _required_pattern(pattern)
     found = pattern.matches(run, target)
@@ -337,7 +337,7 @@ class _Run:
             return 0.0
         return math.nan if value is UNDEFINED else _number_of_text(self.text(value))
 
-    def primitive(self, value: object) -> Any:
+    def primitive(self, value: object) -> object:
         return self.text(value) if isinstance(value, (list, Mapping)) else value
 
     def loosely_equal(self, one: object, two: object) -> bool:
@@ -351,7 +351,7 @@ class _Run:
             return one == two
         return self.number(one) == self.number(two)
 
-    def outward(self, value: object) -> Any:
+    def outward(self, value: object) -> object:
         self.step()
         if isinstance(value, str):
             return _joined(value, "replace")
@@ -370,7 +370,7 @@ _FORBIDDEN = frozenset({"constructor", "prototype"})
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
 
 
-def _member(run: _Run, target: object, key: object) -> Any:
+def _member(run: _Run, target: object, key: object) -> object:
     name = run.text(key)
     if name.startswith("__") or name in _FORBIDDEN:
         return UNDEFINED
@@ -415,7 +415,7 @@ def _clamped(run: _Run, length: int, value: object, default: float) -> int:
     return int(min(max(_whole(run, value, default), 0), length))
 
 
-def _at(run: _Run, target: Any, index: Any) -> Any:
+def _at(run: _Run, target: Any, index: Any) -> object:
     n = _whole(run, index, 0)
     n = n + len(target) if n < 0 else n
     return _inward(target[int(n)]) if 0 <= n < len(target) else UNDEFINED
@@ -468,7 +468,7 @@ def _includes(run: _Run, target: Any, wanted: Any, start: Any) -> bool:
     return any(_same_value_zero(_inward(item), wanted) for item in target[low:])
 
 
-def _slice(run: _Run, target: Any, start: Any, end: Any) -> Any:
+def _slice(run: _Run, target: Any, start: Any, end: Any) -> object:
     low, high = _span(run, len(target), start, end)
     run.step(high - low if isinstance(target, list) else 1)
     return target[low:high]
@@ -512,15 +512,15 @@ def _every(items: Sequence[object], test: Callable[[Any, int], Any]) -> bool:
     return all(_truthy(test(item, i)) for i, item in enumerate(items))
 
 
-def _filter(items: Sequence[object], test: Callable[[Any, int], Any]) -> list[Any]:
+def _filter(items: Sequence[object], test: Callable[[Any, int], Any]) -> list[object]:
     return [item for i, item in enumerate(items) if _truthy(test(item, i))]
 
 
-def _map(items: Sequence[object], change: Callable[[Any, int], Any]) -> list[Any]:
+def _map(items: Sequence[object], change: Callable[[Any, int], Any]) -> list[object]:
     return [change(item, i) for i, item in enumerate(items)]
 
 
-def _find(items: Sequence[object], test: Callable[[Any, int], Any]) -> Any:
+def _find(items: Sequence[object], test: Callable[[Any, int], Any]) -> object:
     return next((item for i, item in enumerate(items) if _truthy(test(item, i))), UNDEFINED)
 
 
@@ -546,7 +546,7 @@ class _Arrow:
         self.body = body
 
     def bind(self, run: _Run, scope: Scope) -> Callable[[Any, int], Any]:
-        def call(item: object, index: int) -> Any:
+        def call(item: object, index: int) -> object:
             run.step()
             inner = dict(scope)
             inner.update(zip(self.parameters, (item, float(index)), strict=False))
@@ -556,7 +556,7 @@ class _Arrow:
 
 
 def _call(name: str, target: Code, values: list[Code], arrow: _Arrow | None, position: int) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step(1, position)
         value = target(run, scope)
         if value is None or value is UNDEFINED:
@@ -608,7 +608,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _binary(run: _Run, operator: str, one: object, two: object, position: int) -> Any:
+def _binary(run: _Run, operator: str, one: object, two: object, position: int) -> object:
     if operator == "===":
         return _strictly_equal(one, two)
     if operator == "!==":
@@ -700,7 +700,7 @@ def _constant(value: object) -> Code:
 
 
 def _name(name: str, position: int) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step(1, position)
         if name not in scope:
             raise ExpressionError(f"{name!r} is not defined", position)
@@ -710,7 +710,7 @@ def _name(name: str, position: int) -> Code:
 
 
 def _read(target: Code, key: Code) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step()
         value = target(run, scope)
         if value is None or value is UNDEFINED:
@@ -721,7 +721,7 @@ def _read(target: Code, key: Code) -> Code:
 
 
 def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step(1, position)
         return _binary(run, operator, left(run, scope), right(run, scope), position)
 
@@ -731,7 +731,7 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
 def _logic(continues: Callable[[Any], bool], parts: list[Code]) -> Code:
     """Return a chain of one logical operator: the first value that ends it, or else the last."""
 
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         value: Any = UNDEFINED
         for part in parts:
             run.step()
@@ -762,7 +762,7 @@ class _Parser:
         self.parameters: list[str] = []
         self.advance()
 
-    def fail(self, message: str, position: int | None = None) -> Any:
+    def fail(self, message: str, position: int | None = None) -> object:
         raise ExpressionError(message, self.start if position is None else position)
 
     def advance(self) -> None:
@@ -832,7 +832,7 @@ class _Parser:
         no = self.expression()
         test_code, yes_code, no_code = test.code, yes.code, no.code
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             run.step()
             return yes_code(run, scope) if _truthy(test_code(run, scope)) else no_code(run, scope)
 
@@ -846,7 +846,7 @@ class _Parser:
         operand = self.expression(_UNARY_POWER)
         inner = operand.code
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             run.step()
             return operate(run, inner(run, scope))
 
@@ -953,7 +953,7 @@ class _Parser:
             items.append(self.expression())
         codes = [item.code for item in items]
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             run.step()
             return [item(run, scope) for item in codes]
 
@@ -997,7 +997,7 @@ class _Parser:
                 self.fail(f"expected '}}', found {self.text!r}")
         codes = [part.code for part in parts]
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             found = ""
             for part in codes:
                 run.step()

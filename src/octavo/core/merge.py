@@ -527,7 +527,7 @@ class _Merge:
             self.out.items[second] = None
             self._note("twin", theirs.kind, first, second, first)
 
-    def _item(self, base: Any, ours: Any, theirs: Any) -> Any:
+    def _item(self, base: Any, ours: Any, theirs: Any) -> object:
         kind, id, new = ours.kind, ours.id, {}
         names = [name for name in _fields(ours) if name not in ("id", "kind", "created_at")]
         if kind == "file":
@@ -708,7 +708,7 @@ def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None
     return replace(entry, **{name: msgspec.convert(value, types[name])})
 
 
-def _with_element(held: Any, name: str, element: str, value: Any) -> Any:
+def _with_element(held: Any, name: str, element: str, value: Any) -> object:
     plain = _tags(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
     if value is None:
         plain.pop(element, None)

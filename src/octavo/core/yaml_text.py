@@ -161,7 +161,7 @@ def _merged_maps(key: yaml.ScalarNode, value: yaml.Node) -> list[yaml.Node] | No
     return maps if all(isinstance(one, yaml.MappingNode) for one in maps) else None
 
 
-def _scalar(text: str, *, plain: bool) -> Any:
+def _scalar(text: str, *, plain: bool) -> object:
     if not plain:
         return text
     if text in _WORDS:

@@ -197,7 +197,7 @@ def _has_text(part: object) -> bool:
     return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
 
 
-def _wrap_nodes(part: Any, inside: Nodes) -> Any:
+def _wrap_nodes(part: Any, inside: Nodes) -> object:
     """Return a part with other nodes inside; None if it can't contain them."""
     if isinstance(part, Inline):
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
@@ -253,12 +253,12 @@ def abbreviate_tags(text: str) -> str:
     return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
 
 
-def skeleton(document: Document) -> Any:
+def skeleton(document: Document) -> object:
     """Return everything in a document except its texts, which a translation must not change, for comparisons."""
     return [_reduce_node(block) for block in document.nodes]
 
 
-def _reduce_node(node: Any) -> Any:
+def _reduce_node(node: Any) -> object:
     if isinstance(node, Text):
         return None
     if isinstance(node, Fragment):

@@ -37,7 +37,7 @@ class DocumentInput(Struct):
             raise ValueError("provide either `markdown` or `document`")
 
 
-def _edited_type(field: Field) -> Any:
+def _edited_type(field: Field) -> object:
     if field.type == "flag":
         return bool | UnsetType
     return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType

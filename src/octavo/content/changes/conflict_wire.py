@@ -134,7 +134,7 @@ def present_settlement(settled: SettledConflict, people: Mapping[str, User]) -> 
     return Settlement(settled.choice, people[settled.settled_by], iso(settled.settled_at), value)
 
 
-def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> Any:
+def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> object:
     """Present one side of a conflict."""
     if value is None or conflict.kind == "block":
         return value
@@ -179,7 +179,7 @@ class _Place(Struct):
     at: Annotated[int, Meta(ge=0)] | None = None
 
 
-def read_edited(conflict: MergeConflict, value: object) -> Any:
+def read_edited(conflict: MergeConflict, value: object) -> object:
     """Parse a custom value for a conflict into the internal form of the conflict's sides, ``(parent, at)``
     for a position. Raises BadRequest."""
     if conflict.kind == "deleted" and value is not None:

@@ -168,7 +168,7 @@ class _Presenter:
             found[PAGE_FIELDS[name].wire or wire_name(name)] = _pair(before, after)
         return found
 
-    def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
+    def _value(self, state: State, page: Page, name: str, value: Any) -> object:
         if value is None:
             return None
         if name == "layout":

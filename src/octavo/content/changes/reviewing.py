@@ -81,7 +81,9 @@ def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | 
     return None
 
 
-def read_review_body(to: Recipient, tx: Transaction, access: ChangeAccess, comment: JsonObject | None) -> Any:
+def read_review_body(
+    to: Recipient, tx: Transaction, access: ChangeAccess, comment: JsonObject | None
+) -> object:
     """Parse the body of a review before anything is locked; None if it is empty."""
     if not comment:
         return None

@@ -189,7 +189,7 @@ class ViewDocuments:
     def _with_includes(self, document: Document, owner: Owner) -> Document:
         inclusions = Inclusions()
 
-        def hold(node: Block | Inline) -> list[Any] | None:
+        def hold(node: Block | Inline) -> list[object] | None:
             if node.type != "reusable-content" or node.nodes:
                 return None
             found = self._included(owner, node.data.get("ref"), inclusions)
@@ -224,7 +224,7 @@ class ViewDocuments:
         def is_gone(node: Block | Inline, ref: object) -> bool:
             return isinstance(ref, dict) and (node.type, _encoded(ref)) in gone
 
-        def change(node: Block | Inline) -> list[Any] | None:
+        def change(node: Block | Inline) -> list[object] | None:
             if node.type == "table":
                 return _table_without(node, lambda ref: is_gone(node, ref))
             if not is_gone(node, node.data.get("ref")):
@@ -244,7 +244,7 @@ def _is_of_specification(block: Block) -> bool:
     return isinstance(ref, dict) and ref.get("kind") == "openapi"
 
 
-def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[Any] | None:
+def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[object] | None:
     """Return the table without values that lead to withheld pages, or None if there are none."""
 
     def kept(record: JsonObject) -> JsonObject:
@@ -258,7 +258,7 @@ def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> lis
     return [Block(table.type, {**table.data, "records": records}, table.nodes, table.fragments, table.key)]
 
 
-def _ref_of(value: object) -> Any:
+def _ref_of(value: object) -> object:
     return value.get("ref", value) if isinstance(value, dict) else None
 
 

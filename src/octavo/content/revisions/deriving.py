@@ -67,7 +67,7 @@ class Prepare(Protocol):
         *,
         anew: bool = False,
         whole: bool = False,
-    ) -> Any: ...
+    ) -> object: ...
 
 
 class Versioned(NamedTuple):

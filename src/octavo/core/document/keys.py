@@ -181,7 +181,7 @@ def _known_data(node: Block | Inline) -> Data:
     return data
 
 
-def _only(value: object, names: Set[str]) -> Any:
+def _only(value: object, names: Set[str]) -> object:
     return (
         {name: inner for name, inner in value.items() if name in names} if isinstance(value, dict) else value
     )

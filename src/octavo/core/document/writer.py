@@ -260,7 +260,7 @@ def _reads_as(text: str, nodes: Sequence[object], table: bool) -> bool:
 _ODD = re.compile(r"[^\w\s.,;()'\"/-]|_|://|www\.")
 
 
-def comparable(nodes: Sequence[Any]) -> Any:
+def comparable(nodes: Sequence[Any]) -> object:
     """Return the nodes as plain values without keys, with marks in one order."""
     found: list[Any] = []
     for node in nodes:

@@ -82,7 +82,7 @@ class DrawRequest(Struct, frozen=True):
     opener: OfferedComponent | None = None
 
 
-def name_block(subject: Subject, space_id: str, key: str) -> tuple[Any, ...]:
+def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
     """Return the identity of a block for offers: a block of a page, as long as its integration stays the same."""
     return (*version_of(subject), space_id, key)
 

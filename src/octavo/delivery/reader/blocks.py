@@ -133,7 +133,7 @@ def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed
         raise Failed("The integration failed. Try again later.") from None
 
 
-def _name(block: PreparedBlock) -> tuple[Any, ...]:
+def _name(block: PreparedBlock) -> tuple[object, ...]:
     return name_block(block.subject, block.space_id, block_key(block.data))
 
 
@@ -332,7 +332,7 @@ class _Reader:
             if one is not None
         )
 
-    def _value(self, given: object) -> Any:
+    def _value(self, given: object) -> object:
         """Return a value, or the part of the state that it refers to."""
         if isinstance(given, dict) and isinstance(given.get("$state"), str):
             return self._state.get(given["$state"])

@@ -59,7 +59,7 @@ class Facts:
     def has_files(self, space_id: str) -> bool:
         return self._files_of(space_id) is not None
 
-    def of_files(self, space_id: str, asked: str, *arguments: object) -> Any:
+    def of_files(self, space_id: str, asked: str, *arguments: object) -> object:
         """Call a method of ``SpaceFiles`` of a space."""
         files = self._files_of(space_id)
         return getattr(files, asked)(*arguments) if files is not None else None

@@ -361,7 +361,7 @@ def _unsigned(coming: Coming) -> JsonObject:
     return claims
 
 
-def _typed(text: str) -> Any:
+def _typed(text: str) -> object:
     """Return the value of a claim in a URL: text, boolean, or number."""
     try:
         return msgspec.json.decode(text, type=bool | float)

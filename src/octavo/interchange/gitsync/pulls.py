@@ -101,7 +101,7 @@ def _given(credential: Credential | None) -> Credential:
     return credential
 
 
-def _ask(fetcher: Fetcher, request: ProviderRequest) -> Any:
+def _ask(fetcher: Fetcher, request: ProviderRequest) -> object:
     answer = fetcher.fetch(request.url, "GET", request.headers, request.body, _LIMITS)
     if answer.status != 200:
         raise Unavailable(

@@ -70,7 +70,7 @@ class Api:
         self._wait = wait
         self._tick = tick
 
-    def answer(self, path: str, **query: object) -> Any:
+    def answer(self, path: str, **query: object) -> object:
         """Return the decoded response. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:

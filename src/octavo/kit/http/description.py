@@ -86,14 +86,14 @@ class Example(Struct, frozen=True, omit_defaults=True):
 _NO_MEANINGS = Meanings()
 
 
-def _types(operation: Operation) -> list[Any]:
+def _types(operation: Operation) -> list[object]:
     found = [operation.body] if operation.body not in (None, RawBody) else []
     if operation.returns not in (None, Deletion):
         found += _options(operation.returns)
     return found
 
 
-def _options(returns: object) -> list[Any]:
+def _options(returns: object) -> list[object]:
     """Return the alternatives of a response one by one: they need no tag, because no one are not decoded here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 

@@ -267,7 +267,7 @@ class Dispatcher:
 
     def ask(
         self, call: Call, operation_id: str, path: dict[str, str], query: Mapping[str, object], body: object
-    ) -> Any:
+    ) -> object:
         """Return the response of another operation of the table to the caller of ``call``, with the same
         checks, limits, and effects as a separate request.
 
@@ -403,7 +403,7 @@ class Dispatcher:
             call.organization_id = getattr(proof, "organization_id", "")
         return arguments
 
-    def _query(self, call: Call) -> Any:
+    def _query(self, call: Call) -> object:
         operation = call.operation
         newer = NEWER.get(operation.id, NewerFields()).query
         values: dict[str, Any] = {}
@@ -436,7 +436,7 @@ class Dispatcher:
                 raise BadRequest(f"{name}: `{value}` is not a valid value")
         return query
 
-    def _body(self, call: Call, decoder: BodyDecoder) -> Any:
+    def _body(self, call: Call, decoder: BodyDecoder) -> object:
         operation = call.operation
         if operation.body is RawBody:
             content_type = call.headers.get(b"content-type", b"").decode("latin-1")

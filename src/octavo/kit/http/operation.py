@@ -257,7 +257,7 @@ def _required_fields(query: Any) -> frozenset[str]:
     return frozenset(f.encode_name for f in msgspec.structs.fields(query) if f.required)
 
 
-def _read_answer(id: str, method: Method, annotation: object, declared: object) -> Any:
+def _read_answer(id: str, method: Method, annotation: object, declared: object) -> object:
     """Return the type of an operation's answer: None for an empty one.
 
     ``annotation``: of what the handler returns. ``declared``: what the declaration says, because the handler

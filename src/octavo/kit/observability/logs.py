@@ -63,7 +63,7 @@ class Redactor:
             text = self._known.sub(HIDDEN, text)
         return _CREDENTIALS.sub(_hide, text)
 
-    def values(self, value: object) -> Any:
+    def values(self, value: object) -> object:
         """Return a value made of dictionaries and lists with every string redacted."""
         if isinstance(value, str):
             return self(value)

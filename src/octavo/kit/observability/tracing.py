@@ -61,7 +61,7 @@ class TracedCursor(Protocol):
 
     @property
     def rowcount(self) -> int: ...
-    def fetchone(self) -> tuple[Any, ...] | None: ...
+    def fetchone(self) -> tuple[object, ...] | None: ...
     def fetchall(self) -> list[tuple[Any, ...]]: ...
 
 
@@ -352,7 +352,7 @@ class _TimedCursor:
         finally:
             self._span.database_seconds += time.perf_counter() - began
 
-    def fetchone(self) -> tuple[Any, ...] | None:
+    def fetchone(self) -> tuple[object, ...] | None:
         return self._timed(self._cursor.fetchone)
 
     def fetchall(self) -> list[tuple[Any, ...]]:

@@ -363,7 +363,7 @@ def _names(text: str | None) -> set[str]:
     return {one.strip().rpartition(":")[2].lower() for one in (text or "").split(",") if one.strip()}
 
 
-def _of_parts(value: object, keeps: Callable[[str], bool]) -> Any:
+def _of_parts(value: object, keeps: Callable[[str], bool]) -> object:
     if isinstance(value, list):
         return [_of_parts(one, keeps) for one in value]
     return {k: v for k, v in value.items() if keeps(k.lower())} if isinstance(value, dict) else value

@@ -164,7 +164,7 @@ class _Bundler:
         self._check(entry)
         return entry
 
-    def _copy(self, path: str) -> Any:
+    def _copy(self, path: str) -> object:
         return walk_references(
             self._files.files[path].value, lambda reference, way: self._change(path, reference, way)
         )
@@ -241,7 +241,7 @@ def pointer_keys(reference: str) -> Iterator[str]:
         yield unquote(step).replace("~1", "/").replace("~0", "~")
 
 
-def resolve(whole: object, reference: str) -> Any:
+def resolve(whole: object, reference: str) -> object:
     """Return the target of a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
     if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
         raise LookupError(reference)

@@ -588,7 +588,7 @@ class _Writer:
 _NO_JSON = object()
 
 
-def _json_value(text: str) -> Any:
+def _json_value(text: str) -> object:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):

@@ -212,7 +212,7 @@ def draw_markdown(text: str, *, anchored: bool = True) -> list[Block]:
     document = read(text)
     own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
 
-    def unlinked(node: Block | Inline) -> list[Any] | None:
+    def unlinked(node: Block | Inline) -> list[object] | None:
         ref = node.data.get("ref") if node.type == "link" else None
         url = text_of(object_of(ref).get("url"))
         return list(node.nodes) if url.startswith("#") and own.find(unquote(url[1:])) is None else None
@@ -516,7 +516,7 @@ class Drawer:
             or ("items" in schema and self._has_nested(schema["items"], above, deep + 1))
         )
 
-    def _not_null(self, variants: object) -> list[Any]:
+    def _not_null(self, variants: object) -> list[object]:
         return [each for each in list_of(variants) if not self._is_null(each)]
 
     def _is_null(self, value: object) -> bool:

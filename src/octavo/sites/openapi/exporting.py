@@ -27,7 +27,7 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
     """Dumper that quotes text that YAML 1.2 reads as numbers: the library knows only those of YAML 1.1."""
 
 
-def _represent_text(dumper: Any, text: str) -> Any:
+def _represent_text(dumper: Any, text: str) -> object:
     style = "'" if isinstance(plain_value(text), (int, float)) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 

@@ -163,7 +163,7 @@ class _Plain:
         self._count = 0
         self._above: set[int] = set()
 
-    def value(self, node: Any, way: Way) -> Any:
+    def value(self, node: Any, way: Way) -> object:
         line = node.start_mark.line + 1
         self._count += 1
         if self._count > MAX_VALUES:
@@ -229,12 +229,12 @@ class _Plain:
         return {**merged, **found} if merged else found
 
 
-def _scalar(node: Any) -> Any:
+def _scalar(node: Any) -> object:
     text = str(node.value)
     return text if node.style or node.tag.endswith(":str") else plain_value(text)
 
 
-def plain_value(text: str) -> Any:
+def plain_value(text: str) -> object:
     """Return the value of an unquoted scalar, by the core schema of YAML 1.2."""
     if text in _WORDS:
         return _WORDS[text]

@@ -268,7 +268,7 @@ class _Checks:
         self._left = _CHECKS
         self.schemas: JsonObject = {}
 
-    def take(self, value: object, depth: int = 0) -> Any:
+    def take(self, value: object, depth: int = 0) -> object:
         """Return the reduced schema; None if it accepts anything."""
         self._left -= 1
         if not isinstance(value, dict) or self._left < 0 or depth > 30:

@@ -217,7 +217,7 @@ def _decode(encoded: str) -> bytes:
     return xml
 
 
-def _get_assertion(root: Any) -> Any:
+def _get_assertion(root: Any) -> object:
     """Return the single assertion of a response. Raises RefusedResponse when it is not in its place."""
     if root.tag != f"{_P}Response":
         raise RefusedResponse("SAML response: the root element must be a Response")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -163,7 +163,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
 
 
-def _value(claim: Claim, value: object) -> Any:
+def _value(claim: Claim, value: object) -> object:
     """Return the value of a claim, or None if it has another type."""
     match claim:
         case BooleanClaim():

@@ -139,7 +139,7 @@ def _convert(stored: Mapping[str, object]) -> Customization:
         return msgspec.convert(_without_controls(stored), Customization)
 
 
-def _without_controls(stored: object) -> Any:
+def _without_controls(stored: object) -> object:
     """What is stored, with another character for each control character of a URL."""
     if isinstance(stored, dict):
         return {name: _without_controls(value) for name, value in stored.items()}
