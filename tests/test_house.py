@@ -1118,8 +1118,8 @@ ANY_SIGNATURES = 637
 
 
 def test_few_signatures_take_or_return_any() -> None:
-    """``object`` is for values of any type, ``JsonObject`` for parsed JSON; mypy checks neither ``Any`` nor what is done
-    with it."""
+    """``object`` is for values of any type, ``JsonObject`` for parsed JSON; mypy checks nothing that is done with
+    ``Any``."""
     found = 0
     for path in FILES:
         for node in nodes_of(path):
