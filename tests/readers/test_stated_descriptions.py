@@ -8,7 +8,7 @@ import pytest
 
 from octavo.core.yaml_text import read_yaml
 from octavo.interchange.readers.choosing import read_source
-from octavo.interchange.readers.markdown.markdown import front_text
+from octavo.interchange.readers.markdown.lines import front_text
 from readers.reading import adding, brought, source_of
 
 pytestmark = pytest.mark.sqlite_first

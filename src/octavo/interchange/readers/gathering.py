@@ -32,8 +32,8 @@ from octavo.core.yaml_text import write_yaml
 from .formats.inline_images import name_image, read_data_url
 from .layout import Entry, Head, Layout, Variant
 from .markdown.heroes import hero_text
+from .markdown.lines import front_text, words
 from .markdown.literals import read_literal
-from .markdown.markdown import front_text, words
 from .markdown.translating import Translated, translate
 from .names import OUTSIDE, outside_link
 from .source_files import MAX_TEXT, Heads, is_index, is_page, unread_head

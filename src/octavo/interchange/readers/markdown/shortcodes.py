@@ -10,22 +10,12 @@ from urllib.parse import quote_plus
 
 from ..formats.html import parse_html
 from ..formats.html_pages import html_of_tree
+from .blocks import MAX_NESTING, Writer
 from .components import component_block, version_badge
+from .containers import HINT_NAMES
 from .hugo_templates import fill
-from .markdown import (
-    HINT_NAMES,
-    MAX_LINES,
-    MAX_LOOKED,
-    MAX_NESTING,
-    Line,
-    Writer,
-    attributes_of,
-    dedented,
-    fenced,
-    quoted,
-    trimmed,
-    words,
-)
+from .inline import MAX_LOOKED
+from .lines import MAX_LINES, Line, attributes_of, dedented, fenced, quoted, trimmed, words
 from .readme_blocks import as_html
 
 _SHORT = re.compile(
