@@ -919,7 +919,7 @@ def _drop_empty(top: Block) -> None:
         stack += [child for child in children(node) if isinstance(child, (Block, Fragment, Inline))]
 
 
-def is_empty(node: Any) -> bool:
+def is_empty(node: object) -> bool:
     """Return whether a node is an empty paragraph."""
     return isinstance(node, Block) and node.type == "paragraph" and not node.nodes
 

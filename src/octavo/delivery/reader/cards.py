@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.color import Oklch, readable
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits
@@ -229,7 +230,7 @@ class Cards:
 # --- lines ----------------------------------------------------------------------------------------------
 
 
-def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
+def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
     """Return the card as its template reads it, with lines cut to size."""
     title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]

@@ -217,7 +217,7 @@ def _decode(encoded: str) -> bytes:
     return xml
 
 
-def _get_assertion(root: Any) -> Any:
+def _get_assertion(root: Any) -> object:
     """Return the single assertion of a response. Raises RefusedResponse when it is not in its place."""
     if root.tag != f"{_P}Response":
         raise RefusedResponse("SAML response: the root element must be a Response")
@@ -367,7 +367,7 @@ def _attribute(assertion: Any, names: tuple[str, ...]) -> str | None:
     return None
 
 
-def _display_name(assertion: Any) -> str | None:
+def _display_name(assertion: object) -> str | None:
     whole = _attribute(assertion, _DISPLAY_NAMES)
     parts = [part for names in (_GIVEN_NAMES, _SURNAMES) if (part := _attribute(assertion, names))]
     found = whole or " ".join(parts)
