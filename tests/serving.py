@@ -212,7 +212,8 @@ first_starts: list[Path] = []
 
 @cache
 def _first_started(admin_email: str) -> Path:
-    """A data folder as a first start leaves it, with the manual published and all of its jobs done; made once in a run."""
+    """A data folder as a first start leaves it, with the manual published and all of its jobs done; made once
+    in a run."""
     (folder,) = first_starts
     data = folder / (admin_email or "nobody")
     with (folder / "lock").open("w") as lock:

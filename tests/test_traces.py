@@ -1,5 +1,5 @@
-"""Traces over the whole: what a collector is told of requests, jobs, deliveries and what they ask elsewhere, and what it
-is never told."""
+"""Traces over the whole: what a collector is told of requests, jobs, deliveries and what they ask elsewhere,
+and what it is never told."""
 
 from __future__ import annotations
 

@@ -61,7 +61,6 @@ from octavo.organization.portal.drawing import draw_home, draw_refusal, read_fil
 from octavo.organization.portal.policy import CONTENT_SECURITY_POLICY
 from octavo.settings import Settings, keep_addresses, load, split_address
 from octavo.sites.fonts.built_in import read_font
-from octavo.sites.insights.drawing import read_style
 from octavo.sites.insights.queueing import EventQueue
 
 log = logging.getLogger("octavo")
@@ -205,7 +204,6 @@ def api_app(
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),
         upload_route(context, uploads),
-        fixed("/charts.css", "charts", read_style, "text/css; charset=utf-8"),
         *(
             fixed(
                 file.path,
@@ -259,7 +257,7 @@ def take_short_turns() -> None:
 Role = Literal["api", "reader", "worker"]
 
 
-class Address(Struct, frozen=True):
+class ListenAddress(Struct, frozen=True):
     """Host and ports to listen on."""
 
     host: str
@@ -356,7 +354,7 @@ def serve(
     settings: Settings,
     *,
     roles: Sequence[Role],
-    address: Address,
+    address: ListenAddress,
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
@@ -453,7 +451,11 @@ async def _run(
 
 
 def _print_start(
-    settings: Settings, roles: Sequence[Role], address: Address, say: Callable[[str], None], context: Context
+    settings: Settings,
+    roles: Sequence[Role],
+    address: ListenAddress,
+    say: Callable[[str], None],
+    context: Context,
 ) -> None:
     """Print what to know and to do at a start."""
     keep_addresses(settings)

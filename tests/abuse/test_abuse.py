@@ -17,8 +17,8 @@ _MEGABYTES = 50
 _WAIT = 0.25
 """How long another client may wait, in seconds of one processor."""
 _ATTEMPTS = 3
-"""A client that is late itself, on a busy machine, counts what the server did meanwhile: a server that makes others wait
-does so each time."""
+"""A client that is late itself, on a busy machine, counts what the server did meanwhile: a server that makes
+others wait does so each time."""
 
 
 def _abuse(subject: Subject, seed: int, numbers: range) -> None:

@@ -32,7 +32,8 @@ def test_processes_that_run_are_counted_whoever_started_them(postgres_databases:
         assert "2 x 5 of " in said or "processes may use " in said
         with psycopg.connect(url) as server:
             (given,) = server.execute(
-                "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+                "SELECT current_setting('max_connections')::int - "
+                "current_setting('superuser_reserved_connections')::int"
             ).fetchone() or (0,)
         most = given // 2
         for _ in range(3):

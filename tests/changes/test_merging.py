@@ -65,7 +65,10 @@ def test_both_sides_change_different_things(space):
         "> First.\n>\n> Second.\n",
         "* First.\n\n  Second.\n* Third.\n",
         '{% tabs %}\n{% tab title="T" %}\n1. First.\n2. Second.\n{% endtab %}\n{% endtabs %}\n',
-        "{% stepper %}\n{% step %}\n> First.\n{% endstep %}\n\n{% step %}\n* Second.\n{% endstep %}\n{% endstepper %}\n",
+        (
+            "{% stepper %}\n{% step %}\n> First.\n{% endstep %}\n\n{% step %}\n* Second.\n"
+            "{% endstep %}\n{% endstepper %}\n"
+        ),
         "| First. | Second. |\n| ------ | ------- |\n| a      | b       |\n",
         "<table><tbody><tr><td><ul><li>First.</li><li>Second.</li></ul></td></tr></tbody></table>\n",
     ],

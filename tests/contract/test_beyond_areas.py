@@ -1,4 +1,5 @@
-"""What operations read and write beyond their area is declared, and asked of tokens: one for Git is none for content."""
+"""What operations read and write beyond their area is declared, and asked of tokens: one for Git is none for
+content."""
 
 from __future__ import annotations
 

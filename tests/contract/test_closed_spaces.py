@@ -41,8 +41,8 @@ OF_THE_SPACE = {
 
 
 class Closed:
-    """An organization with a space that is closed to who manages the site and the collection it is in. ``synced``: which
-    of the two is synced with a repository by an administrator."""
+    """An organization with a space that is closed to who manages the site and the collection it is in.
+    ``synced``: which of the two is synced with a repository by an administrator."""
 
     def __init__(self, world: World, folder: Path, synced: str) -> None:
         self.world, self.place = world, world.home

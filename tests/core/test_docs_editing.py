@@ -158,7 +158,10 @@ def test_entries_come_and_go() -> None:
 
 
 def test_a_space_that_is_a_section_stays_one_until_it_is_more() -> None:
-    text = "site:\n  structure:\n    # home\n    - {key: home, title: Home, path: /, content: {directory: .}} # here\n    - {type: section, key: s, title: Sec}\n"
+    text = (
+        "site:\n  structure:\n    # home\n    - {key: home, title: Home, path: /, content: {directory: "
+        ".}} # here\n    - {type: section, key: s, title: Sec}\n"
+    )
     config = read(text)
     config.structure.reverse()
     assert "    # home\n    - {key: home, title: Home, path: /, content: {directory: .}} # here\n" in edit(

@@ -29,13 +29,15 @@ MENU = (
       computed: { type: "integration:chat:menu", props: { ...props, dish: id } } });
     return Response.json({ pages: [
       { type: "group", id: "dishes", title: "Dishes", pages: [
-        page("soup", `${props.name} soup`, {}, [{ type: "link", title: "About", target: { kind: "page", page: "salad" } }]),
+        page("soup", `${props.name} soup`, {}, [{ type: "link", title: "About", target: { kind: "page", \
+page: "salad" } }]),
         page("salad", `Salad of ${environment.installation.configuration?.green ?? "kale"}`, {}) ] },
     ] });
   }
   if (type === "content_compute_document") {
     return Response.json({ document: { object: "document", nodes: [
-      words(`Zanzibar ${props.dish} `, link("soup"), { object: "text", leaves: [{ object: "leaf", text: ".", marks: [] }] }) ] } });
+      words(`Zanzibar ${props.dish} `, link("soup"), { object: "text", leaves: [{ object: "leaf", text: \
+".", marks: [] }] }) ] } });
   }
   return new Response("OK");"""
 )

@@ -137,7 +137,10 @@ def test_references_in_values_mean_nothing() -> None:
 
 
 def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
-    hook = "{post: {requestBody: {content: {application/json: {schema: {$ref: 'pet.yaml'}}}}, responses: {'200': {description: ok}}}}"
+    hook = (
+        "{post: {requestBody: {content: {application/json: {schema: {$ref: 'pet.yaml'}}}}, responses: "
+        "{'200': {description: ok}}}}"
+    )
     head = HEAD.replace("3.1.0", "3.0.3") + "paths: {}\nx-webhooks:\n  sold:"
     compiled = compile_description(
         _archive({"openapi.yaml": f"{head} {hook}".encode(), "pet.yaml": b"type: string"})
@@ -224,7 +227,10 @@ def test_archives_that_lead_out_or_grow() -> None:
 
 def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
     text = HEAD + "paths: {/a: {$ref: 'paths/a.yaml'}}\n"
-    path = b"get:\n  responses:\n    '200':\n      description: ok\n      content: {application/json: {schema: {$ref: '../models.json#/Node'}}}\n"
+    path = (
+        b"get:\n  responses:\n    '200':\n      description: ok\n"
+        b"      content: {application/json: {schema: {$ref: '../models.json#/Node'}}}\n"
+    )
     models = b'{"Node": {"type": "object", "properties": {"next": {"$ref": "#/Node"}}}}'
     compiled = compile_description(
         _archive({"openapi.yaml": text.encode(), "paths/a.yaml": path, "models.json": models})

@@ -132,7 +132,10 @@ def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
     ],
 )
 def test_a_drawing_reaches_no_file(tmp_path: Path, target: str) -> None:
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image href="{target}" width="9" height="9"/></svg>'
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image '
+        f'href="{target}" width="9" height="9"/></svg>'
+    )
     (tmp_path / "file0.svg").write_text(svg)
     result = compile_order(
         order_of(tmp_path, {"one": "![Drawing](file0.svg)\n"}, images=["file0.svg"]), tmp_path
@@ -378,7 +381,10 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
 
 
 def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
-    text = "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n    return [a]\n```\n"
+    text = (
+        "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n"
+        "    return [a]\n```\n"
+    )
     language, words = find_words("ar")
     compile_order(order_of(tmp_path, {"one": text}, words=words, language=language), tmp_path)
     found: dict[str, float] = {}

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from octavo.kit.icons import icon as icon_of
+from octavo.core.icons import icon as icon_of
 from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 
 FILES = {
-    "SUMMARY.md": "* [Home](README.md)\n* [Webhooks](webhooks.md)\n* [Deployment guide](deploy.md)\n* [Other](other.md)\n",
+    "SUMMARY.md": (
+        "* [Home](README.md)\n* [Webhooks](webhooks.md)\n* [Deployment guide](deploy.md)\n"
+        "* [Other](other.md)\n"
+    ),
     "README.md": "# Home\n\nEverything about webhooks and old deployments, and pricing.\n",
     "webhooks.md": "# Webhooks\n\nTold of what happens.\n",
     "deploy.md": "# Deployment guide\n\nHow.\n",

@@ -22,7 +22,10 @@ from test_house import REGISTRIES, SRC
 from transfer.bringing_in import Imports
 
 PETS = (Path(__file__).parents[1] / "pets.yaml").read_text()
-PAGE = '# Pets\n\n## Adding\n\n{% openapi src="pets.yaml" path="/pets" method="post" %}\n[pets](pets.yaml)\n{% endopenapi %}\n'
+PAGE = (
+    '# Pets\n\n## Adding\n\n{% openapi src="pets.yaml" path="/pets" method="post" %}\n'
+    "[pets](pets.yaml)\n{% endopenapi %}\n"
+)
 FILES = {"README.md": "# Home\n\nSee [pets](pets.md#adding).\n", "pets.md": PAGE, "pets.yaml": PETS}
 
 

@@ -352,7 +352,8 @@ def test_what_a_killed_process_left_is_removed_after_a_day(world: World, space: 
     assert_gone(world, spaces)
     released = {row[0] for row in rows_of(world, "SELECT hash FROM unused")}
     bodies = """SELECT body FROM page_versions v JOIN spaces s ON s.main_branch = v.branch_id
-                JOIN branches b ON b.id = v.branch_id WHERE s.id = :space AND v.body IS NOT NULL AND v.to_seq > b.sequence"""
+                JOIN branches b ON b.id = v.branch_id WHERE s.id = :space AND v.body IS NOT NULL AND \
+v.to_seq > b.sequence"""
     assert {row[0] for row in rows_of(world, bodies, space=space)} <= released
     # The process was still alive: its last transaction finds nothing to complete.
     with pytest.raises(duplicating.NotFound), world.context.db.write() as tx:

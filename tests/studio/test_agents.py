@@ -242,8 +242,8 @@ def test_insights_tell_of_programs_apart(app, read):
 
 @pytest.mark.slow
 def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app):
-    """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more, correct it, merge
-    it, and undo the agent's day in one step."""
+    """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more,
+    correct it, merge it, and undo the agent's day in one step."""
     space = app.fill_space("Weights", ["Granite"])
     site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Weights", "spaces": [space]})["id"]
     published = app.call("POST", f"/orgs/{app.organization}/sites/{site}/publish")["urls"]["published"]

@@ -1,5 +1,5 @@
-"""What people do with the API has its place in the app: every operation is called by a screen, or is listed here as what
-programs alone call."""
+"""What people do with the API has its place in the app: every operation is called by a screen, or is listed
+here as what programs alone call."""
 
 from __future__ import annotations
 
@@ -68,12 +68,16 @@ def called() -> dict[str, frozenset[str]]:
 PROGRAMS = {
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
-    "browsers on their way through an identity provider": "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata",
+    "browsers on their way through an identity provider": (
+        "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata"
+    ),
     "hosters of repositories": "receive(Collection|Site)?GitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
-        "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|searchSiteContent|getSiteRedirectBySource"
-        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|getContentByUrl|getSubdomain"
+        "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
+        "searchSiteContent|getSiteRedirectBySource"
+        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|"
+        "getContentByUrl|getSubdomain"
     ),
     "integrations, and those who write them": (
         "renderIntegrationUIWithGet|queueIntegrationTask|(set|disable)IntegrationDevelopmentMode"
@@ -85,7 +89,8 @@ PROGRAMS = {
     "clients that draw pages themselves": "list\\w+PageMetaLinks",
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
-        "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|GlossaryEntry|CustomFont|SiteMcpServerById"
+        "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
+        "GlossaryEntry|CustomFont|SiteMcpServerById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
         "|PageDocumentInRevisionById|LatestOpenAPISpecVersion|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),
@@ -93,9 +98,10 @@ PROGRAMS = {
         "listUserPermissionsIn(Space|Collection)|update(User|Team)PermissionIn(Space|Collection)"
         "|movePageInChangeRequest|(update|delete)(File|ReusableContent)InChangeRequest|updateVariablesInChangeRequest"
         "|listFilesInRevisionById|moveSite(Section|SectionGroup|Space)|removeSectionFromGroup|listSiteSection(Group)?s"
-        "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|listCommentersIn\\w+|streamEventsIn\\w+"
+        "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|"
+        "listCommentersIn\\w+|streamEventsIn\\w+"
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
-        "|streamAskInOrganization|streamRecommendedQuestionsInOrganization|getSiteInsightsPage"
+        "|streamAskInOrganization|streamRecommendedQuestionsInOrganization"
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository"
     ),

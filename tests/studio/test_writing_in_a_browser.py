@@ -291,7 +291,10 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         ),
         pytest.param(
             ["/tabs", "<Enter>", "one"],
-            '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n{% endtab %}\n{% endtabs %}',
+            (
+                '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n'
+                "{% endtab %}\n{% endtabs %}"
+            ),
             id="tabs",
         ),
         pytest.param(
@@ -311,7 +314,11 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         ),
         pytest.param(
             ["| a | b |", "<Enter>", "* ", "/table", "<Enter>", "c"],
-            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n|     |     |     |\n|     |     |     |",
+            (
+                "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></"
+                "td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n"
+                "|     |     |     |\n|     |     |     |"
+            ),
             id="table from a list in a cell",
         ),
         pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
@@ -873,15 +880,26 @@ def _paste(text: Any, **kinds: str) -> None:
         pytest.param({"plain": "- [ ] todo\n"}, "* [ ] todo", id="one task"),
         pytest.param(
             {
-                "html": "<p>a</p><p><img src='https://e.example/a.png' alt='A' width='300'></p><p>b <img src='https://e.example/b.png' alt='B'> c</p>",
+                "html": (
+                    "<p>a</p><p><img src='https://e.example/a.png' alt='A' width='300'></p><p>b <img "
+                    "src='https://e.example/b.png' alt='B'> c</p>"
+                ),
                 "plain": "a b c",
             },
-            'a\n\n<figure><img src="https://e.example/a.png" alt="A" width="300"><figcaption></figcaption></figure>\n\nb <img src="https://e.example/b.png" alt="B"> c',
+            (
+                'a\n\n<figure><img src="https://e.example/a.png" alt="A" '
+                'width="300"><figcaption></figcaption></figure>\n\n'
+                'b <img src="https://e.example/b.png" alt="B"> c'
+            ),
             id="images",
         ),
         pytest.param(
             {
-                "html": "<meta charset='utf-8'><div style=\"color:#d4d4d4;font-family:Consolas, 'Courier New', monospace;white-space:pre;\"><div><span>def</span><span> f(a):</span></div><div><span>    return a</span></div><br><div># end</div></div>",
+                "html": (
+                    "<meta charset='utf-8'><div style=\"color:#d4d4d4;font-family:Consolas, 'Courier "
+                    "New', monospace;white-space:pre;\"><div><span>def</span><span> "
+                    "f(a):</span></div><div><span>    return a</span></div><br><div># end</div></div>"
+                ),
                 "plain": "def f(a):\n    return a\n\n# end",
             },
             "```\ndef f(a):\n    return a\n\n# end\n```",
@@ -889,7 +907,12 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<p>Formula <span class='katex'><span class='katex-mathml'><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class='katex-html'>x2</span></span> end</p>",
+                "html": (
+                    "<p>Formula <span class='katex'><span "
+                    "class='katex-mathml'><math><semantics><mi>x</mi><annotation "
+                    "encoding='application/x-tex'>x^2</annotation></semantics></math></span><span "
+                    "class='katex-html'>x2</span></span> end</p>"
+                ),
                 "plain": "x",
             },
             "Formula $$x^2$$ end",
@@ -897,7 +920,11 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span style='mso-list:Ignore'>5.<span>&nbsp;</span></span>Five</p></body></html>",
+                "html": (
+                    "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p "
+                    "class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span "
+                    "style='mso-list:Ignore'>5.<span>&nbsp;</span></span>Five</p></body></html>"
+                ),
                 "plain": "5. Five",
             },
             "5. Five",
@@ -905,7 +932,10 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>b</a></p>",
+                "html": (
+                    "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a "
+                    "href='javascript:alert(1)'>b</a></p>"
+                ),
                 "plain": "x",
             },
             "ab",
@@ -913,7 +943,10 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<p style='font-weight:normal'><b style='font-weight:normal'><span style='font-weight:700'>a</span> b</b></p>",
+                "html": (
+                    "<p style='font-weight:normal'><b style='font-weight:normal'><span "
+                    "style='font-weight:700'>a</span> b</b></p>"
+                ),
                 "plain": "x",
             },
             "**a** b",
@@ -921,7 +954,18 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><head><style><!-- p.MsoNormal {margin:0} --></style></head><body><!--StartFragment--><p class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'><![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>·<span style='font:7.0pt \"Times New Roman\"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>a<o:p></o:p></p><p class=MsoListParagraphCxSpLast style='text-indent:-18.0pt;mso-list:l0 level2 lfo1'><![if !supportLists]><span style='mso-list:Ignore'>1.<span>&nbsp;&nbsp; </span></span><![endif]><b>b</b><o:p></o:p></p><p class=MsoNormal><o:p>&nbsp;</o:p></p><!--EndFragment--></body></html>",
+                "html": (
+                    "<html xmlns:o='urn:schemas-microsoft-com:office:office'><head><style><!-- "
+                    "p.MsoNormal {margin:0} --></style></head><body><!--StartFragment--><p "
+                    "class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 "
+                    "lfo1'><![if !supportLists]><span style='font-family:Symbol'><span "
+                    "style='mso-list:Ignore'>·<span style='font:7.0pt \"Times New "
+                    "Roman\"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>a<o:p></o:p></p><p "
+                    "class=MsoListParagraphCxSpLast style='text-indent:-18.0pt;mso-list:l0 level2 "
+                    "lfo1'><![if !supportLists]><span style='mso-list:Ignore'>1.<span>&nbsp;&nbsp; "
+                    "</span></span><![endif]><b>b</b><o:p></o:p></p><p "
+                    "class=MsoNormal><o:p>&nbsp;</o:p></p><!--EndFragment--></body></html>"
+                ),
                 "plain": "x",
             },
             "* a\n  1. **b**",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from octavo.cli.commands import DONE, Failure, Group, option
+from octavo.cli.commands import DONE, CommandGroup, Failure, option
 from octavo.cli.opening import find_organization, opened
 from octavo.cli.output import show, table
 from octavo.cli.values import parse_duration
@@ -16,10 +16,10 @@ from octavo.kit.texts import counted, say_name
 if TYPE_CHECKING:
     from octavo.kit.context import Context
 
-TOKEN = Group("token", "Create, list, and revoke access tokens.")
-SESSION = Group("session", "List and revoke sessions, and create sign-in links.")
-ACCOUNT = Group("account", "Delete accounts.")
-DOMAIN = Group("domain", "Verify domains for organizations.")
+TOKEN = CommandGroup("token", "Create, list, and revoke access tokens.")
+SESSION = CommandGroup("session", "List and revoke sessions, and create sign-in links.")
+ACCOUNT = CommandGroup("account", "Delete accounts.")
+DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
 _ORG = option("--org", metavar="ORG", required=True, help="id, host name, or title of the organization")

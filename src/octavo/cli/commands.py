@@ -47,7 +47,7 @@ class Command(NamedTuple):
     ``defaults``: values of options that it does not have."""
 
     run: Run
-    group: Group | None
+    group: CommandGroup | None
     name: str
     options: tuple[Option, ...]
     common: tuple[Option, ...] = (*SERVER, *JSON)
@@ -60,7 +60,7 @@ class Command(NamedTuple):
         return " ".join((self.run.__doc__ or "").split())
 
 
-class Group(NamedTuple):
+class CommandGroup(NamedTuple):
     """Name that several commands begin with, such as ``octavo token``."""
 
     name: str

@@ -6,10 +6,10 @@ import argparse
 import csv
 from pathlib import Path
 
-from octavo.cli.commands import DONE, FAILED, WRONG_USAGE, Failure, Group, command, option
+from octavo.cli.commands import DONE, FAILED, WRONG_USAGE, CommandGroup, Failure, command, option
 from octavo.cli.output import show, table, warn
 
-OPENAPI = Group("openapi", "Compare API specifications.")
+OPENAPI = CommandGroup("openapi", "Compare API specifications.")
 
 
 @command(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from octavo.cli.commands import DONE, FAILED, Group, option
+from octavo.cli.commands import DONE, FAILED, CommandGroup, option
 from octavo.cli.opening import opened
 from octavo.cli.output import progress, say, show, table
 from octavo.cli.values import parse_positive
 
-GIT = Group("git", "Show and run Git syncs.")
+GIT = CommandGroup("git", "Show and run Git syncs.")
 _OWNER = option("space", metavar="SPACE", help="id or title of the space, collection, or site")
 
 

@@ -95,7 +95,7 @@ def import_source(options: argparse.Namespace) -> int:
 
 
 def _import_files(options: argparse.Namespace) -> int:
-    from octavo.interchange.transfer.readers.choosing import KINDS
+    from octavo.interchange.readers.choosing import KINDS
     from octavo.operations.admin.archives import import_organization, is_organization
     from octavo.operations.admin.import_export import preview
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.cli.commands import DONE, SERVER, Failure, Group, option
+from octavo.cli.commands import DONE, SERVER, CommandGroup, Failure, option
 from octavo.cli.opening import load_settings, opened
 from octavo.cli.output import say, show
 from octavo.cli.values import parse_port
@@ -16,7 +16,7 @@ from octavo.cli.values import parse_port
 if TYPE_CHECKING:
     from octavo.operations.developing.api import ApiClient
 
-INTEGRATIONS = Group("integrations", "Create, test, and publish integrations.")
+INTEGRATIONS = CommandGroup("integrations", "Create, test, and publish integrations.")
 _CALLING = (
     option("--url", help="URL of the API (default: this server)"),
     option(

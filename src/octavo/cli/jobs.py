@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 
-from octavo.cli.commands import DONE, Failure, Group, option
+from octavo.cli.commands import DONE, CommandGroup, Failure, option
 from octavo.cli.opening import opened
 from octavo.cli.output import show, table
 from octavo.cli.values import parse_positive
 from octavo.kit.texts import counted
 
-JOBS = Group("jobs", "List, show, and retry background jobs.")
+JOBS = CommandGroup("jobs", "List, show, and retry background jobs.")
 
 
 @JOBS.command(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from octavo.cli.commands import DONE, FAILED, Group, command, option
+from octavo.cli.commands import DONE, FAILED, CommandGroup, command, option
 from octavo.cli.opening import load_settings, opened
 from octavo.cli.output import show, table
 from octavo.kit.texts import counted
 
-SECRETS = Group("secrets", "Manage the encryption key of secrets in the database.")
+SECRETS = CommandGroup("secrets", "Manage the encryption key of secrets in the database.")
 
 
 @SECRETS.command("rotate")

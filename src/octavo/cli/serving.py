@@ -79,12 +79,12 @@ def _serve(options: argparse.Namespace, *roles: Role) -> int:
     assigned = take_assignment()
     if assigned is None:
         return _supervise(options)
-    from octavo.app import Address, serve
+    from octavo.app import ListenAddress, serve
 
     serve(
         _load_settings(options),
         roles=roles,
-        address=Address(options.host, options.port, options.reader_port),
+        address=ListenAddress(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
         assigned=assigned,
     )

@@ -1,5 +1,5 @@
-"""Identifiers that writers give to headings: in whichever form, they are no words, keep their bytes, and come before computed
-ones."""
+"""Identifiers that writers give to headings: in whichever form, they are no words, keep their bytes, and come
+before computed ones."""
 
 from __future__ import annotations
 

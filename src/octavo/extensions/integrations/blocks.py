@@ -36,7 +36,7 @@ from .active import find_active, list_active_in_space
 from .authorization import VisitedIntegration
 from .contexts import DocumentContext, RenderRequest
 from .invoking import Subject
-from .manifest import Block
+from .manifest import IntegrationBlock
 from .rendering import Rendered, ask_to_render, present_rendered
 from .store import IntegrationRow
 
@@ -64,7 +64,9 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
     return found
 
 
-def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:
+def find_unfurling(
+    rows: Iterable[IntegrationRow], url: str
+) -> tuple[IntegrationRow, IntegrationBlock] | None:
     """Return the block that unfurls a URL: the one with the most specific pattern; of several, the first."""
     address = read_address(url)
     if address is None:
@@ -80,11 +82,11 @@ def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[Integratio
     return found and (found[1], found[2])
 
 
-_shown: OwnCache[frozenset[bytes]] = OwnCache("blocks of pages", 4)
+_shown: OwnCache[frozenset[bytes]] = OwnCache("integration blocks of pages", 4)
 _UNFURL = "@link.unfurl"
 
 
-_outputs: OwnCache[tuple[int, Rendered]] = OwnCache("blocks as they are drawn", 4)
+_outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
 """Values are kept with the time, in milliseconds, until which they are valid."""
 
 
