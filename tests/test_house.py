@@ -445,7 +445,6 @@ OWN_ADDRESSES = {
     "core/links.py",
     "sites/site/redirects/resolving.py",
     "extensions/integrations/invoking.py",  # that of the installation
-    "organization/identity/saml/responses.py",
     "operations/admin/static_export.py",
     "delivery/renderers/notifying.py",
     "delivery/visits/admission.py",  # made of it
