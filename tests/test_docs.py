@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from octavo.cli import _parser
+from octavo.core.icons import icon
 from octavo.core.page_fields import FRONT_KEYS
 from octavo.kit.http.operation import TABLE, Operation
-from octavo.kit.icons import icon
 from octavo.operations.admin.import_export import bring
 from octavo.operations.installation import load_packages
 from octavo.organization.portal.drawing import FILES as PORTAL_FILES

@@ -57,6 +57,12 @@ def test_a_start_loads_what_every_process_needs_and_no_more():
     assert len([name for name in modules if not name.startswith("octavo")]) <= MODULES_OF_OTHERS
 
 
+def test_a_start_loads_no_reader_of_imports():
+    modules = _loaded("import octavo.app\noctavo.app.load_packages()")
+    assert "octavo.interchange.transfer.runs" in modules
+    assert not [name for name in modules if name.startswith("octavo.interchange.readers")]
+
+
 def test_help_loads_nothing_of_others_and_no_package():
     modules = _loaded("import octavo.cli")
     assert not _of_others(modules)

@@ -85,7 +85,7 @@ def _serve(options: argparse.Namespace) -> int:
     assigned = take_assignment()
     if assigned is None:
         return _supervise(options)
-    from octavo.app import Address, serve
+    from octavo.app import ListenAddress, serve
 
     roles: dict[str, tuple[Role, ...]] = {
         "serve": ("api", "reader", "worker"),
@@ -96,7 +96,7 @@ def _serve(options: argparse.Namespace) -> int:
     serve(
         _serving_settings(options),
         roles=roles[options.command],
-        address=Address(options.host, options.port, options.reader_port),
+        address=ListenAddress(options.host, options.port, options.reader_port),
         say=lambda line: print(line, flush=True),
         assigned=assigned,
     )
@@ -324,7 +324,7 @@ def _import(options: argparse.Namespace) -> int:
         return _print_import(options, moved, msgspec.to_builtins(moved))
     if options.space is not None and (options.site is not None or options.new_site):
         raise Failure("--space: can't be used with --site or --new-site")
-    from octavo.interchange.transfer.readers.choosing import KINDS
+    from octavo.interchange.readers.choosing import KINDS
 
     if options.kind is not None and options.kind not in KINDS:
         raise Failure(f"--kind: must be one of {', '.join(KINDS)}, got {options.kind!r}")

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Meta, Struct
 
-from octavo.core.url_parts import Address, escape_address, own_address, read_address
+from octavo.core.url_parts import UrlParts, escape_address, own_address, read_address
 from octavo.core.validation import describe_problem
 from octavo.errors import OctavoError
 
@@ -390,11 +390,11 @@ class Settings(Struct, frozen=True, kw_only=True):
         return frozenset(filter(None, (part.strip().lower() for part in self.admin_email.split(","))))
 
     @property
-    def address(self) -> Address:
+    def address(self) -> UrlParts:
         return own_address(self.url)
 
     @property
-    def sites_address(self) -> Address:
+    def sites_address(self) -> UrlParts:
         return own_address(self.sites_url)
 
     @property
@@ -554,7 +554,7 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield f"{PREFIX}{name.upper()}: {error}"
 
 
-def _split(name: str, url: str) -> Address:
+def _split(name: str, url: str) -> UrlParts:
     try:
         return own_address(url)
     except ValueError as error:

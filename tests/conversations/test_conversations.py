@@ -111,7 +111,7 @@ def test_personal_data_is_masked_before_it_is_stored(world: World) -> None:
         for table in ("conversations", "conversation_issues", "issue_clusters"):
             kept = repr(tx.all(f"SELECT * FROM {table}"))
             assert not [secret for secret in (*secrets, "p4ssword", "abcdef123456") if secret in kept]
-    assert desk(world)[0]["subject"] == "From [e-mail] and [phone] and [card] and [secret]"
+    assert desk(world)[0]["subject"] == "From [email] and [phone] and [card] and [secret]"
 
 
 def test_masking_can_be_switched_off(world: World) -> None:

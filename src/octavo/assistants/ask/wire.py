@@ -68,7 +68,7 @@ class StreamQuery(AskQuery, kw_only=True):
     query: Question
 
 
-class AnswerSource(Struct):
+class AnswerSource(Struct, kw_only=True):
     """Source of an answer. ``sections``: anchors of the page."""
 
     type: Literal["page"]
@@ -112,7 +112,13 @@ def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
     for passage in found.cited:
         source = sources.setdefault(
             (passage.space_id, passage.page_id),
-            AnswerSource("page", passage.page_id, passage.revision_id, passage.space_id, []),
+            AnswerSource(
+                type="page",
+                page=passage.page_id,
+                revision=passage.revision_id,
+                space=passage.space_id,
+                sections=[],
+            ),
         )
         if passage.anchor:
             source.sections.append(passage.anchor)

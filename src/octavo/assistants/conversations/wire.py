@@ -102,7 +102,7 @@ class IssueWithConversation(Struct):
     conversation: Conversation
 
 
-class ClusterStats(Struct, rename="camel"):
+class ClusterStats(Struct, rename="camel", kw_only=True):
     issues: int
     conversations: int
     tasks_total: int
@@ -188,7 +188,7 @@ class AgentTask(Struct, rename="camel", kw_only=True):
     urls: ClusterUrls
 
 
-class SetupStats(Struct, rename="camel"):
+class SetupStats(Struct, rename="camel", kw_only=True):
     backlog_tasks: int
     started_tasks: int
     completed_tasks: int
@@ -259,13 +259,13 @@ def present_cluster(
         weekly_pulse=weekly_pulse,
         sources=sources,
         stats=ClusterStats(
-            row.issues,
-            row.conversations,
-            row.tasks_total,
-            row.tasks_backlog,
-            row.tasks_started,
-            row.tasks_completed,
-            row.tasks_canceled,
+            issues=row.issues,
+            conversations=row.conversations,
+            tasks_total=row.tasks_total,
+            tasks_backlog=row.tasks_backlog,
+            tasks_started=row.tasks_started,
+            tasks_completed=row.tasks_completed,
+            tasks_cancelled=row.tasks_canceled,
         ),
         urls=ClusterUrls(
             to.app.organization(row.organization_id, f"conversations/{row.id}"),

@@ -18,7 +18,7 @@ from octavo.content.revisions.keys import KeptKeys
 from octavo.content.revisions.store import Changes, Item, State, find_page, revision_state
 from octavo.core.document.page import read_head, split_page, with_head
 from octavo.core.document.urls import safe_url
-from octavo.core.merge import Conflict as MergeConflict
+from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import EDITED_FIELDS
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest, NotFound
@@ -33,12 +33,12 @@ from .commands import (
     DeletePage,
     DeleteReusableContent,
     DocumentInput,
+    EditedPageFields,
     InsertFiles,
     InsertGroup,
     InsertLink,
     InsertPage,
     InsertReusableContent,
-    PageFields,
     RevertPage,
     SetVariables,
     UpdateBlocks,
@@ -192,7 +192,7 @@ class BatchApplication:
             created_at=now(),
         )
         page = replace(page, rank=self.places.rank(page.id, None, change.at))
-        page = replace(page, slug=self.places.new_slug(page, PageFields(slug=change.slug)))
+        page = replace(page, slug=self.places.new_slug(page, EditedPageFields(slug=change.slug)))
         self.draft.put_page(page.id, page)
         self.outcomes.append(PageOutcome("created_page", page.id))
 
@@ -219,7 +219,7 @@ class BatchApplication:
             created_at=now(),
         )
         page = replace(page, rank=self.places.rank(page.id, change.into, change.at))
-        self.draft.put_page(page.id, replace(page, slug=self.places.new_slug(page, PageFields())))
+        self.draft.put_page(page.id, replace(page, slug=self.places.new_slug(page, EditedPageFields())))
         self.outcomes.append(PageOutcome("created_page", page.id))
 
     def delete_page(self, page_id: str) -> None:

@@ -9,8 +9,15 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from octavo.content.references.resolving import page_owner
-from octavo.core.document.blocks import Allowed, BlockEdits, EditError, Missing, NotLocal, Position
-from octavo.core.document.blocks import Edited as EditedText
+from octavo.core.document.blocks import (
+    Allowed,
+    BlockEdits,
+    BlockPosition,
+    EditedBlocks,
+    EditError,
+    Missing,
+    NotLocal,
+)
 from octavo.core.document.json import DocumentError, nodes_from_json
 from octavo.core.document.nodes import MAX_NODES, PARTS, Document
 from octavo.core.document.page import below_title, split_page
@@ -170,7 +177,7 @@ class _BlockEdit:
 
         return rewrite(Document(nodes), change).nodes
 
-    def page_with(self, open_page: _OpenPage, done: EditedText) -> Page:
+    def page_with(self, open_page: _OpenPage, done: EditedBlocks) -> Page:
         """Return the page with its new text. Raises NotLocal if its heading or front matter changed and only
         part of it was read."""
         documents, page = self.documents, open_page.page
@@ -209,11 +216,11 @@ class _ErrorPrefix:
             raise made(f"{where}: {error}") from None
 
 
-def _position(place: BlockPlace) -> Position:
+def _position(place: BlockPlace) -> BlockPosition:
     def given(value: Any) -> Any:
         return None if value is UNSET else value
 
-    return Position(given(place.after), given(place.before), given(place.into), given(place.at))
+    return BlockPosition(given(place.after), given(place.before), given(place.into), given(place.at))
 
 
 def _remaining_blocks(nodes: list[Any], now: dict[str, Any]) -> list[Any]:

@@ -42,7 +42,7 @@ def _edited_type(field: Field) -> Any:
     return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
 
 
-class PageFields(Struct, rename="camel"):
+class EditedPageFields(Struct, rename="camel"):
     """``title``, ``slug`` and the fields of ``EDITED_FIELDS``."""
 
     title: PageTitle | UnsetType = UNSET
@@ -60,14 +60,14 @@ class PageFields(Struct, rename="camel"):
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
 
-class UpdatePage(PageFields, tag_field="operation", tag="update_page", kw_only=True):
+class UpdatePage(EditedPageFields, tag_field="operation", tag="update_page", kw_only=True):
     page: str
     document: DocumentInput | UnsetType = UNSET
     into: str | None | UnsetType = UNSET
     at: Index | UnsetType = UNSET
 
 
-class InsertPage(PageFields, tag_field="operation", tag="insert_page", kw_only=True):
+class InsertPage(EditedPageFields, tag_field="operation", tag="insert_page", kw_only=True):
     document: DocumentInput
     into: str | None = None
     at: Index | UnsetType = UNSET

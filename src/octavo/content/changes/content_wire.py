@@ -104,7 +104,7 @@ class UnreadCondition(Struct):
     message: str
 
 
-class ChangeContentAnswer(Struct, rename="camel"):
+class ChangeContentAnswer(Struct, rename="camel", kw_only=True):
     """Result of a batch, with ``compat=false`` and for main. ``result``: ``conflicts``: the change request
     contains the conflicts between the edit and what was saved since its ``baseRevision``, and main is
     unchanged. ``refused``: nothing was written, and the pages are those of ``merged_revision``.

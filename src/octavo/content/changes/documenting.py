@@ -38,7 +38,7 @@ from octavo.core.page_fields import EDITED_FIELDS, wire_name
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound, TooLarge
 
-from .commands import DocumentInput, PageFields
+from .commands import DocumentInput, EditedPageFields
 from .written import WrittenReferences
 
 _BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
@@ -285,7 +285,7 @@ class Documenting:
             keys = carried_keys([source, *others], self.draft.text(body))
         return KeptKeys(owner_id, body, keys) if keys else None
 
-    def with_fields(self, page: Page, change: PageFields) -> Page:
+    def with_fields(self, page: Page, change: EditedPageFields) -> Page:
         given = change.edited()
         for name, value in given.items():
             if value == "":

@@ -24,7 +24,7 @@ _parsed: ByteCache[bytes] = ByteCache(share("parsed texts", 32))
 description requires no parsing."""
 _parts: ByteCache[str] = ByteCache(share("texts below their heads", 2))
 """Hash of the text below the front matter, by the hash of the file."""
-_failed: ByteCache[list[int]] = ByteCache(share("blocks that can't be read", 1))
+_failed: ByteCache[list[int]] = ByteCache(share("blocks that cannot be read", 1))
 """Line numbers of unreadable blocks, for sources that contain some."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, defstruct
 
-from octavo.core.page_fields import Cover, Layout
+from octavo.core.page_fields import Cover, LayoutOptions
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -405,7 +405,7 @@ def _page(row: tuple[Any, ...]) -> Page:
 def _decode_fields(text: str) -> dict[str, Any]:
     rare: dict[str, Any] = msgspec.json.decode(text)
     if "layout" in rare:
-        rare["layout"] = msgspec.convert(rare["layout"], Layout)
+        rare["layout"] = msgspec.convert(rare["layout"], LayoutOptions)
     if "cover" in rare:
         rare["cover"] = msgspec.convert(rare["cover"], Cover)
     if "tags" in rare:

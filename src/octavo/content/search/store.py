@@ -101,7 +101,7 @@ class IndexedPage(Struct, array_like=True):
     made: SourceHashes | None = None
 
 
-class FoundSection(Struct, frozen=True):
+class SectionMatch(Struct, frozen=True):
     """Matching section. ``score``: higher is better. Visible only if all of ``conditions`` are met."""
 
     id: int
@@ -115,11 +115,11 @@ class FoundSection(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-def _found_section(row: Sequence[Any]) -> FoundSection:
+def _found_section(row: Sequence[Any]) -> SectionMatch:
     id, space_id, page_id, anchor, heads, titles, score, said = row
     heading, *names = heads.split("\n")
     conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
-    return FoundSection(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
+    return SectionMatch(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 
 @lru_cache(maxsize=20_000)
@@ -707,7 +707,7 @@ def _phrases(term: Term, heads: bool) -> list[_Phrase]:
 class Window(Struct, frozen=True):
     """Part of the matches. ``after``: the last section in it; ``is_last``: there are no further matches."""
 
-    rows: list[FoundSection]
+    rows: list[SectionMatch]
     after: int
     is_last: bool
 
@@ -821,7 +821,7 @@ def match_often(
 
 def match_most(
     tx: Transaction, scope: Scope, terms: Sequence[tuple[Term, int]], *, limit: int
-) -> list[FoundSection]:
+) -> list[SectionMatch]:
     """Return sections that match any of the terms, highest total weight first; the weight is the score."""
     if not terms or not scope.keys:
         return []
@@ -843,7 +843,7 @@ def match_most(
             GROUP BY id ORDER BY worth DESC, id LIMIT {_COMPARED}""",
         **parameters,
     )
-    found: list[FoundSection] = []
+    found: list[SectionMatch] = []
     for start in range(0, len(best), limit):
         worth = {id: int(weight) for id, weight in best[start : start + limit]}
         rows = tx.all(

@@ -67,7 +67,7 @@ class Picture(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class Labels(Struct, frozen=True, kw_only=True):
+class PrintLabels(Struct, frozen=True, kw_only=True):
     """Texts in a print that its author did not write."""
 
     info: str = "Note"
@@ -92,7 +92,7 @@ class Printing(Struct, frozen=True, kw_only=True):
     icon: Callable[[str], str | None] = lambda name: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     shown: Callable[[str], str] = lambda text: text
-    labels: Labels = Labels()
+    labels: PrintLabels = PrintLabels()
 
 
 class Printed(Struct, frozen=True):

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, quote, urlencode
 import msgspec
 
 from octavo.core.document.anchors import slug
-from octavo.core.document.html import Context, render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document
 from octavo.core.pages import slugify
 from octavo.errors import NotFound
@@ -201,7 +201,7 @@ class _Pages:
             origins.update(dict.fromkeys(data["origins"]))
             return f"{PATH}/~try?{urlencode({'operation': data['operation']})}"
 
-        context = Context(
+        context = HtmlContext(
             highlight=self._highlighter.for_page(),
             try_it=try_it,
             authentication=lambda _: f"{PATH}/{_AUTHENTICATION}",

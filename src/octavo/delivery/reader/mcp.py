@@ -71,7 +71,7 @@ class Search(Struct, forbid_unknown_fields=True):
     query: Annotated[str, Meta(min_length=1, max_length=MAX_SEARCH, description="Words to search for")]
 
 
-class ReadPage(Struct, forbid_unknown_fields=True):
+class ReadSitePage(Struct, forbid_unknown_fields=True):
     address: Annotated[
         str,
         Meta(
@@ -101,7 +101,7 @@ class ReadFile(Struct, forbid_unknown_fields=True):
     ] = 0
 
 
-class Ask(Struct, forbid_unknown_fields=True):
+class AskAboutSite(Struct, forbid_unknown_fields=True):
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     goal: Annotated[
         str, Meta(max_length=MAX_QUESTION, description="What you need the answer for, if relevant")
@@ -114,7 +114,7 @@ class SendFeedback(Struct, forbid_unknown_fields=True):
     comment: Annotated[str, Meta(max_length=512)] = ""
 
 
-class ListPages(Struct, forbid_unknown_fields=True):
+class ListSitePages(Struct, forbid_unknown_fields=True):
     start: Annotated[int, Meta(ge=0, le=2**53, description="How many pages of the list to skip")] = 0
 
 
@@ -218,14 +218,14 @@ class ExplainedOperation(Struct):
     next: Next
 
 
-class AnswerSource(Struct):
+class CitedSection(Struct):
     title: str
     address: str
 
 
 class AnswerGiven(Struct):
     markdown: str
-    sources: Annotated[list[AnswerSource], Meta(description="The sections that the answer rests on")]
+    sources: Annotated[list[CitedSection], Meta(description="The sections that the answer rests on")]
     followups: Annotated[list[str], Meta(description="What else could be asked")]
 
 
@@ -311,7 +311,7 @@ def _write_hit(hit: FoundPage) -> str:
     return "\n".join(line for line in (f"## {title}", hit.address, inside, hit.excerpt) if line)
 
 
-def _list_pages(site: Reading, asked: ListPages) -> ToolText:
+def _list_pages(site: Reading, asked: ListSitePages) -> ToolText:
     pages = listed_pages(site.tx, site.visit)
     skipped = sum(1 for _ in islice(pages, asked.start))
     shown, lines = [], []
@@ -382,7 +382,7 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
     return ToolText(said, about, FileText(address, revision, part, follows))
 
 
-def _read_page(site: Reading, asked: ReadPage) -> ToolText:
+def _read_page(site: Reading, asked: ReadSitePage) -> ToolText:
     found = _find_page(site, asked.address)
     if found is None:
         if asked.address.startswith(site.visit.published):
@@ -516,7 +516,7 @@ def write_sent(sent: Sent) -> ToolText:
     return ToolText("\n".join(said), data=data)
 
 
-def _ask(site: Reading, asked: Ask) -> ToolText:
+def _ask(site: Reading, asked: AskAboutSite) -> ToolText:
     try:
         question = check_question(asked.question, asked.goal)
     except BadRequest as error:
@@ -524,7 +524,7 @@ def _ask(site: Reading, asked: Ask) -> ToolText:
     site.note(location_at(site.visit, "", "mcp"), AskQuestion, query=question.text[:MAX_WORDS])
     assert site.ask is not None, "this tool is listed only if questions are answered"
     answer = site.ask(question)
-    sources = [AnswerSource(title, url) for title, url in answer.sources]
+    sources = [CitedSection(title, url) for title, url in answer.sources]
     return ToolText(answer.text, data=AnswerGiven(answer.markdown, sources, answer.followups))
 
 
@@ -547,7 +547,7 @@ _TOOLS = {
     ASK: Tool(
         "Ask",
         "Answer a question from this documentation, with the sections the answer is based on.",
-        Ask,
+        AskAboutSite,
         _ask,
         gives=AnswerGiven,
     ),
@@ -565,7 +565,7 @@ _TOOLS = {
     "read_page": Tool(
         "Read a page",
         f"Return a page or one of its sections as Markdown, up to {_TEXT} characters at a time.",
-        ReadPage,
+        ReadSitePage,
         _read_page,
         gives=PageMarkdown,
     ),
@@ -579,7 +579,7 @@ _TOOLS = {
     "list_pages": Tool(
         "List pages",
         f"Return the titles and URLs of all listed pages, {_PAGES} at a time.",
-        ListPages,
+        ListSitePages,
         _list_pages,
         gives=ListedPages,
     ),

@@ -13,12 +13,12 @@ from octavo.organization.spaces.wire import Space
 from octavo.sites.site.wire import Site
 
 from .manifest import (
-    Block,
     Category,
     Configurations,
     ContentSecurityPolicy,
     ContentSource,
     ExternalLink,
+    IntegrationBlock,
     Scope,
     Selection,
     Status,
@@ -39,7 +39,7 @@ Name = Annotated[
 ]
 
 
-class IntegrationsQuery(PageQuery):
+class IntegrationsQuery(PageQuery, kw_only=True):
     """``blocks`` and ``content_sources``: whether it has any. ``target``: what it can be installed on."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
@@ -67,7 +67,7 @@ def filter_of(query: IntegrationsQuery) -> IntegrationFilter:
     return IntegrationFilter(**{name: getattr(query, name) for name in IntegrationFilter.__struct_fields__})
 
 
-class SearchQuery(Struct):
+class IntegrationSearchQuery(Struct):
     search: Annotated[str, Meta(max_length=512)] | None = None
 
 
@@ -100,7 +100,7 @@ class StatusQuery(PageQuery):
 # --- answers --------------------------------------------------------------------------------------------
 
 
-class IntegrationUrls(Struct, rename="camel"):
+class IntegrationUrls(Struct, rename="camel", kw_only=True):
     location: str
     app: str
     assets: str
@@ -130,7 +130,7 @@ class Integration(Struct, rename="camel", kw_only=True):
     owner: Organization
     urls: IntegrationUrls
     permissions: IntegrationPermissions
-    blocks: list[Block] | UnsetType = UNSET
+    blocks: list[IntegrationBlock] | UnsetType = UNSET
     content_sources: list[ContentSource] | UnsetType = UNSET
     configurations: Configurations | UnsetType = UNSET
     content_security_policy: ContentSecurityPolicy | UnsetType = UNSET
@@ -170,7 +170,9 @@ class OrganizationTarget(Struct):
 
 
 class Installation(
-    Struct, rename={"created_at": "createdAt", "updated_at": "updatedAt", "external_ids": "externalIds"}
+    Struct,
+    rename={"created_at": "createdAt", "updated_at": "updatedAt", "external_ids": "externalIds"},
+    kw_only=True,
 ):
     id: str
     status: Status
@@ -250,7 +252,7 @@ class SpaceBlocks(Struct):
     """Blocks that the integration ``name`` adds to a space."""
 
     name: str
-    blocks: list[Block]
+    blocks: list[IntegrationBlock]
 
 
 class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
@@ -260,7 +262,7 @@ class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
     title: str
     site: str
     integration: str
-    block: Block
+    block: IntegrationBlock
 
 
 class TemporaryToken(Struct):
@@ -270,7 +272,7 @@ class TemporaryToken(Struct):
 # --- events ---------------------------------------------------------------------------------------------
 
 
-class IntegrationEvent(Struct, rename="camel"):
+class IntegrationEvent(Struct, rename="camel", kw_only=True):
     id: str
     integration_id: str
     created_at: str

@@ -35,13 +35,13 @@ from octavo.content.revisions.store import (
     record_git_commit,
     revision_state,
 )
-from octavo.core.merge import Conflict, Versions
+from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.errors import NotFound
 from octavo.interchange.transfer.importing import import_files
 from octavo.interchange.transfer.opening import source_of_tree
-from octavo.interchange.transfer.sources import Source
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -60,12 +60,12 @@ from .commit_status import tell_of_commit
 from .failures import Reason, Stopped
 from .lfs import MOST_POINTER, LargeFiles, Pointer, Tracked, read_pointer
 from .reading import Read, read_changes
-from .repository import Busy, CommittedFile, Repository, is_safe, message_of
-from .running import ROUNDS, Run, end_badly, end_well, release, told
+from .repository import CommittedFile, Repository, RepositoryBusy, is_safe, message_of
+from .running import ROUNDS, SyncRun, end_badly, end_well, release, told
 from .store import SyncOutcome, SyncRow
-from .synced_state import Agreed, sides_beside
+from .synced_state import SyncedState, sides_beside
 from .urls import read_remote, web_address
-from .writing import Differing, FileText, Writing, differing_from, write_all, write_files
+from .writing import Differing, FileContent, Writing, differing_from, write_all, write_files
 
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
@@ -95,7 +95,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
         if stopped.__cause__ is not None:
             raise stopped.__cause__ from None
         return status
-    except Busy:
+    except RepositoryBusy:
         with context.db.write() as tx:
             store.delete_run(tx, run_id)
             release(tx, store.require_held(tx, row, holder))
@@ -155,7 +155,7 @@ def _tell(
     )
 
 
-class Sync(Run[SyncRow]):
+class Sync(SyncRun[SyncRow]):
     """Running sync of a space."""
 
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
@@ -237,7 +237,7 @@ class Sync(Run[SyncRow]):
             )
         git = self._about(copy, head)
         source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
-        self._bring_large(source)
+        source = self._with_large(source)
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
@@ -261,16 +261,18 @@ class Sync(Run[SyncRow]):
         self.outcome.imported += made.changed
         self.outcome.revision, self.outcome.commit = made.revision, head
 
-    def _bring_large(self, source: Source) -> None:
-        """Download the files in Git LFS in place of their pointers."""
+    def _with_large(self, source: Source) -> Source:
+        """Return the source with the files in Git LFS in place of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
         self.large.bring(found.values())
+        missing = []
         for path, pointer in found.items():
             if self.large.has(pointer):
-                source.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
+                source.files.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
             else:
-                source.problem(path, "lfs_pointer", self.large.why_not(pointer))
+                missing.append(Problem(path, 0, "lfs_pointer", self.large.why_not(pointer)))
+        return replace(source, problems=(*source.problems, *missing))
 
     def _open_stored(self, content: str) -> IO[bytes]:
         return io.BytesIO(self.context.files.read(content))
@@ -293,7 +295,7 @@ class Sync(Run[SyncRow]):
             writing = write_all(tx, main, lambda digest: get_body(tx, digest))
             said = describe(tx, main, 0, self.row.message)
         there = {path: entry for path, entry in copy.files(tree) if entry.is_file and is_safe(path)}
-        gone: dict[str, FileText | None] = dict.fromkeys(set(there) - writing.files.keys())
+        gone: dict[str, FileContent | None] = dict.fromkeys(set(there) - writing.files.keys())
         writing = replace(writing, files={**writing.files, **gone})
         said = replace(said, message="Export everything from Octavo")
         self._write(copy, head, main, Changes(), [], [], writing, None, said, all_new=True)
@@ -310,7 +312,7 @@ class Sync(Run[SyncRow]):
         new_tree = copy.tree_of(head)
         with self.context.db.read() as tx:
             base = revision_state(tx, self.space_id, row.revision)
-            agreed = Agreed(base, *store.list_ahead(tx, self.space_id))
+            agreed = SyncedState(base, *store.list_ahead(tx, self.space_id))
         read = Read(Versions(), [])
         if old_tree != new_tree:
             read = read_changes(
@@ -339,7 +341,7 @@ class Sync(Run[SyncRow]):
             except NotFound:
                 return False
 
-    def _merge(self, copy: Repository, head: str, agreed: Agreed, read: Read) -> None:
+    def _merge(self, copy: Repository, head: str, agreed: SyncedState, read: Read) -> None:
         theirs = read.versions
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
@@ -399,7 +401,7 @@ class Sync(Run[SyncRow]):
         main: State,
         changes: Changes,
         keys: list[Any],
-        conflicts: list[Conflict],
+        conflicts: list[MergeConflict],
         writing: Writing,
         found: Differing | None,
         said: Said,
@@ -477,7 +479,7 @@ class Sync(Run[SyncRow]):
     # --- the commit -----------------------------------------------------------------------------------
 
     def entries(
-        self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
+        self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
         """Return the files that a commit on top of ``commit`` really changes, and Git's names of all texts and bytes.
         Files tracked by Git LFS are uploaded to its server, and one that it rejects stays as it is."""
@@ -487,7 +489,7 @@ class Sync(Run[SyncRow]):
         contents = [file.content for file in files.values() if file is not None]
         with self.context.db.read() as tx:
             known = store.find_blobs(tx, self.space_id, contents)
-        large: dict[str, FileText] = {}
+        large: dict[str, FileContent] = {}
         for path, file in files.items():
             jobs.renew()
             there = copy.find(tree, path)
@@ -525,7 +527,7 @@ class Sync(Run[SyncRow]):
         """Return whether a known object is in the copy and is no pointer."""
         return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
 
-    def _send_large(self, copy: Repository, files: Mapping[str, FileText]) -> dict[str, str]:
+    def _send_large(self, copy: Repository, files: Mapping[str, FileContent]) -> dict[str, str]:
         """Return Git's names of the pointers to these files, without those that Git LFS rejects."""
         pointers: dict[str, bytes] = {}
         sizes: dict[str, int] = {}
@@ -547,7 +549,7 @@ class Sync(Run[SyncRow]):
             path: copy.add_file(data) for path, data in pointers.items() if files[path].content not in wrong
         }
 
-    def _bytes(self, file: FileText) -> bytes:
+    def _bytes(self, file: FileContent) -> bytes:
         if file.kind == "file":
             return bytes(self.context.files.read(file.content))
         with self.context.db.read() as tx:

@@ -23,10 +23,10 @@ from .store import (
     First,
     ProjectRow,
     Provider,
-    RunRow,
     RunStatus,
     Status,
     SyncRow,
+    SyncRunRow,
     describe,
 )
 from .types import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedOnce, WantedSync
@@ -80,7 +80,7 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
     branch_pattern: Pattern | None | UnsetType = UNSET
 
 
-class UpdateGitSync(Struct, rename="camel"):
+class UpdateGitSync(Struct, rename="camel", kw_only=True):
     """Changed settings of a sync; fields that you leave out don't change. ``forgetHostKey``: the next SSH connection
     accepts any key of the server; a sync that stopped because of it continues. ``signCommits``: true generates a key
     if there is none, false deletes it."""
@@ -161,7 +161,7 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
     hook_secret: str
 
 
-class GitProjectSpace(Struct, rename="camel"):
+class GitProjectSpace(Struct, rename="camel", kw_only=True):
     """Space that is synced as part of a collection or site. ``folder`` is in the repository. ``message``: any problem;
     the space's own Git sync has details."""
 
@@ -202,7 +202,7 @@ class GitPlace(Struct, rename="camel"):
     first: First | UnsetType = UNSET
 
 
-class GitProjectPreview(Struct, rename="camel"):
+class GitProjectPreview(Struct, rename="camel", kw_only=True):
     """Folders of the repository that would become spaces. ``branches``: those of the repository, at most 100."""
 
     spaces: list[GitPlace]
@@ -265,7 +265,7 @@ class PushChangeRequest(Struct):
     branch: Branch | UnsetType = UNSET
 
 
-class GitPreview(Struct, rename="camel"):
+class GitPreview(Struct, rename="camel", kw_only=True):
     """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all. ``branches``:
     those of the repository. With the direction `import`, the space gets what only the repository has and loses what
     only the space has; with `export`, the other way round. Files that differ become those of the chosen side."""
@@ -466,7 +466,7 @@ def present_with_secret(
     return made(**_fields(to, row, around), hook_secret=secret)
 
 
-def present_run(run: RunRow, numbers: Mapping[str, int]) -> GitRun:
+def present_run(run: SyncRunRow, numbers: Mapping[str, int]) -> GitRun:
     return GitRun(
         id=run.id,
         cause=run.cause,

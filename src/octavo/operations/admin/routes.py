@@ -32,11 +32,11 @@ from .wire import (
     InstallationFiles,
     InstallationJobs,
     InstallationMail,
+    InstallationSearchQuery,
     Job,
     JobsQuery,
     RetriedJobs,
     RetryJobs,
-    SearchQuery,
     TestedMail,
     WholeInstallation,
     WholeInstallationUrls,
@@ -123,7 +123,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
 
 @operation("listInstallationOrganizations", "GET", "/installation/organizations", needs=Can.OPERATE)
 def list_organizations(
-    call: Call, operator: OperatorAccess, query: SearchQuery
+    call: Call, operator: OperatorAccess, query: InstallationSearchQuery
 ) -> Listing[HostedOrganization]:
     """List all organizations of the server, newest first. Their content stays private to their members."""
     with call.db.read() as tx:
@@ -132,7 +132,7 @@ def list_organizations(
 
 
 @operation("listInstallationUsers", "GET", "/installation/users", needs=Can.OPERATE)
-def list_users(call: Call, operator: OperatorAccess, query: SearchQuery) -> Listing[HostedPerson]:
+def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQuery) -> Listing[HostedPerson]:
     """List all people with an account, newest first."""
     with call.db.read() as tx:
         found = store.list_people(tx, query.limit, query.page, search=query.search)

@@ -27,7 +27,7 @@ class UserUrls(Struct):
     location: str
 
 
-class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}, kw_only=True):
     id: str
     display_name: str
     urls: UserUrls
@@ -36,7 +36,7 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
     photo_url: str | UnsetType = UNSET
 
 
-class OwnUser(User, rename="camel"):
+class OwnUser(User, rename="camel", kw_only=True):
     """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account still
     has the address of the first start. Both are Octavo's own."""
 
@@ -79,7 +79,7 @@ class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "ph
     photo_url: HttpUrl | UnsetType = UNSET
 
 
-class Team(Struct, rename="camel"):
+class Team(Struct, rename="camel", kw_only=True):
     id: str
     title: str
     members: int
@@ -104,7 +104,7 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 # --- the audit log --------------------------------------------------------------------------------------
 
 
-class AuditQuery(PageQuery, rename="camel"):
+class AuditQuery(PageQuery, rename="camel", kw_only=True):
     """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. With ``format`` `ndjson` or
     `csv`, the response contains all matching events, one per line."""
 
@@ -131,7 +131,7 @@ class AuditUrls(Struct):
     location: str
 
 
-class AuditEvent(Struct, rename="camel"):
+class AuditEvent(Struct, rename="camel", kw_only=True):
     """Event of the audit log. ``actor`` is absent if the server itself acted or the actor is unknown.
     ``token``: the ID of the token or session used. ``agent``: the agent or app through which the actor acted.
     """

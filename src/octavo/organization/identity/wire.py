@@ -58,7 +58,7 @@ class Discover(Struct):
     email: Email
 
 
-class SignedInResult(Struct, rename="camel"):
+class SignedInResult(Struct, rename="camel", kw_only=True):
     """Result of a sign-in. ``token`` is for ``Authorization: Bearer``; ``challenge`` goes with a code to
     `POST /sign-in/code`; ``device`` is stored and sent with the next `POST /sign-in`. ``passkeys``: whether a
     passkey can replace the code."""
@@ -85,7 +85,7 @@ class SignInWays(Struct):
     sso: list[SignInProvider]
 
 
-class Session(Struct, rename="camel"):
+class Session(Struct, rename="camel", kw_only=True):
     id: str
     method: str
     client: str
@@ -192,7 +192,7 @@ class CreateServiceAccount(Struct):
     role: Literal["read", "comment", "edit", "review", "create", "admin"] = "read"
 
 
-class Token(Struct, rename="camel"):
+class Token(Struct, rename="camel", kw_only=True):
     """Access token. ``token``, the secret, is only in the response that creates it."""
 
     id: str
@@ -218,13 +218,18 @@ class ServiceAccount(Struct, rename="camel"):
 def present_outcome(outcome: Outcome) -> SignedInResult:
     if isinstance(outcome, SecondFactorNeeded):
         return SignedInResult(
-            "code-needed", iso(outcome.expires_at), challenge=outcome.challenge, passkeys=outcome.passkeys
+            status="code-needed",
+            expires_at=iso(outcome.expires_at),
+            challenge=outcome.challenge,
+            passkeys=outcome.passkeys,
         )
     return present_new_session(outcome.session, outcome.device)
 
 
 def present_new_session(new: NewSession, device: str | UnsetType = UNSET) -> SignedInResult:
-    return SignedInResult("signed-in", iso(new.expires_at), session=new.id, token=new.secret, device=device)
+    return SignedInResult(
+        status="signed-in", expires_at=iso(new.expires_at), session=new.id, token=new.secret, device=device
+    )
 
 
 def present_session(to: Recipient, row: SessionRow) -> Session:

@@ -52,7 +52,7 @@ class InvitedUsers(Struct, rename={"failed_sso_emails": "failedSSOEmails"}):
     links: list[InvitationLink] | UnsetType = UNSET
 
 
-class Invitation(Struct, rename="camel"):
+class Invitation(Struct, rename="camel", kw_only=True):
     id: str
     email: str
     role: str | None
@@ -138,7 +138,7 @@ class UpdateInvite(Struct):
             raise ValueError("give either `role` or `level`")
 
 
-class InviteLink(Struct):
+class InviteLink(Struct, kw_only=True):
     """Invite link. ``redundant``: whether the caller already has its role."""
 
     id: str

@@ -47,7 +47,7 @@ class Trial(Struct, frozen=True):
     count: int = 0
 
 
-class Organization(Struct, rename="camel"):
+class Organization(Struct, rename="camel", kw_only=True):
     id: str
     title: str
     created_at: str
@@ -96,7 +96,7 @@ class CreateOrganization(Struct, rename="camel"):
     onboarding_preferences: dict[str, Any] | None = None
 
 
-class UpdateOrganization(Struct, rename="camel"):
+class UpdateOrganization(Struct, rename="camel", kw_only=True):
     title: Annotated[str, Meta(min_length=2, max_length=255, pattern=TWO_SIGNS)] | UnsetType = UNSET
     email_domains: Annotated[list[Domain], Meta(max_length=100)] | UnsetType = UNSET
     hostname: Hostname | UnsetType = UNSET

@@ -18,7 +18,7 @@ from octavo.core.document.typst import (
     plain_typst,
     to_typst,
 )
-from octavo.kit.icons import icon
+from octavo.core.icons import icon
 from octavo.kit.processes.highlighting import highlight_in_time
 
 from .fonts import Glyphs
@@ -66,7 +66,7 @@ class Typesetter:
             "lang": self._language(),
             "places": self.places,
             "broken": self.broken,
-            "colours": look.colours,
+            "colors": look.colors,
             "logo": look.logo,
             "families": self._families,
         }

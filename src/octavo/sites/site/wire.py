@@ -92,7 +92,7 @@ class Unproved(Struct):
     text: str
 
 
-class Site(Struct, rename="camel"):
+class Site(Struct, rename="camel", kw_only=True):
     """Site. ``hostname`` and ``proxy``: as requested; ``unproved``: those not verified yet; an Octavo extension."""
 
     id: str
@@ -115,7 +115,7 @@ class Site(Struct, rename="camel"):
     unproved: list[Unproved] | UnsetType = UNSET
 
 
-class UpdateSite(Struct, rename="camel"):
+class UpdateSite(Struct, rename="camel", kw_only=True):
     """Update of a site. ``proxy``: null removes it. ``hostname``: the custom domain, null removes it; an
     Octavo extension."""
 
@@ -137,7 +137,7 @@ class CreateSite(Struct):
     spaces: Annotated[list[str], Meta(max_length=200)] = []
 
 
-class SitesQuery(PageQuery):
+class SitesQuery(PageQuery, kw_only=True):
     space: str | None = None
     title: str | None = None
     published: bool | None = None

@@ -22,7 +22,7 @@ Certificate = Annotated[str, Meta(max_length=10_000)]
 Url = Annotated[str, Meta(max_length=2048)]
 
 
-class CreateProvider(Struct, rename=_NAMES):
+class CreateProvider(Struct, rename=_NAMES, kw_only=True):
     """Body for creating a provider. ``idpInitiated`` is Octavo's own: it allows sign-ins that the provider
     initiates."""
 
@@ -35,7 +35,7 @@ class CreateProvider(Struct, rename=_NAMES):
     idp_initiated: bool = False
 
 
-class UpdateProvider(Struct, rename=_NAMES):
+class UpdateProvider(Struct, rename=_NAMES, kw_only=True):
     """Body for updating a provider. Absent fields remain unchanged."""
 
     label: Label | UnsetType = UNSET
@@ -51,7 +51,7 @@ class ProviderUrls(Struct):
     location: str
 
 
-class Provider(Struct, rename=_NAMES):
+class Provider(Struct, rename=_NAMES, kw_only=True):
     id: str
     label: str
     entity_id: str
