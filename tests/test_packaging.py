@@ -18,7 +18,7 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.cli import main
+from octavo.cli.main import main
 from octavo.settings import Settings
 
 ROOT = Path(__file__).parents[1]

@@ -1,4 +1,4 @@
-"""The numbered scenarios of docs/access/rights.md, and the limits on sharing."""
+"""The numbered scenarios of docs/access/permissions.md, and the limits on sharing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from octavo.organization.access.members import upsert_member
 from world import World
 
-DOCS = Path(__file__).parents[2] / "docs" / "access" / "rights.md"
+DOCS = Path(__file__).parents[2] / "docs" / "access" / "permissions.md"
 
 
 class Scene:

@@ -25,12 +25,16 @@ ANTORA = {
         ".Start\n* xref:index.adoc[Home]\n* Using\n** xref:guide/steps.adoc[]\n"
         "include::partial$nav-more.adoc[]\n* xref:nowhere.adoc[Gone]\n"
     ),
-    "docs/modules/ROOT/partials/nav-more.adoc": "** xref:cli:index.adoc[The {product} CLI]\n* https://example.org[Elsewhere^]\n",
+    "docs/modules/ROOT/partials/nav-more.adoc": (
+        "** xref:cli:index.adoc[The {product} CLI]\n* https://example.org[Elsewhere^]\n"
+    ),
     "docs/modules/ROOT/partials/part.adoc": "From a part, {product}.\n",
     "docs/modules/ROOT/examples/a.rb": "# tag::one[]\nputs 1 # <1>\n# end::one[]\nputs 2\n",
     "docs/modules/ROOT/images/a.png": b"\x89PNG",
     "docs/modules/ROOT/attachments/x.zip": b"PK",
-    "docs/modules/cli/pages/index.adoc": "= The CLI\n\n[[flag]]\n`-f`:: Forces it.\n\n[#more]\n== More\n\n[#deep]\nWords.\n",
+    "docs/modules/cli/pages/index.adoc": (
+        "= The CLI\n\n[[flag]]\n`-f`:: Forces it.\n\n[#more]\n== More\n\n[#deep]\nWords.\n"
+    ),
     "docs/modules/ROOT/pages/_hidden.adoc": "= Never\n",
     "docs/modules/ROOT/pages/alone.adoc": "= Alone\n",
     "docs/modules/ROOT/pages/index.adoc": (

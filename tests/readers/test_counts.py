@@ -370,9 +370,9 @@ SOURCES = {
     ),
     "outline": (
         {
-            "Handbook/Counts.md": f"# Counts\n\n{MARKDOWN}\n\n[to](./Counts/Below.md) ![](uploads/{A}/{A}/img.png)".replace(
-                "![alt](img.png)", ""
-            ),
+            "Handbook/Counts.md": (
+                f"# Counts\n\n{MARKDOWN}\n\n[to](./Counts/Below.md) ![](uploads/{A}/{A}/img.png)"
+            ).replace("![alt](img.png)", ""),
             "Handbook/Counts/Below.md": "# Below\n",
             f"Handbook/uploads/{A}/{A}/img.png": PNG,
         },

@@ -18,7 +18,9 @@ PROJECT = {
     "content/docs/index.mdx": "---\ntitle: Acme\n---\n\nSee [ports](/handbook/guides/ports#which-ones) and "
     "[steps](./guides/steps.mdx).\n\n"
     '<ImageZoom src="/shot.png" alt="Shot" />\n',
-    "content/docs/(setup)/install.mdx": "---\ntitle: Install\nicon: Download\n---\n\n## Check it [!toc]\n\n## Go on [#further]\n",
+    "content/docs/(setup)/install.mdx": (
+        "---\ntitle: Install\nicon: Download\n---\n\n## Check it [!toc]\n\n## Go on [#further]\n"
+    ),
     "content/docs/(setup)/upgrade.mdx": "---\ntitle: Upgrade\n---\n",
     "content/docs/about.md": "---\ntitle: About\n---\n\n[in](/handbook/install#further)\n",
     "content/docs/guides/meta.json": '{"title": "How to", "pages": ["steps", "...deep", "!secret", "z...a"]}',
@@ -101,7 +103,9 @@ def test_a_meta_file_that_cannot_be_read_is_told():
             "source.config.ts": "from 'fumadocs-mdx/config'",
             "content/docs/index.mdx": "---\ntitle: A\n---\n",
             "content/docs/meta.json": '{"pages": [',
-            "content/docs/b/meta.json": '{"pages": [1, null, {}, "---", "", "../../..", "...b", "...../", "[x](", ".", ".."]}',
+            "content/docs/b/meta.json": (
+                '{"pages": [1, null, {}, "---", "", "../../..", "...b", "...../", "[x](", ".", ".."]}'
+            ),
             "content/docs/b/c.mdx": "---\ntitle: C\n---\n",
         }
     )

@@ -8,7 +8,7 @@ import pytest
 
 from octavo.core.yaml_text import read_yaml
 from octavo.interchange.readers.choosing import read_source
-from octavo.interchange.readers.markdown.markdown import front_text
+from octavo.interchange.readers.markdown.lines import front_text
 from readers.reading import adding, brought, source_of
 
 pytestmark = pytest.mark.sqlite_first
@@ -39,7 +39,9 @@ STATED: dict[str, list[dict[str, str]]] = {
     "vitepress": [
         {".vitepress/config.ts": f"export default {{description: '{ABOUT}'}}", "index.md": PAGE},
         {
-            ".vitepress/config.ts": f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}",
+            ".vitepress/config.ts": (
+                f"export default {{description: 'x', locales: {{root: {{description: '{ABOUT}'}}}}}}"
+            ),
             "index.md": PAGE,
         },
     ],

@@ -30,13 +30,21 @@ DOCUSAURUS = {
     "versions.json": '["2.0", "1.0"]',
     "docs/intro.md": "---\nslug: /\n---\n# Newest\n",
     "docs/guides/new.md": "# New guide\n",
-    "versioned_docs/version-2.0/intro.md": "---\nslug: /\n---\n# Second\n\nSee [guide](guides/old.md) and ![a](./a.png).\n",
+    "versioned_docs/version-2.0/intro.md": (
+        "---\nslug: /\n---\n# Second\n\nSee [guide](guides/old.md) and ![a](./a.png).\n"
+    ),
     "versioned_docs/version-2.0/guides/old.md": "# Old guide\n",
     "versioned_docs/version-2.0/a.png": PNG,
-    "versioned_sidebars/version-2.0-sidebars.json": '{"docs": ["intro", {"type": "category", "label": "Guides", "items": ["guides/old"]}]}',
+    "versioned_sidebars/version-2.0-sidebars.json": (
+        '{"docs": ["intro", {"type": "category", "label": "Guides", "items": ["guides/old"]}]}'
+    ),
     "versioned_docs/version-1.0/intro.md": "# First\n",
-    "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": "---\nslug: /\n---\n# Zweite\n\nSiehe [Anleitung](guides/old.md) und ![a](./a.png).\n",
-    "i18n/de/docusaurus-plugin-content-docs/version-2.0.json": '{"sidebar.docs.category.Guides": {"message": "Anleitungen"}}',
+    "i18n/de/docusaurus-plugin-content-docs/version-2.0/intro.md": (
+        "---\nslug: /\n---\n# Zweite\n\nSiehe [Anleitung](guides/old.md) und ![a](./a.png).\n"
+    ),
+    "i18n/de/docusaurus-plugin-content-docs/version-2.0.json": (
+        '{"sidebar.docs.category.Guides": {"message": "Anleitungen"}}'
+    ),
     "i18n/de/code.json": "{}",
 }
 
@@ -248,7 +256,9 @@ LINKS = {
         {
             "zh/index.md": "# 主页\n",
             "index.md": "# Home\n\n[a](/zh/guide/start) [b](./zh/guide/start.md) [c](zh/) [d](/guide/start)\n",
-            "zh/guide/start.md": "# 开始\n\n[e](/guide/start) [f](../../guide/start.md) [g](/zh/guide/start) [h](start)\n",
+            "zh/guide/start.md": (
+                "# 开始\n\n[e](/guide/start) [f](../../guide/start.md) [g](/zh/guide/start) [h](start)\n"
+            ),
         },
         (
             "a zh/指南/start, b zh/指南/start, c zh/readme, d guide/start.md, e root/guide/start, f "

@@ -437,7 +437,8 @@ def test_readme_that_is_synced():
         {
             "docs/_order.yaml": "- Start here\n- more\n- gone\n",
             "docs/Start here/_order.yaml": "- welcome\n- parent\n- away\n",
-            "docs/Start here/welcome.md": "---\ntitle: Welcome\nexcerpt: What it is\nhidden: false\nmetadata:\n  robots: index\n"
+            "docs/Start here/welcome.md": "---\ntitle: Welcome\nexcerpt: What it is\nhidden: false\n"
+            "metadata:\n  robots: index\n"
             "---\n"
             "See [child](doc:child#a), [ref](ref:get-pet) and [abs](/docs/parent).\n\n"
             '> 📘 Note this\n>\n> *Body*\n\n> **👋** no callout\n\n<Callout icon="🚧" theme="warn">\n'

@@ -272,8 +272,7 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     subject.fill("Better words")
     subject.press("Enter")
     change = f"/spaces/{space}/change-requests/1"
-    page.wait_for_timeout(300)
-    assert app.call("GET", change)["subject"] == "Better words"
+    until(lambda: app.call("GET", change)["subject"] == "Better words")
     page.get_by_role("button", name="New page", exact=True).click()
     # Whoever types goes on with its name.
     expect(page.get_by_role("textbox", name="Title")).to_be_focused()

@@ -169,7 +169,10 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 
 def _kept_problem(name: str, text: str) -> Problem:
-    said = f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former text was kept"
+    said = (
+        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former "
+        f"text was kept"
+    )
     return Problem(name, 0, "kept_by_people", said)
 
 

@@ -46,7 +46,7 @@ from .commands import (
     UpdatePage,
     UpdateReusableContent,
 )
-from .documenting import Documenting
+from .documenting import BatchDocuments
 from .placing import PagePlacement
 from .uploading import Upload
 
@@ -95,7 +95,7 @@ class BatchApplication:
     ) -> None:
         self.draft = Draft(tx, state)
         self.places = PagePlacement(self.draft)
-        self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
+        self.documents = BatchDocuments(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
         self.outcomes: list[PageOutcome] = []
         self.files: list[Item] = []
         self.named: set[tuple[str, str]] = set()
@@ -177,7 +177,7 @@ class BatchApplication:
         page = replace(page, file_path=self.places.free_path(self.places.folder(parent), name, first=first))
         self.draft.put_page(page.id, page)
         if change.ref is not None:
-            self.documents.page_refs[change.ref] = page.id
+            self.documents.name_page(change.ref, page.id)
         self.outcomes.append(PageOutcome("created_page", page.id, change.ref))
 
     def insert_group(self, change: InsertGroup) -> None:
@@ -283,7 +283,7 @@ class BatchApplication:
         self.draft.put_page(old.id, replace(restored, file_path=path))
 
     def require_free_ref(self, ref: str | None) -> None:
-        if ref is not None and (ref in self.documents.page_refs or ref in self.documents.file_refs):
+        if ref is not None and self.documents.is_named(ref):
             raise BadRequest(f"ref: {ref!r} is used twice. Use each name only once.")
 
     def insert_files(self, change: InsertFiles) -> None:
@@ -301,7 +301,7 @@ class BatchApplication:
             self.draft.put_item(item.id, item)
             self.files.append(item)
             if given.ref is not None:
-                self.documents.file_refs[given.ref] = item.id
+                self.documents.name_file(given.ref, item.id)
 
     def update_file(self, change: UpdateFile) -> None:
         """Update a file. Its path stays the same because documents refer to it."""
@@ -336,7 +336,7 @@ class BatchApplication:
             if not front and not heading:
                 text = f"---\ntitle: x\n---\n\n{body}"
             text = with_head(text, {"title": title})
-            self.documents.given.setdefault(item.id, None)
+            self.documents.touch(item.id)
         name = title or read_head(text).title or item.name
         self.draft.put_item(
             item.id, replace(item, name=name, content=self.draft.put_text(text), size=len(text.encode()))

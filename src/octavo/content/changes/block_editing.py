@@ -27,7 +27,7 @@ from octavo.core.pages import Page
 from octavo.errors import BadRequest, BlockNotFound, OctavoError, TooLarge
 
 from .commands import BlockPlace, DocumentInput, UpdateBlocks
-from .documenting import Documenting
+from .documenting import BatchDocuments
 from .written import WrittenReferences
 
 
@@ -41,7 +41,7 @@ class BlocksMade(Struct, frozen=True):
     move: list[list[Any]]
 
 
-def update_blocks(documents: Documenting, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
+def update_blocks(documents: BatchDocuments, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
     """Return the changed pages, starting with the one that the change names."""
     try:
         return _BlockEdit(documents, change, is_whole=False).run()
@@ -60,7 +60,7 @@ class _OpenPage(Struct):
 class _BlockEdit:
     """One attempt: based on the index of a page, or on its whole document."""
 
-    def __init__(self, documents: Documenting, change: UpdateBlocks, *, is_whole: bool) -> None:
+    def __init__(self, documents: BatchDocuments, change: UpdateBlocks, *, is_whole: bool) -> None:
         self.documents, self.change, self.is_whole = documents, change, is_whole
         self.open: dict[str, _OpenPage] = {}
         self.written: WrittenReferences | None = None
@@ -193,10 +193,10 @@ class _BlockEdit:
         if split_page(source)[:2] != (front, heading):
             if done.document is None:
                 raise NotLocal
-            documents.given[page.id] = done.document
+            documents.create(page.id, done.document)
             return documents.with_text(page, source)
         page = documents.with_text(page, source)
-        documents.given[page.id] = index
+        documents.create(page.id, index)
         return page
 
 

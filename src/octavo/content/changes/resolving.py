@@ -246,7 +246,7 @@ class _Settling:
         else:
             digest = self.batch.draft.put_text(found.text)
             self.batch.draft.put_item(entry.id, replace(entry, content=digest, size=len(found.text.encode())))
-        self.batch.documents.given.setdefault(entry.id, None)
+        self.batch.documents.touch(entry.id)
         self._adopt_their_keys(entry)
         moved = {other.key: other for other in found.others}
         return [moved.get(other.key, other) for other in others]
@@ -264,7 +264,7 @@ class _Settling:
             item = find_items(tx, batch.started, [entry.id]).get(entry.id)
             body = None if item is None else item.content
         if body is not None:
-            batch.documents.taken_from[entry.id] = keyed_document(tx, entry.id, body)
+            batch.documents.copy_from(entry.id, keyed_document(tx, entry.id, body))
 
     def _update_page(self, update: UpdatePage) -> None:
         """Apply an ordinary page edit, without the slug following the title: the slug was merged, or conflicts,
@@ -290,7 +290,7 @@ class _Settling:
             if settled.kind == "document" and name in FRONT_FIELDS:
                 source = with_head(batch.draft.text(settled.body), front_keys(settled, name))
                 settled = replace(settled, body=batch.draft.put_text(source))
-                batch.documents.given.setdefault(entry.id, None)
+                batch.documents.touch(entry.id)
             batch.draft.put_page(entry.id, settled)
 
     def _put_item(self, item: Item) -> None:

@@ -29,7 +29,7 @@ from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 
 _json_cache: OwnCache[bytes] = OwnCache("documents as JSON", 16)
-_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents ask", 2)
+_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents depend on", 2)
 """Other spaces in which the references of a document were looked up."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]

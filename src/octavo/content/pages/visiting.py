@@ -54,7 +54,7 @@ from .wire import (
 )
 
 _documents: OwnCache[bytes] = OwnCache("documents for renderers", 16)
-_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers ask", 2)
+_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers depend on", 2)
 """Other spaces in which the links of a page were looked up."""
 _files: OwnCache[frozenset[str]] = OwnCache("files for renderers", 2)
 _ID = re.compile(rb"[A-Za-z0-9]{20}")

@@ -22,7 +22,7 @@ from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_to
 NamedKind = Literal["user", "openapi"]
 
 _FIELD = {"user": "user", "openapi": "spec"}
-_found: OwnCache[bool] = OwnCache("spaces that name somebody", 1)
+_found: OwnCache[bool] = OwnCache("spaces with mentioned people", 1)
 
 
 def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:

@@ -113,7 +113,7 @@ class Expansion:
 NOTHING_COMPUTED = Expansion(b"", {}, [], set())
 """Expansion of a state without computed pages, or whose computed pages are not expanded."""
 
-_expansions: OwnCache[Expansion] = OwnCache("states with computed pages", 16)
+_expansions: OwnCache[Expansion] = OwnCache("expanded page trees", 16)
 
 
 class _Found(Struct):

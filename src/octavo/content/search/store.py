@@ -207,7 +207,8 @@ _INSERT = {
                    organization_key, title_stems, heading_stems, stems)
                  VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions, :space_key,
                    :organization_key, :title_stems, :heading_stems, :stems)""",
-    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor, heading, body, conditions)
+    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor,
+        heading, body, conditions)
                        VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions) RETURNING id)
                      INSERT INTO search_index (section_id, words)
                        SELECT id, CAST(:lexemes AS tsvector) FROM made""",
@@ -261,7 +262,8 @@ def add_pages(
         for page in pages:
             version = versions[page.page_id]
             tx.run(
-                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws, made_of, made_text)
+                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws,
+                   made_of, made_text)
                    VALUES (:space, :page, :version, :titles, :words, :computed, :draws, :made_of, :made_text)""",
                 computed=int(computed),
                 made_of=page.made.of if page.made else None,
@@ -870,7 +872,8 @@ def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_sp
         source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
           WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
     else:
-        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery) OFFSET 0) AS h
+        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery)
+            OFFSET 0) AS h
           CROSS JOIN LATERAL (SELECT s.space_id, s.page_id FROM search_sections s
             WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
     rows = tx.all(

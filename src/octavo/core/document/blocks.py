@@ -344,8 +344,8 @@ class BlockEdits:
             for among in (here.node.nodes, getattr(here.node, "fragments", ())):
                 for at, child in enumerate(among):
                     if isinstance(child, (Block, Fragment, Inline)):
-                        found = _Found(slot, child, here.node, among, at, here.depth + 1, above)  # type: ignore[arg-type]
-                        stack.append(found)
+                        depth = here.depth + 1
+                        stack.append(_Found(slot, child, here.node, among, at, depth, above))  # type: ignore[arg-type]
         raise Missing(field, f"the block {key!r} is no longer on this page.")
 
     def _load(self, slot: _Slot) -> None:
@@ -625,9 +625,13 @@ class BlockEdits:
         del self._order[at]
         self._give_gap(at, slot.gap)
         slot.gap = ""
-        keys = slot.entry.keys if slot.is_untouched else [n.key for n in keyed_in([slot.node])]  # type: ignore[union-attr]
+        keys: Iterable[str] = (
+            slot.entry.keys
+            if slot.entry is not None and slot.is_untouched
+            else [node.key for node in keyed_in([slot.node])]
+        )
         for key in keys:
-            if key is not None and self._by_key.get(key) is slot:
+            if self._by_key.get(key) is slot:
                 del self._by_key[key]
 
     def _take_out(self, slot: _Slot, *, is_deleted: bool) -> None:

@@ -27,13 +27,15 @@ _FRONT = re.compile(
     r"(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)"
 )
 H1 = (
-    r"(?P<open><h1(?:[ \t][^<>\r\n]{0,500})?>)(?P<html>(?:[^<>\r\n]|</?(?:a|b|strong|i|em|code|span|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
+    r"(?P<open><h1(?:[ \t][^<>\r\n]{0,500})?>)(?P<html>(?:[^<>\r\n]|</?(?:a|b|strong|i|em|code|span"
+    r"|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
     r"{1,500})(?P<close></h1>)[ \t]*"
 )
 """A title as an HTML heading, with text only, so that no image is lost."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
-    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z)"
+    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{"
+    r"|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z)"
     rf"| {{0,3}}{H1}(?=[\r\n]|\Z))"
     r"(?:\r\n|\r|\n|\Z)"
 )

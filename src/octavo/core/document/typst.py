@@ -799,8 +799,9 @@ def _host(url: str) -> str:
 
 def _share(width: object) -> int | None:
     """Return the width of a column, in percent."""
-    known = isinstance(width, dict) and width.get("unit") == "%"
-    return number_of(width["value"], 100) or None if known and "value" in width else None  # type: ignore[index,operator]
+    if not isinstance(width, dict) or width.get("unit") != "%" or "value" not in width:
+        return None
+    return number_of(width["value"], 100) or None
 
 
 def _length(value: object) -> str | None:

@@ -47,7 +47,7 @@ _SCHEMAS = "schemas"
 _AUTHENTICATION = "authentication"
 _ERRORS = "errors-and-limits"
 _HTML = "text/html; charset=utf-8"
-_SHARE = share("pages of our reference", 4)
+_SHARE = share("API reference pages", 4)
 _ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
 
 

@@ -123,7 +123,7 @@ class _Fonts(NamedTuple):
         )
 
 
-_IMAGES, _LOGOS = share("images of pages", 16), share("logos", 4)
+_IMAGES, _LOGOS = share("social preview images", 16), share("logos", 4)
 
 
 class Cards:

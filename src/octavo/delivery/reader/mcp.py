@@ -274,7 +274,7 @@ class Reading(NamedTuple):
 
 
 def _search(site: Reading, asked: Search) -> ToolText:
-    site.visit.made_of.more = True  # of the index
+    site.visit.made_of.depend_on_more()  # of the index
     # PostgreSQL accepts no NUL in text, and no page contains one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
@@ -394,7 +394,7 @@ def _read_page(site: Reading, asked: ReadSitePage) -> ToolText:
     site.note(location, PageView)
     builder = site.build(space)
     text = _write(builder, page, asked.section.removeprefix("#"))
-    site.visit.made_of.more = site.visit.made_of.more or builder.varies
+    site.visit.made_of.depend_on_more(builder.varies)
     revision = space.view.state.revision_id
     said, part, follows = _part(text, asked.start)
     about = {"octavo/address": location.url, "octavo/revision": revision}
@@ -423,7 +423,7 @@ def _part(text: str, start: int) -> tuple[str, str, int | None]:
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
-    site.visit.made_of.more = True  # of what specifications say now
+    site.visit.made_of.depend_on_more()  # of what specifications say now
     words = asked.query.lower().split()
     found = (
         (space, page, each)
@@ -460,7 +460,7 @@ def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, List
 
 
 def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
-    site.visit.made_of.more = True
+    site.visit.made_of.depend_on_more()
     space, page, listed = _find_operation(site, asked.address)
     builder = site.build(space)
     # An operation named like its page has no separate heading there.
@@ -669,7 +669,10 @@ def _prompts(title: str) -> dict[str, Prompt]:
             f"Answer a question from “{title}”, with the pages the answer is based on.",
             {"question": "What you want to know"},
             lambda given: (
-                f"Answer this question using only the documentation “{title}”:\n\n{given['question']}\n\nFind pages with search and read them with read_page. Cite the URL of each page the answer is based on. If the documentation doesn't contain the answer, say so."
+                f"Answer this question using only the documentation “{title}”:\n\n"
+                f"{given['question']}\n\nFind pages with search and read them with read_page. Cite "
+                f"the URL of each page the answer is based on. If the documentation doesn't contain "
+                f"the answer, say so."
             ),
         ),
         "call_api": Prompt(
@@ -677,7 +680,9 @@ def _prompts(title: str) -> dict[str, Prompt]:
             f"Write a request to an API documented in “{title}”.",
             {"task": "What the request should do"},
             lambda given: (
-                f"Write a request to the API described in the documentation “{title}” that does this:\n\n{given['task']}\n\nFind the operation with list_operations and read it with explain_operation. Don't invent anything. Use a placeholder for each secret."
+                f"Write a request to the API described in the documentation “{title}” that does "
+                f"this:\n\n{given['task']}\n\nFind the operation with list_operations and read it "
+                f"with explain_operation. Don't invent anything. Use a placeholder for each secret."
             ),
         ),
     }

@@ -78,9 +78,9 @@ FEEDBACK_PATH = "~feedback"
 _ORIGINS = 50
 """Hosts that the script of one page can connect to."""
 
-_PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_PAGES, _TEXTS = share("pages of sites", 32), share("page texts", 16)
 _WRITTEN = share("pages as Markdown", 8)
-_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
+_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("integration blocks on sites", 8)
 
 _highlighter = Highlighter()
 _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDictionary()
@@ -543,6 +543,7 @@ class PageBuilder:
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbors(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
+        width = layout.width if layout.width in ("default", "wide", "landing") else "wide"
         return SitePageView(
             title=page.title,
             body=text.html.body,
@@ -562,7 +563,7 @@ class PageBuilder:
             updated=moment.date().isoformat(),
             updated_text=date_words(moment.date(), self._look.locale),
             layout=LayoutView(
-                width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
+                width=width,  # type: ignore[arg-type]
                 title=layout.title,
                 description=layout.description,
                 navigation=layout.table_of_contents,

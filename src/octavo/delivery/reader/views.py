@@ -191,7 +191,8 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     as_written: str = "As written"
     connect_app: str = "Connect {app}?"
     connect_text: str = (
-        "This app will be able to read this site as you see it until your sign-in ends. Anyone can choose an app's name: "
+        "This app will be able to read this site as you see it until your sign-in ends. Anyone can "
+        "choose an app's name: "
         "continue only if you started this yourself."
     )
     connect_source: str = "It is described at {host}."

@@ -82,11 +82,11 @@ def find_unfurling(
     return found and (found[1], found[2])
 
 
-_shown: OwnCache[frozenset[bytes]] = OwnCache("blocks of pages", 4)
+_shown: OwnCache[frozenset[bytes]] = OwnCache("integration blocks of pages", 4)
 _UNFURL = "@link.unfurl"
 
 
-_outputs: OwnCache[tuple[int, Rendered]] = OwnCache("blocks as they are drawn", 4)
+_outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
 """Values are kept with the time, in milliseconds, until which they are valid."""
 
 

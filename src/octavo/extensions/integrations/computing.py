@@ -63,7 +63,7 @@ _RETRIES = (60, 600, 3600)
 _UNUSED = 30 * 24 * 3600 * 1000
 """Milliseconds after which an unused answer is deleted."""
 
-_fetched: OwnCache[AnswerRow] = OwnCache("answers of integrations", 4)
+_fetched: OwnCache[AnswerRow] = OwnCache("integration responses", 4)
 """Answers for sources that are on no page, by the hash of what they depend on."""
 
 

@@ -28,7 +28,7 @@ _KEPT_FOR = 300
 _LARGEST = 1024 * 1024
 """Maximum size of a published script in bytes."""
 
-_scripts: OwnCache[bytes] = OwnCache("scripts of sites", 4)
+_scripts: OwnCache[bytes] = OwnCache("site scripts", 4)
 
 
 class _SignIn(NamedTuple):

@@ -54,7 +54,7 @@ from .pulls import MOST, Pull, find_pull, list_open
 from .reading import Read, name_of, read_changes
 from .remotes import RemoteConnection
 from .repository import CommittedFile, CommitText, Repository
-from .store import BranchRow, SyncOutcome, SyncRow
+from .store import BranchRow, SyncRow
 from .synced_state import SyncedState, sides_beside
 from .urls import Remote, fits, read_remote
 from .writing import FileContent, differing_from, write_files
@@ -72,7 +72,6 @@ class BranchSync(Protocol):
     row: SyncRow
     space: SpaceAccess
     connection: RemoteConnection
-    outcome: SyncOutcome
     large: LargeFiles
 
     def is_space(self, other: str) -> bool: ...
@@ -86,10 +85,17 @@ class BranchSync(Protocol):
     def signer(self) -> Callable[[bytes], bytes] | None: ...
 
 
-def follow(sync: BranchSync, copy: Repository) -> None:
+class Followed(Struct, frozen=True):
+    """Number of branches that were updated, and the problems of their content."""
+
+    count: int
+    problems: list[Problem]
+
+
+def follow(sync: BranchSync, copy: Repository) -> Followed:
     """Update the followed branches of a space that was just synced, and their change requests. A problem with one
     branch is recorded there and does not hold up the others."""
-    _Following(sync, copy).run()
+    return _Following(sync, copy).run()
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
@@ -128,10 +134,12 @@ class _Following:
         self.row = sync.row
         self.remote = read_remote(self.row.remote, local=True)
         self.wrong: list[str] = []
+        self._count = 0
+        self._problems: list[Problem] = []
         self.pulls: dict[str, Pull] | None = None
         """Open pull requests by number; None if the provider doesn't say."""
 
-    def run(self) -> None:
+    def run(self) -> Followed:
         row = self.row
         with self.context.db.read() as tx:
             links = {link.ref: link for link in store.list_branches(tx, self.space_id)}
@@ -146,6 +154,7 @@ class _Following:
         if said != row.branches_error:
             with self.context.db.write() as tx:
                 store.set_fields(tx, self.row, branches_error=said)
+        return Followed(self._count, self._problems)
 
     def _run(self, links: dict[str, BranchRow]) -> None:
         if self.row.pulls:
@@ -303,7 +312,7 @@ class _Following:
                 with self.context.db.write() as tx:
                     set_status(tx, access, change, "open")
                     store.put_branch(tx, replace(link, status="open"))
-                self.sync.outcome.followed += 1
+                self._count += 1
             elif change.status == "merged" and link.status == "open":
                 self._put(replace(link, status="merged"))
             return
@@ -429,9 +438,9 @@ class _Following:
             add_contribution(tx, change_id, user_id, "edit")
 
     def _noted(self, link: BranchRow, read: Read) -> None:
-        self.sync.outcome.followed += 1
+        self._count += 1
         name = link.branch or link.ref
-        self.sync.outcome.problems += [
+        self._problems += [
             Problem(f"{name}:{problem.path}", problem.line, problem.code, problem.message)
             for problem in read.problems
         ]
@@ -446,9 +455,7 @@ class _Following:
         if count:
             said += f": {count} conflict{'s' if count > 1 else ''} to resolve"
             view = f"{change_view(fresh.number)}/~/conflicts"
-        self.sync.outcome.problems += tell_hoster(
-            self.context, self.row, head, said, view, failed=bool(count)
-        )
+        self._problems += tell_hoster(self.context, self.row, head, said, view, failed=bool(count))
 
     def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:
         """Merge what was pushed to a branch into its change request, beside the edits made in Octavo."""
@@ -513,7 +520,7 @@ class _Following:
             with self.context.db.write() as tx:
                 set_status(tx, access, change, "archived")
                 store.put_branch(tx, replace(link, status="closed"))
-            self.sync.outcome.followed += 1
+            self._count += 1
 
     def _finish(self, link: BranchRow) -> None:
         with self.context.db.write() as tx:
@@ -547,8 +554,8 @@ class _Following:
         self._finish(link)
         name = link.branch or link.ref
         said = f"the branch is merged, but change request {change.number} has more edits and stays open"
-        self.sync.outcome.problems.append(Problem(name, 0, "edits_besides", said))
-        self.sync.outcome.followed += 1
+        self._problems.append(Problem(name, 0, "edits_besides", said))
+        self._count += 1
 
     def _is_in_main(self, change: ChangeRow) -> bool:
         """Return whether merging a change request would change nothing."""
@@ -565,7 +572,7 @@ class _Following:
             main = main_state(tx, self.space_id)
             mark_merged(tx, access, change, main.revision_id)
             store.put_branch(tx, replace(link, status="merged"))
-        self.sync.outcome.followed += 1
+        self._count += 1
 
     # --- pushing --------------------------------------------------------------------------------------
 
@@ -632,5 +639,5 @@ class _Following:
         self._put(link)
         self.sync.connection.push(self.copy, branch, commit, link.commit_id, above=parent)
         self._put(replace(link, commit_id=commit, pushing=None, checked=self.row.commit_id))
-        self.sync.outcome.followed += 1
+        self._count += 1
         self._told(change, commit)

@@ -100,7 +100,10 @@ def _places(
     first = row.commit_id is None
     if first:
         pairs = _pairs(left, new)
-        places += [SpaceFolder(folder, space.title, space.id, row.first) for folder, space in pairs]  # type: ignore[arg-type]
+        places += [
+            SpaceFolder(folder, space.title, space.id, row.first)  # type: ignore[arg-type]
+            for folder, space in pairs
+        ]
         paired = {space.id for _, space in pairs}
         left = [space for space in left if space.id not in paired]
         new = [folder for folder in new if folder not in {folder for folder, _ in pairs}]

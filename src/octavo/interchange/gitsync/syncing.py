@@ -100,8 +100,9 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
             store.delete_run(tx, run_id)
             release(tx, store.require_held(tx, row, holder))
         return None
+    problems = outcome.problems
     if outcome.commit is not None and not outcome.did_nothing:
-        outcome.problems += tell_of_commit(context, row, outcome.commit, None)
+        problems = [*problems, *tell_of_commit(context, row, outcome.commit, None)]
     with context.db.write() as tx:
         after = end_well(tx, row, holder)
         if outcome.did_nothing and cause == "poll":
@@ -111,7 +112,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
                 tx,
                 run_id,
                 "nothing" if outcome.did_nothing else "done",
-                outcome.problems,
+                problems,
                 commit_id=outcome.commit,
                 pushed=outcome.pushed,
                 revision=outcome.revision,
@@ -161,7 +162,7 @@ class Sync(SyncRun[SyncRow]):
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
         super().__init__(context, row, holder)
         self.space_id = row.space_id
-        self.outcome = SyncOutcome()
+        self._outcome = SyncOutcome()
         with context.db.read() as tx:
             self.organization_id = get_space(tx, row.space_id).organization_id
             self.space: SpaceAccess = space_access(
@@ -174,10 +175,12 @@ class Sync(SyncRun[SyncRow]):
     def run(self) -> SyncOutcome:
         def step(copy: Repository) -> None:
             self._round(copy)
-            follow(self, copy)
+            followed = follow(self, copy)
+            self._outcome.followed += followed.count
+            self._outcome.problems += followed.problems
 
         self.in_rounds(self.row.project or self.space_id, step)
-        return self.outcome
+        return self._outcome
 
     def _round(self, copy: Repository) -> None:
         if self.fresh().folder != copy.folder:
@@ -257,9 +260,9 @@ class Sync(SyncRun[SyncRow]):
             progress=self._progress(),
             also=agree,
         )
-        self.outcome.problems += made.problems
-        self.outcome.imported += made.changed
-        self.outcome.revision, self.outcome.commit = made.revision, head
+        self._outcome.problems += made.problems
+        self._outcome.imported += made.changed
+        self._outcome.revision, self._outcome.commit = made.revision, head
 
     def _with_large(self, source: Source) -> Source:
         """Return the source with the files in Git LFS in place of their pointers."""
@@ -325,7 +328,7 @@ class Sync(SyncRun[SyncRow]):
                 self.large,
                 lambda: known_to_changes(self),
             )
-            self.outcome.problems = list(read.problems)
+            self._outcome.problems = list(read.problems)
         for _ in range(ROUNDS):
             try:
                 self._merge(copy, head, agreed, read)
@@ -370,7 +373,7 @@ class Sync(SyncRun[SyncRow]):
             if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
                 since = self.row.described
             said = describe(tx, main, since, self.row.message)
-        self.outcome.imported = len(merged.changes)
+        self._outcome.imported = len(merged.changes)
         self._write(
             copy,
             head,
@@ -388,8 +391,8 @@ class Sync(SyncRun[SyncRow]):
     def _propose(self, main: State, merged: Any, head: str) -> None:
         subject = f"{self.row.branch}: {head[:12]}"
         change = create_with(self.context, self.space, main, merged, subject=subject)
-        self.outcome.change_id = change.id
-        self.outcome.conflicts = len(merged.conflicts)
+        self._outcome.change_id = change.id
+        self._outcome.conflicts = len(merged.conflicts)
         with self.context.db.read() as tx:
             if main_state(tx, self.space_id).layers != main.layers:
                 raise BranchMoved
@@ -438,8 +441,8 @@ class Sync(SyncRun[SyncRow]):
                     [replace(conflict, origin="repository") for conflict in conflicts],
                     subject=f"{self.row.branch}: conflicting changes",
                 )
-                self.outcome.change_id = change.id
-                self.outcome.conflicts = len(conflicts)
+                self._outcome.change_id = change.id
+                self._outcome.conflicts = len(conflicts)
             store.put_blobs(tx, self.space_id, oids)
             if not all_new:
                 ahead_pages, ahead_items = _ahead(
@@ -461,13 +464,13 @@ class Sync(SyncRun[SyncRow]):
                 store.set_fields(tx, self.row, commit_id=head, revision=made.revision_id, first=None)
             if commit is not None or whole:
                 _tell(tx, self.row, "space_gitsync_started", made.revision_id, commit or head)
-        self.outcome.revision, self.outcome.commit = made.revision_id, head
+        self._outcome.revision, self._outcome.commit = made.revision_id, head
         if commit is None:
             self.fresh()
             return
         self.connection.push(copy, self.row.branch, commit, head)
-        self.outcome.pushed, self.outcome.commit = commit, commit
-        self.outcome.exported = len(entries)
+        self._outcome.pushed, self._outcome.commit = commit, commit
+        self._outcome.exported = len(entries)
         self._arrived(commit, made.revision_id)
         with self.context.db.write() as tx:
             record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
@@ -499,7 +502,7 @@ class Sync(SyncRun[SyncRow]):
                         "not written: the repository has a link or a submodule at this path; remove it, "
                         "or rename the file"
                     )
-                    self.outcome.problems.append(Problem(path, 0, "taken", said))
+                    self._outcome.problems.append(Problem(path, 0, "taken", said))
                     continue
                 if file is None:
                     continue
@@ -544,7 +547,7 @@ class Sync(SyncRun[SyncRow]):
         for path, file in files.items():
             if why := wrong.get(file.content):
                 said = f"not written: the repository stores this file in Git LFS, and {why}"
-                self.outcome.problems.append(Problem(path, 0, "lfs_upload", said))
+                self._outcome.problems.append(Problem(path, 0, "lfs_upload", said))
         return {
             path: copy.add_file(data) for path, data in pointers.items() if files[path].content not in wrong
         }

@@ -16,15 +16,25 @@ from octavo.core.summary import SUMMARY_PATH
 
 from .gathering import gather, gather_parts
 from .layout import Layout, Variant
-from .markdown.markdown import front_text
+from .markdown.lines import front_text
 from .source_files import Heads, is_index, is_page
 from .tools.asciidoc import ANTORA, ASCIIDOC
 from .tools.confluence_xml import CONFLUENCE_XML
+from .tools.docusaurus import DOCUSAURUS
 from .tools.exports import EXPORTS
+from .tools.fumadocs import FUMADOCS
+from .tools.hugo import HUGO
+from .tools.jekyll import JEKYLL
+from .tools.mintlify import MINTLIFY
+from .tools.mkdocs import MKDOCS
+from .tools.nextra import NEXTRA
+from .tools.plain import PLAIN
 from .tools.readme import README
 from .tools.sites import SITE
 from .tools.sphinx import SPHINX
-from .tools.tools import PLAIN, TOOLS
+from .tools.starlight import STARLIGHT
+from .tools.vaults import GITHUB_WIKI, OBSIDIAN
+from .tools.vitepress import VITEPRESS
 from .tools.wikis import WIKIS
 from .types import Add, Reader, Tick
 
@@ -33,7 +43,17 @@ READERS: tuple[Reader, ...] = (
     ANTORA,
     README,
     *WIKIS,
-    *TOOLS,
+    DOCUSAURUS,
+    MKDOCS,
+    MINTLIFY,
+    VITEPRESS,
+    STARLIGHT,
+    FUMADOCS,
+    NEXTRA,
+    HUGO,
+    JEKYLL,
+    GITHUB_WIKI,
+    OBSIDIAN,
     SPHINX,
     *EXPORTS,
     ASCIIDOC,
@@ -52,7 +72,11 @@ _ORDERING = re.compile(
     re.MULTILINE,
 )
 _CONSTRUCTS = re.compile(
-    r"^[ \t]*>[ \t]*\[!(?!(?i:note|tip|important|warning|caution)\][ \t]*$)\w|^[ \t]*:::[ \t]*\w|^[ ]{0,3}:[ \t]+\S|\{:?[ \t]*[.#][\w-]+[^{}\n]*\}[ \t]*$|^[ \t]*(?:```|~~~)[^\n]*(?:\{|title=)",
+    (
+        r"^[ \t]*>[ \t]*\[!(?!(?i:note|tip|important|warning|caution)\][ \t]*$)\w|^[ \t]*:::[ \t]*\w"
+        r"|^[ ]{0,3}:[ \t]+\S|\{:?[ \t]*[.#][\w-]+[^{}\n]*\}[ \t]*$|^[ \t]*(?:```|~~~)[^\n]*(?:\{"
+        r"|title=)"
+    ),
     re.MULTILINE,
 )
 

@@ -32,8 +32,8 @@ from octavo.core.yaml_text import write_yaml
 from .formats.inline_images import name_image, read_data_url
 from .layout import Entry, Head, Layout, Variant
 from .markdown.heroes import hero_text
+from .markdown.lines import front_text, words
 from .markdown.literals import read_literal
-from .markdown.markdown import front_text, words
 from .markdown.translating import Translated, translate
 from .names import OUTSIDE, outside_link
 from .source_files import MAX_TEXT, Heads, is_index, is_page, unread_head
@@ -72,11 +72,14 @@ _OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values
 """Front matter keys that have Octavo's meaning only in a folder in Octavo's own format."""
 _CONSUMED = _OWN_KEYS.keys() | set(
     """title description summary slug id sidebar_position sidebar_label sidebar_class_name sidebar_custom_props sidebar
-    order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases redirect_from redirect_to
+    order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases
+    redirect_from redirect_to
     redirects url unlisted draft published if tags pagination_label
-    pagination_next pagination_prev displayed_sidebar custom_edit_url hide_title hide_table_of_contents toc_min_heading_level
+    pagination_next pagination_prev displayed_sidebar custom_edit_url hide_title hide_table_of_contents
+    toc_min_heading_level
     toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
-    mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
+    mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude
+    nav_fold status""".split()
 )
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
 """Invisible content before the heading that a page starts with."""
@@ -388,7 +391,8 @@ class _Gathering:
         lines = list(done.lines)
         front, title = self._front(path, head), head.get("title")
         if not head and has_guard_key(front_text(text)[0]):
-            front = f"---\n{write_yaml({'if': NEVER})}---\n\n"  # The intended audience is unknown, so nobody sees the page.
+            # The intended audience is unknown, so nobody sees the page.
+            front = f"---\n{write_yaml({'if': NEVER})}---\n\n"
         if found := _BEFORE_HEADING.match(body):
             body, lines = body[found.end() :], lines[found[0].count("\n") :]
         while body.startswith("\n"):

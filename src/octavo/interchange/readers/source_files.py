@@ -13,8 +13,8 @@ from octavo.core.summary import title_of_name
 from octavo.core.yaml_text import YamlError, read_yaml
 
 from .layout import Head
+from .markdown.lines import front_text, split_front, words
 from .markdown.literals import UNKNOWN, read_constant
-from .markdown.markdown import front_text, split_front, words
 
 MAX_TEXT = 10 * 1024 * 1024
 """Maximum size in bytes of a file that is read as text."""
@@ -135,3 +135,7 @@ def address_of(path: str) -> str:
     """Return the URL path that most tools use for a page: its path without its ending, or the folder for an index
     page."""
     return posixpath.dirname(path) if is_index(path) else posixpath.splitext(path)[0]
+
+
+def named_as_index(path: str) -> str:
+    return re.sub(r"(?:^|(?<=/))(?:index|readme)\.md$", "README.md", path, flags=re.IGNORECASE)

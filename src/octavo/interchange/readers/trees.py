@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,6 +12,11 @@ from octavo.core.summary import natural_key, title_of_name
 
 from .layout import Entry, Head
 from .source_files import Heads, is_index, is_page, stem_of
+from .tools.configurations import (
+    MAX_DEPTH,
+    MAX_ENTRIES,
+    listing,
+)
 
 MAX_LEVELS = 30
 _POSITIONS = ("sidebar_position", "order", "nav_order", "weight", "position", "rank")
@@ -178,3 +184,73 @@ def walk_entries(entries: list[Entry]) -> list[Entry]:
         found.append(entry)
         waiting += reversed(entry.children)
     return found
+
+
+def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
+    """Return the former URL paths that pages state."""
+    made: dict[str, str] = {}
+    for path in paths:
+        head = files.head(path)
+        for key in ("aliases", "redirect_from", "redirects"):
+            value = head.get(key)
+            for old in [value] if isinstance(value, str) else listing(value):
+                if isinstance(old, str) and "/" in old:
+                    made[old.strip("/")] = path
+    return made
+
+
+def without_empty(entries: list[Entry]) -> list[Entry]:
+    """Return entries without those that lead nowhere."""
+    for entry in entries:
+        entry.children = without_empty(entry.children)
+    return [entry for entry in entries if entry.path or entry.href or entry.children]
+
+
+MAX_LEVEL = 20
+
+
+_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d+\.)[ \t]+(?P<words>.+)$")
+
+
+_LINK = re.compile(r"!?\[(?P<title>[^\]]*)\]\((?P<href>[^()\s]+)[^()]*\)|\[\[(?P<named>[^\]]+)\]\]")
+
+
+def list_nav(
+    files: Heads, text: str, folder: str, find: Callable[[str], str | None] | None = None
+) -> list[Entry]:
+    """Return the tree in a list of links."""
+    made: list[Entry] = []
+    stack: list[tuple[int, list[Entry]]] = [(-1, made)]
+    for line in text.split("\n")[:MAX_ENTRIES]:
+        heading = re.match(r"#{1,6}[ \t]+(.+?)[ \t#]*$", line)
+        found = _ITEM.match(line)
+        if heading and not _LINK.search(line):
+            entry = Entry(title=heading[1].strip("* "))
+            made.append(entry)
+            stack = [(-1, entry.children)]
+            continue
+        link = _LINK.search(found["words"] if found else line)
+        if link is None and found is None:
+            continue
+        indent = len(found["indent"].expandtabs(4)) if found else -1
+        while len(stack) > 1 and stack[-1][0] >= max(indent, 0):
+            stack.pop()
+        if link is None:
+            entry = Entry(title=re.sub(r"[*_`]", "", found["words"] if found else "").strip())
+        elif link["named"]:
+            shown, bar, name = link["named"].partition("|")
+            path = find(name if bar else shown) if find else None
+            entry = Entry(title=shown, path=path, href=None if path else name or shown)
+        else:
+            href = link["href"].partition("#")[0]
+            path = posixpath.normpath(folder + href)
+            path = path if path in files.known else (find(href) if find else None) or ""
+            entry = Entry(
+                title=re.sub(r"[*`]", "", link["title"]) or None,
+                path=path or None,
+                href=None if path else link["href"],
+            )
+        if len(stack) < MAX_DEPTH * 6:
+            stack[-1][1].append(entry)
+            stack.append((max(indent, 0), entry.children))
+    return made

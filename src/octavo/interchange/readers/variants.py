@@ -60,7 +60,10 @@ def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
         path,
         0,
         f"{what}_left_out",
-        f"{what} ({said}): not imported into a single space; import all versions and languages to get a site with all of them",
+        (
+            f"{what} ({said}): not imported into a single space; import all versions and languages to "
+            f"get a site with all of them"
+        ),
     )
 
 

@@ -287,7 +287,8 @@ def end_run(
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
-                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes, secret = NULL,
+                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes,
+                 secret = NULL,
                  done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
                  total = CASE WHEN :status = 'completed' THEN :made ELSE total END
                WHERE id = :id AND status IN ('pending', 'in-progress')""",

@@ -62,7 +62,7 @@ class Gone(Struct, frozen=True):
 
 _SLUG = re.compile(r"[\w-]+")
 
-_former: OwnCache[_Release] = OwnCache("former addresses of APIs", 4)
+_former: OwnCache[_Release] = OwnCache("former URLs of APIs", 4)
 
 
 def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Page | Gone | None:

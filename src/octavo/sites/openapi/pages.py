@@ -77,7 +77,7 @@ _ROWS = LayoutOptions(width="wide", outline=False)
 """Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
-_comparisons: OwnCache[list[ApiChange]] = OwnCache("changes of APIs", 2)
+_comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
 
 
 def load(tx: Transaction, version: store.VersionRow) -> ApiDescription:

@@ -59,7 +59,7 @@ def read_site_feed(view: View, visit: SiteVisit) -> Answer:
 def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
     """Return an answer that is counted as a view by an agent."""
     if not visit.admission.preview:
-        visit.made_of.location = location_at(visit, quote(visit.rest), "markdown")
+        visit.made_of.count_view(location_at(visit, quote(visit.rest), "markdown"))
     return answer
 
 

@@ -133,7 +133,10 @@ class _Writer:
         inside = node.get("content")
         inside = inside if isinstance(inside, list) else []
         title = escape(self.words(inside[0], depth)) if inside else ""
-        return f"<details><summary>{title or 'Details'}</summary>{self.content({'content': inside[1:]}, depth)}</details>"
+        return (
+            f"<details><summary>{title or 'Details'}</summary>"
+            f"{self.content({'content': inside[1:]}, depth)}</details>"
+        )
 
     def _table(self, node: Any, given: dict[str, Any], depth: int) -> str:
         return f"<table>{self.content(node, depth)}</table>"
@@ -182,6 +185,7 @@ class _Writer:
 
 
 _NODES = frozenset(
-    """heading checkbox_item code_fence code_block container_notice container_toggle table image attachment video embed mention
+    """heading checkbox_item code_fence code_block container_notice container_toggle table image attachment
+       video embed mention
     emoji math_inline math_block math_display hr br hard_break""".split()
 )

@@ -10,8 +10,10 @@ from typing import Any
 from octavo.core.icons import icon, is_free
 
 from ..layout import Place
+from .blocks import Writer
+from .containers import HOLDERS
+from .lines import Line, anchor, fenced, quoted, trimmed, words
 from .literals import UNKNOWN
-from .markdown import HOLDERS, Line, Writer, anchor, fenced, quoted, trimmed, words
 from .readme_blocks import as_html, figure, html_lines, table_of
 
 Attributes = dict[str, Any]
@@ -718,7 +720,8 @@ _TRANSPARENT = frozenset(
 )
 """Components that only control the layout of their contents."""
 _NOTHING = frozenset(
-    """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br Helmet Redirect Analytics
+    """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br
+       Helmet Redirect Analytics
     DocsSkeleton Kapa""".split()
 )
 

@@ -8,8 +8,10 @@ from html import escape
 from octavo.core.icons import icon, is_free
 
 from ..names import OUTSIDE
+from .blocks import Writer
 from .components import button, card_table, paragraphs_of
-from .markdown import HINT_NAMES, Line, Writer, dedented, fenced, trimmed, words
+from .containers import HINT_NAMES
+from .lines import Line, dedented, fenced, trimmed, words
 from .readme_blocks import as_html
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")

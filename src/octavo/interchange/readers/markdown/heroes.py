@@ -11,7 +11,7 @@ from typing import Any
 
 from ..layout import Head, Place
 from .components import button, card_table
-from .markdown import words
+from .lines import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:

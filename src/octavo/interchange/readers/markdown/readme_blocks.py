@@ -9,7 +9,8 @@ import unicodedata
 from html import escape
 from typing import Any
 
-from .markdown import Line, Writer, fenced, quoted, trimmed, words
+from .blocks import Writer
+from .lines import Line, fenced, quoted, trimmed, words
 
 MAX_CELLS = 100_000
 _BEGIN = re.compile(r"[ \t]*\[block:(?P<kind>[\w-]+)\][ \t]*(?P<rest>.*)$")

@@ -10,26 +10,19 @@ from urllib.parse import quote_plus
 
 from ..formats.html import parse_html
 from ..formats.html_pages import html_of_tree
+from .blocks import MAX_NESTING, Writer
 from .components import component_block, version_badge
+from .containers import HINT_NAMES
 from .hugo_templates import fill
-from .markdown import (
-    HINT_NAMES,
-    MAX_LINES,
-    MAX_LOOKED,
-    MAX_NESTING,
-    Line,
-    Writer,
-    attributes_of,
-    dedented,
-    fenced,
-    quoted,
-    trimmed,
-    words,
-)
+from .inline import MAX_LOOKED
+from .lines import MAX_LINES, Line, attributes_of, dedented, fenced, quoted, trimmed, words
 from .readme_blocks import as_html
 
 _SHORT = re.compile(
-    r"\{\{(?P<kind>[<%])\s*(?P<close>/)?\s*(?P<name>\w[\w./-]*)(?P<rest>(?:[^\"`]|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)*?)(?P<empty>/)?\s*[>%]\}\}",
+    (
+        r"\{\{(?P<kind>[<%])\s*(?P<close>/)?\s*(?P<name>\w[\w./-]*)(?P<rest>(?:[^\"`]|\"(?:[^\"\\]"
+        r"|\\.)*\"|`[^`]*`)*?)(?P<empty>/)?\s*[>%]\}\}"
+    ),
     re.DOTALL,
 )
 _IN_CODE = re.compile(r"\{\{[<%](?:(?!\{\{[<%]).)*?[>%]\}\}")
@@ -48,7 +41,8 @@ _BUILT_IN = (
     | _PLAIN
     | _HINTS
     | frozenset(
-        "highlight mermaid comment ref relref figure img image imgproc youtube vimeo gist include readfile site-param children section "
+        "highlight mermaid comment ref relref figure img image imgproc youtube vimeo gist include "
+        "readfile site-param children section "
         "section-list toc br icon anchor clear button card".split()
     )
 )
@@ -475,7 +469,8 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
         return f"<figure>{shown}<figcaption><p>{caption}</p></figcaption></figure>" if caption else shown
     if kind in ("youtube", "vimeo"):
         code = named.get("id", first)
-        return f"{{% embed url={quoted(f'https://www.youtube.com/watch?v={code}' if kind == 'youtube' else f'https://vimeo.com/{code}')} %}}"
+        site = "https://www.youtube.com/watch?v=" if kind == "youtube" else "https://vimeo.com/"
+        return f"{{% embed url={quoted(f'{site}{code}')} %}}"
     if kind == "gist" and len(given) > 1:
         return f"{{% embed url={quoted(f'https://gist.github.com/{given[0]}/{given[1]}')} %}}"
     if kind in ("include", "readfile"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..layout import Dialect, Place
+from .blocks import Writer
 from .components import component_block, component_inline
 from .directives import directive_block, role_text
-from .markdown import MAX_LINES, SECTION, Vocabulary, Writer, split_front, without_comments
+from .inline import Vocabulary
+from .lines import MAX_LINES, SECTION, split_front, without_comments
 from .readme_blocks import magic_block, side_by_side, sign_of
 from .shortcodes import liquid_block, liquid_inline, shortcode_block, shortcode_inline, shortcodes_in_code
 

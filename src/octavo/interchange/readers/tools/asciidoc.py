@@ -26,7 +26,7 @@ from octavo.kit.runtime.process import Got, HostRequest, ScriptEvent, ScriptFail
 from ..formats.html import anchors_of, parse_html
 from ..formats.html_pages import html_page
 from ..layout import Entry, Layout, Place, Variant
-from ..markdown.markdown import fenced
+from ..markdown.lines import fenced
 from ..source_files import Heads, address_of, folder_of
 from ..trees import grow, walk_entries
 from ..types import Reader

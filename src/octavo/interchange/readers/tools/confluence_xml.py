@@ -66,7 +66,8 @@ _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
-    network recently-updated-dashboard toc toc-zone pagetree recently-updated livesearch contentbylabel content-by-user contributors
+    network recently-updated-dashboard toc toc-zone pagetree recently-updated livesearch contentbylabel
+    content-by-user contributors
     contributors-summary create-from-template blog-posts gallery attachments change-history popular-labels
     related-labels space-details profile tasks-report-macro""".split()
 )

@@ -15,7 +15,7 @@ from octavo.core.problems import Problem
 from ..brands import brand_of
 from ..formats.html_pages import html_page
 from ..layout import Dialect, Entry, Layout, Place
-from ..markdown.markdown import fenced, label_id, words
+from ..markdown.lines import fenced, label_id, words
 from ..names import Names
 from ..source_files import Heads, address_of, folder_of, is_page
 from ..trees import grow, pages_below, walk_entries
@@ -37,7 +37,10 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _UNDERLINED = re.compile(
-    r"^(?:(?P<over>[=\-~^\"'`#*+:.])(?P=over)+\n)?[ ]?(?P<title>\S[^\n]{0,300})\n(?P<under>(?P<sign>[=\-~^\"'`#*+:.])(?P=sign)*[ \t]*)$",
+    (
+        r"^(?:(?P<over>[=\-~^\"'`#*+:.])(?P=over)+\n)?[ ]?(?P<title>\S[^\n]{0,300})\n(?P<under>"
+        r"(?P<sign>[=\-~^\"'`#*+:.])(?P=sign)*[ \t]*)$"
+    ),
     re.MULTILINE,
 )
 _RST_TARGET = re.compile(

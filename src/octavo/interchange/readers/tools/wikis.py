@@ -22,7 +22,7 @@ from ..formats.html import drop, parse_html
 from ..formats.html_pages import html_of_tree, html_page
 from ..formats.prosemirror import write_html
 from ..layout import Dialect, Entry, Layout, Place, Variant
-from ..markdown.markdown import words as plain_words
+from ..markdown.lines import words as plain_words
 from ..markdown.translating import translate
 from ..source_files import Heads, folder_of, is_page, stem_of
 from ..trees import grow, pages_below, walk_entries

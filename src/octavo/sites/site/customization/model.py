@@ -20,7 +20,10 @@ Url = Annotated[
         max_length=2048,
         pattern=pattern(
             r"^https?://[^\s\x00-\x1f\x7f-\x9f\x22'<>()\\]+\Z",
-            "be a URL that starts with http:// or https://, without spaces, quotes, angle brackets, parentheses, or backslashes",
+            (
+                "be a URL that starts with http:// or https://, without spaces, quotes, angle "
+                "brackets, parentheses, or backslashes"
+            ),
         ),
     ),
 ]
