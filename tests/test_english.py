@@ -127,6 +127,16 @@ def test_errors_and_docstrings_are_plain_english(package: str) -> None:
     assert _find_decoded(texts) == {}
 
 
+_RIDDLE = re.compile(
+    r"def (test_(?:who_\w+|\w*(?:whoever|somebody|nobody|everybody|anybody|_any_more)\w*))\("
+)
+
+
+def test_names_of_tests_say_what_is_asserted() -> None:
+    paths = (ROOT / "tests").rglob("test_*.py")
+    assert [name for path in paths for name in _RIDDLE.findall(path.read_text())] == []
+
+
 def test_descriptions_of_the_api_are_plain_english() -> None:
     meanings = tomllib.loads((ROOT / "src/octavo/operations/meanings.toml").read_text())
     texts = {"introduction": meanings["introduction"]}

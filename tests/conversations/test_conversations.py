@@ -167,7 +167,7 @@ def test_the_pulse_has_thirteen_weeks(world: World) -> None:
     assert cluster["stats"]["issues"] == 6
 
 
-def test_a_cluster_that_everybody_left_is_gone(world: World) -> None:
+def test_a_cluster_without_issues_is_deleted(world: World) -> None:
     ingest(
         world,
         conversation("1", "How do I connect my own domain name?"),

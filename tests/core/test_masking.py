@@ -29,7 +29,7 @@ from octavo.core.masking import mask, mask_secrets
         ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[secret]"),
     ],
 )
-def test_what_is_somebodys_own_is_masked(text: str, masked: str) -> None:
+def test_personal_data_is_masked(text: str, masked: str) -> None:
     assert mask(text) == masked
 
 
@@ -112,7 +112,7 @@ PRIVATE = {
 
 @pytest.mark.parametrize("kind", PRIVATE)
 @given(data=st.data())
-def test_whatever_is_somebodys_own_is_gone(kind: str, data: st.DataObject) -> None:
+def test_no_personal_data_remains(kind: str, data: st.DataObject) -> None:
     private = data.draw(PRIVATE[kind])
     before = data.draw(st.sampled_from(["", "I am ", "Call me: ", "It says (", "\n", "see\t", "“"]))
     after = data.draw(st.sampled_from(["", ".", ", please", ") and more", "\nThanks", "?", "”", ";"]))

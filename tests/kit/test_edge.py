@@ -351,7 +351,7 @@ def test_a_stream_that_is_refused_before_its_first_piece_has_the_status_of_that(
     assert (tried.get("/refused").status_code, tried.get("/few").content) == (403, b"ab")
 
 
-def test_a_stream_ends_when_nobody_listens_any_more(tried):
+def test_a_stream_ends_when_its_client_leaves(tried):
     async def run():
         received = await ask(tried.app.application, "GET", b"/endless", [(b"host", b"edge.test")])
         pieces = aiter(received)
