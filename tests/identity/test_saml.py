@@ -286,7 +286,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
 
 
 @pytest.mark.sqlite_first
-def test_somebody_of_a_company_is_let_into_a_collection_and_out_again(world, running):
+def test_a_company_member_is_added_to_a_collection_and_removed(world, running):
     """The entire process, with operations available to the company's administrator."""
     org = world.home.path("/orgs/{organizationId}")
     closed = world.post("admin", f"{org}/collections", {"title": "Board"})["id"]
@@ -342,7 +342,7 @@ def waiting(answer):
     return answer.headers["location"].partition("answer=")[2]
 
 
-def test_nobody_begins_but_the_browser_unless_the_provider_is_set_to(world, pysaml2):
+def test_only_browsers_start_a_sign_in_unless_the_provider_can(world, pysaml2):
     made = trusting(world, pysaml2)
     before = world.digest()
     answer = post(world, made, unsolicited(made, pysaml2))
@@ -517,7 +517,7 @@ def test_a_disabled_member_connects_nothing(world):
     assert sign_in(world, made, email="stranger@example.org").status_code == 403
 
 
-def test_an_address_that_nobody_proved_is_not_matched(world):
+def test_unverified_addresses_are_not_matched(world):
     """Someone else may have created the account and would share it with the person from the provider."""
     made = provider(world)
     with world.context.db.write() as tx:
@@ -565,7 +565,7 @@ def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(
 
 
 @pytest.mark.sqlite_first
-def test_a_provider_that_shares_our_domain_signs_in_whoever_has_a_session(world):
+def test_a_provider_with_our_domain_signs_in_people_with_a_session(world):
     """Browsers send the session cookie when the provider is at another hostname of the same domain."""
     made = provider(world)
     asked = request_id(begin(world, made))
@@ -616,7 +616,7 @@ def test_a_deleted_provider_ends_its_sessions_and_another_entity_forgets_who_was
         "javascript:x",
     ],
 )
-def test_nobody_is_sent_elsewhere(world, relay):
+def test_redirects_stay_on_this_server(world, relay):
     made = provider(world, idpInitiated=True)
     world._client.cookies.clear()
     secret = waiting(post(world, made, sign(response_xml(**honest(made)), KEYS), relay=relay))
