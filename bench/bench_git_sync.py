@@ -34,7 +34,7 @@ from octavo.content.revisions.bodies import body_hash
 from octavo.content.revisions.revising import prepare_main, revise_main
 from octavo.content.revisions.store import Changes, list_pages, main_state
 from octavo.interchange.gitsync import store
-from octavo.interchange.gitsync.remotes import Connection
+from octavo.interchange.gitsync.remotes import RemoteConnection
 from octavo.interchange.gitsync.repository import Repository
 from octavo.interchange.gitsync.syncing import run_sync
 from octavo.interchange.transfer.importing import import_files
@@ -138,7 +138,7 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
         clone = folder / "clone"
         git("clone", "--quiet", "--bare", "--depth=1", remote, str(clone))
         copy = Repository(Repo.init_bare(str(folder / "copy"), mkdir=True), folder / "copy", "")
-        connection = Connection(remote, None, Fetcher(allowed), local=False, host_key=None)
+        connection = RemoteConnection(remote, None, Fetcher(allowed), local=False, host_key=None)
         had = connection.fetch(copy, "main", None)
         for number in range(rounds):
             developer.commit({f"part{number % FOLDERS}/page{number}.md": page(number, f"round {number}")})

@@ -29,8 +29,9 @@ from octavo.core.document.reader import read
 from octavo.core.document.references import references
 from octavo.core.import_plan import plan_import
 from octavo.core.links import resolve
-from octavo.interchange.transfer.readers.choosing import read_source
-from octavo.interchange.transfer.sources import Source, open_folder
+from octavo.core.sources import Source, SourceFiles
+from octavo.interchange.readers.choosing import read_source
+from octavo.interchange.readers.opening import open_folder
 
 PROJECTS = (
     ("pypi", "starlette==1.10.0", "mkdocs", ""),
@@ -188,7 +189,7 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
     return both
 
 
-def add_bytes(source: Source, path: str, data: bytes) -> None:
+def add_bytes(source: SourceFiles, path: str, data: bytes) -> None:
     source.add(path, len(data), partial(io.BytesIO, data))
 
 

@@ -24,7 +24,7 @@ from venv import EnvBuilder
 
 import httpx
 
-from octavo.cli import main
+from octavo.cli.main import main
 from settled import PATIENCE
 
 _START_SECONDS = 120
@@ -202,7 +202,7 @@ def install_version(folder: Path, version: str, *, whole: bool = True) -> None:
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: octavo\nVersion: {version}\n")
     script = folder / "bin" / "octavo"
-    script.write_text(f"#!{folder}/bin/python\nfrom octavo.cli import main\nmain()\n")
+    script.write_text(f"#!{folder}/bin/python\nfrom octavo.cli.main import main\nmain()\n")
     script.chmod(0o755)
 
 

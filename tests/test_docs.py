@@ -12,10 +12,10 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from octavo.cli import _parser
+from octavo.cli.main import create_command_parser
+from octavo.core.icons import icon
 from octavo.core.page_fields import FRONT_KEYS
 from octavo.kit.http.operation import TABLE, Operation
-from octavo.kit.icons import icon
 from octavo.operations.admin.import_export import bring
 from octavo.operations.admin.site_checks import CheckLimits, check_site
 from octavo.operations.installation import load_packages
@@ -91,7 +91,7 @@ def test_the_manual_names_no_other_settings() -> None:
 # --- commands -----------------------------------------------------------------------------------------
 
 
-parser_of_all = cache(_parser)
+parser_of_all = cache(create_command_parser)
 
 
 def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -136,7 +136,7 @@ def test_commands_of_the_manual_are_understood() -> None:
 
 def test_every_command_is_in_the_manual() -> None:
     text = (ROOT / "docs/running/command-line.md").read_text()
-    missing = [name for name in _commands(_parser()) if f"octavo {name}" not in text]
+    missing = [name for name in _commands(create_command_parser()) if f"octavo {name}" not in text]
     assert not missing
 
 

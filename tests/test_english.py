@@ -1,4 +1,5 @@
-"""Everything that people read is plain English: interface, errors, docstrings, API description, manual, and decisions."""
+"""Everything that people read is plain English: interface, errors, docstrings, API description, manual, and
+decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from octavo.delivery.reader.views import Labels
+from octavo.delivery.reader.views import FrameLabels
 from octavo.sites.openapi.words import ENGLISH
 from octavo.sites.printing.order import PrintWords
 
@@ -56,7 +57,7 @@ def _labels(words: msgspec.Struct) -> dict[str, str]:
     "texts",
     [
         pytest.param(_app(), id="the app"),
-        pytest.param(_labels(Labels()), id="published sites"),
+        pytest.param(_labels(FrameLabels()), id="published sites"),
         pytest.param(_labels(ENGLISH), id="API references"),
         pytest.param(_labels(PrintWords()), id="PDFs"),
     ],

@@ -16,6 +16,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from octavo.delivery.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
 from octavo.delivery.visits.authorization import SiteVisit
@@ -41,7 +42,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "notifications",
         "events",
     ),
-    "interchange": ("transfer", "gitsync"),
+    "interchange": ("readers", "transfer", "gitsync"),
     "sites": ("fonts", "printing", "openapi", "site", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
     "assistants": ("models", "translations", "conversations", "ask"),
@@ -49,8 +50,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "operations": ("migrations", "installation", "meanings", "admin", "developing"),
 }
 """The folders of ``src/octavo`` and their packages, from the ground up: each may use those before it."""
-BESIDE_GROUPS = ("errors", "settings", "app", "cli")
-"""Modules at the top."""
+BESIDE_GROUPS = ("errors", "settings", "app")
+"""Modules at the top. The package ``cli`` is above them all."""
 
 NAMES = (
     "errors",
@@ -147,7 +148,7 @@ def test_every_package_is_in_its_group() -> None:
     }
     assert there == {name for packages in GROUPS.values() for name in packages}
     assert {path.stem for path in SRC.glob("*.py")} - {"__init__"} == set(BESIDE_GROUPS)
-    assert {path.relative_to(SRC).parts[0] for path in FILES if path.parent != SRC} == set(GROUPS)
+    assert {path.relative_to(SRC).parts[0] for path in FILES if path.parent != SRC} == {*GROUPS, "cli"}
 
 
 def test_the_page_about_the_architecture_is_true() -> None:
@@ -227,6 +228,32 @@ def test_packages_have_no_fronts() -> None:
             ):
                 private = [alias.name for alias in node.names if alias.name.startswith("_")]
                 wrong += [f"{where}:{node.lineno}: {name} is private" for name in private]
+    assert not wrong, "\n".join(wrong)
+
+
+READERS = ("interchange", "readers")
+FACE_OF_READERS = {"choosing", "converting", "formats.html", "opening", "scratch", "types"}
+"""What the rest may import of the readers: how to open a source, how to read it, and HTML."""
+PLATFORM_OF_READERS = {"interchange/readers/tools/asciidoc.py": {("kit", "runtime", "process"), ("errors",)}}
+"""What readers import beside `core`: the one place that may start the process in which a library parses."""
+
+
+def test_the_readers_of_imports_stand_alone() -> None:
+    """They import `core` and nothing else, and are used only through their face."""
+    wrong = []
+    for path in FILES:
+        where = path.relative_to(SRC).as_posix()
+        is_reader = path.is_relative_to(SRC.joinpath(*READERS))
+        for line, module in _imports(path):
+            of_readers = module[:2] == READERS
+            if is_reader:
+                fine = of_readers or module[0] == "core"
+                fine = fine or any(module[: len(one)] == one for one in PLATFORM_OF_READERS.get(where, ()))
+            else:
+                named = ".".join(module[2:])
+                fine = not of_readers or named in FACE_OF_READERS
+            if not fine:
+                wrong.append(f"{where}:{line}: {'.'.join(module)}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -1036,14 +1063,51 @@ def test_every_cache_has_its_share_of_the_memory() -> None:
     }
 
 
+PASSED_AROUND = {"visit", "made_of", "batch", "documents", "places", "draft", "sync", "outcome"}
+"""Variables of objects that many functions get: a visit, a batch of changes, a running sync, and their parts."""
+
+
+def test_fields_of_what_is_passed_around_are_set_by_its_class_alone() -> None:
+    """Values go in as arguments and come out as results, or through a method that says what they mean."""
+    wrong = []
+    for path in FILES:
+        for node in nodes_of(path):
+            targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else []
+            targets = [node.target] if isinstance(node, ast.AugAssign) else targets
+            for target in targets:
+                place = target.value if isinstance(target, ast.Subscript) else target
+                holder = place.value if isinstance(place, ast.Attribute) else None
+                name = holder.id if isinstance(holder, ast.Name) else getattr(holder, "attr", "")
+                if name in PASSED_AROUND:
+                    wrong.append(f"{path.relative_to(SRC)}:{node.lineno}: {ast.unparse(target)}")
+    assert not wrong, "\n".join(wrong)
+
+
 # --- names ----------------------------------------------------------------------------------------------
 
 
-def test_few_classes_have_the_same_name() -> None:
-    """Who looks for a class by its name finds the one that is meant."""
+def test_names_of_classes_are_unique() -> None:
+    """Who looks for a class by its name finds the one that is meant. ``schema_name`` gives it another name in
+    the API."""
     named: dict[str, list[str]] = {}
     for path in FILES:
         for node in typing.cast(ast.Module, nodes_of(path)[0]).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 named.setdefault(node.name, []).append(path.relative_to(SRC).as_posix())
-    assert not {name: places for name, places in named.items() if len(places) > 3}
+    assert not {name: places for name, places in named.items() if len(places) > 1}
+
+
+def test_long_structs_of_the_api_are_built_by_keywords() -> None:
+    """Nobody can count the sixth of many values in a call, and a new field would shift those after it."""
+    load_packages()
+    wire = [path for path in FILES if path.stem.endswith("wire")]
+    assert len(wire) > 30
+    long = []
+    for path in wire:
+        module = import_module(".".join(("octavo", *path.relative_to(SRC).with_suffix("").parts)))
+        for one in vars(module).values():
+            if isinstance(one, type) and issubclass(one, Struct) and one.__module__ == module.__name__:
+                kinds = [parameter.kind for parameter in inspect.signature(one).parameters.values()]
+                if sum(kind is not inspect.Parameter.KEYWORD_ONLY for kind in kinds) > 5:
+                    long.append(f"{path.relative_to(SRC)}: {one.__name__} lacks kw_only=True")
+    assert not long, "\n".join(long)

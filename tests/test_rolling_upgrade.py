@@ -18,7 +18,7 @@ from test_clusters import Writer, until
 ROOT = Path(__file__).parents[1]
 MIGRATIONS = ("src/octavo/operations/migrations", "src/octavo/migrations")
 """Where they are, and where earlier versions have them."""
-BUILT = ("delivery/studio/dist", "interchange/transfer/dist", "extensions/integrations/dist")
+BUILT = ("delivery/studio/dist", "interchange/readers/dist", "extensions/integrations/dist")
 
 pytestmark = pytest.mark.slow
 

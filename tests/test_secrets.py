@@ -119,7 +119,7 @@ def secrets_made(world: World) -> dict[str, str]:
         row = get_site(tx, world.home["siteId"])
         key = OctKey.import_key(signing_key(world.context.signer, row))
         visitor = jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600}, key)
-        agreed = site_agents.Agreed(row.id, "pen", "https://pen.example/", "c", None, "p")
+        agreed = site_agents.SiteConsent(row.id, "pen", "https://pen.example/", "c", None, "p")
         made["visitor"] = visitor
         made["code"] = site_agents.connect_visitor(tx, world.context, row, agreed, visitor, False)
     made["signing"] = world.context.signer._secret.hex()

@@ -99,7 +99,7 @@ def _generate_look() -> None:
     from fontawesome_free_pack import get_icon
 
     from octavo.core.color import theme
-    from octavo.kit.icons import free_names
+    from octavo.core.icons import free_names
 
     _write(GENERATED / "colours.css", f"{theme().css()}\n")
     symbols, widths = "", {}

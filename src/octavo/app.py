@@ -257,7 +257,7 @@ def take_short_turns() -> None:
 Role = Literal["api", "reader", "worker"]
 
 
-class Address(Struct, frozen=True):
+class ListenAddress(Struct, frozen=True):
     """Host and ports to listen on."""
 
     host: str
@@ -354,7 +354,7 @@ def serve(
     settings: Settings,
     *,
     roles: Sequence[Role],
-    address: Address,
+    address: ListenAddress,
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
@@ -451,7 +451,11 @@ async def _run(
 
 
 def _print_start(
-    settings: Settings, roles: Sequence[Role], address: Address, say: Callable[[str], None], context: Context
+    settings: Settings,
+    roles: Sequence[Role],
+    address: ListenAddress,
+    say: Callable[[str], None],
+    context: Context,
 ) -> None:
     """Print what to know and to do at a start."""
     keep_addresses(settings)

@@ -14,8 +14,8 @@ from gitsync.machine import ATTRIBUTES, ODD, Machine, large, marks_in
 from gitsync.test_projects import Project, make_space
 from octavo.core.docs_config import DocsEntry, read_docs
 from octavo.core.docs_editing import edit_docs
+from octavo.core.languages import LANGUAGES
 from octavo.interchange.gitsync.project_running import run_project
-from octavo.organization.spaces.wire import LANGUAGES
 from world import World
 
 __all__ = ["large"]

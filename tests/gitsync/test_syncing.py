@@ -283,7 +283,7 @@ def test_a_commit_after_a_kill_names_the_people_who_wrote(
     head = developer.head
     for file in ("more.md", "again.md"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("octavo.interchange.gitsync.remotes.Connection.push", killed)
+            patch.setattr("octavo.interchange.gitsync.remotes.RemoteConnection.push", killed)
             syncing.run_sync(world.context, synced.space, "asked", "job")
         assert developer.head == head, "nothing was pushed"
         head = developer.commit({file: "# More\n"})

@@ -32,6 +32,7 @@ def prepared(world, operation):
 def test_what_changes_how_one_signs_in_asks_for_a_proof():
     assert {op.id for op in CHANGING} == {
         "setPassword",
+        "setUpAccount",
         "startMfa",
         "confirmMfa",
         "renewMfaRecoveryCodes",

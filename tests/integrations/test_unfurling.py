@@ -6,7 +6,7 @@ import pytest
 
 from octavo.core.url_patterns import domain_of
 from octavo.extensions.integrations.blocks import find_unfurling
-from octavo.extensions.integrations.manifest import Block, Manifest
+from octavo.extensions.integrations.manifest import IntegrationBlock, Manifest
 
 from .test_asking import HANDLER
 from .test_installing import install, publish
@@ -113,4 +113,4 @@ def test_the_entry_that_says_most_decides():
 class _integration:
     def __init__(self, name, prefixes):
         self.name = name
-        self.manifest = Manifest(blocks=[Block(id="block", title="Block", url_unfurl=prefixes)])
+        self.manifest = Manifest(blocks=[IntegrationBlock(id="block", title="Block", url_unfurl=prefixes)])

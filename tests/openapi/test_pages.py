@@ -24,7 +24,7 @@ from octavo.content.revisions.deriving import check_derived, rebuild_derived
 from octavo.content.revisions.store import lock_branch, main_state
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
-from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
+from octavo.core.document.html import BlockLabels, HtmlContext, HtmlTarget, render
 from octavo.core.document.nodes import Document, Inline, walk
 from octavo.core.document.reader import read
 from octavo.core.document.text import to_text
@@ -381,7 +381,7 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
     assert used <= words and len(used) >= 16
     for language, labels in read_catalog().items():
-        shown = render(Document(nodes=blocks), Context(labels=labels)).body
+        shown = render(Document(nodes=blocks), HtmlContext(labels=labels)).body
         for word in used:
             said = getattr(labels, f"api_{word}")
             assert language == "en" or word == "cookie" or said != getattr(BlockLabels(), f"api_{word}"), (
@@ -400,7 +400,7 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
         description = ApiDescription({"components": {"schemas": {"It": schema}}})
         blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
-        drawn = render(Document(nodes=blocks), Context(labels=read_catalog()[language])).body
+        drawn = render(Document(nodes=blocks), HtmlContext(labels=read_catalog()[language])).body
         return re.sub(r"<[^>]*>", "", unescape(drawn))
 
     line = BlockLabels().api_left_out
@@ -484,7 +484,7 @@ def test_what_comes_again_on_a_page_is_linked_to() -> None:
     drawer = Drawer(description, folded=True, spec="pets")
 
     def shown(key: str) -> str:
-        context = Context(link=lambda ref: HtmlTarget(href=f"#{ref['anchor']}"))
+        context = HtmlContext(link=lambda ref: HtmlTarget(href=f"#{ref['anchor']}"))
         return str(render(Document(nodes=drawer.operation(description.operations[key])), context).body)
 
     first, second, third = shown("post /a"), shown("post /b"), shown("post /c")
@@ -1543,7 +1543,7 @@ def test_schemes_that_say_nonsense_are_bounded() -> None:
         blocks = Drawer(description, folded=folded).authentication(
             lambda each: {"kind": "page", "page": each.key}
         )
-        html = render(Document(nodes=blocks), Context()).body
+        html = render(Document(nodes=blocks), HtmlContext()).body
         assert len(html) < 1_500_000 and "onerror" not in html and "150 more" in html
         assert html.count("<h2") == 50
 

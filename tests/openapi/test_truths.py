@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document.html import BlockLabels, Context, render
+from octavo.core.document.html import BlockLabels, HtmlContext, render
 from octavo.core.document.nodes import Document
 from octavo.core.document.writing import write
 from octavo.sites.openapi.compiling import compile_description
@@ -40,7 +40,7 @@ def shown(description: ApiDescription) -> tuple[str, str]:
     html, markdown = "", ""
     for operation in description.operations.values():
         blocks = Drawer(description, folded=True).operation(operation, "A")
-        drawn = render(Document(nodes=blocks), Context(labels=BlockLabels())).body
+        drawn = render(Document(nodes=blocks), HtmlContext(labels=BlockLabels())).body
         html += unescape(re.sub(r"<[^>]*>", "", drawn))
         markdown += write(Document(nodes=Drawer(description, folded=False).operation(operation, "A")))
     return html, markdown

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from octavo.kit.icons import icon as icon_of
+from octavo.core.icons import icon as icon_of
 from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 

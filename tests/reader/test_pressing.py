@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from octavo.delivery.reader.block_actions import ComponentField, can_be_offered
 from octavo.delivery.reader.blocks import CannotBeDrawn, draw_output
-from octavo.delivery.reader.views import Labels
+from octavo.delivery.reader.views import FrameLabels
 from octavo.extensions.integrations.contentkit import BadOutput, read_output
 from octavo.extensions.integrations.framing import Frames
 
@@ -113,7 +113,9 @@ def test_a_listing_with_a_state_is_a_field(world):
     assert ">\nc = 2</textarea>" in told
     long = {"type": "codeblock", "state": "code", "content": "x" * 10_001}
     output = {"type": "element", "element": {"type": "block", "children": [long]}, "state": {}, "props": {}}
-    drawn = draw_output(read_output(json.dumps(output).encode()), Labels(), sign=lambda actions, fields: "o")
+    drawn = draw_output(
+        read_output(json.dumps(output).encode()), FrameLabels(), sign=lambda actions, fields: "o"
+    )
     assert "<textarea" not in drawn and "<pre" in drawn
 
 
@@ -196,7 +198,7 @@ def test_frames_hold_pages_of_the_integration_alone(world):
                 "state": {},
                 "props": {},
             },
-            Labels(),
+            FrameLabels(),
             frames=Frames("http://sites.test/~integrations/shapes/"),
         )
         assert "<iframe" not in drawn
@@ -267,7 +269,7 @@ def test_whatever_a_script_says_of_a_control_is_drawn_or_refused(kind, given, st
     }
     try:
         checked = read_output(json.dumps(output).encode())
-        draw_output(checked, Labels(), sign=lambda actions, fields: "offer")
+        draw_output(checked, FrameLabels(), sign=lambda actions, fields: "offer")
     except (BadOutput, CannotBeDrawn):
         pass
 

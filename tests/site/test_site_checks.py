@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.cli import main
+from octavo.cli.main import main
 from octavo.errors import BadRequest
 from octavo.operations.admin.import_export import bring
 from octavo.operations.admin.site_checks import CheckLimits, Report, check_site, check_url

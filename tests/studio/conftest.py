@@ -36,7 +36,7 @@ class App(Administrator):
         page = self.watch(browser.new_context())
         page.goto(self.first_address)
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Set password").click()
+        page.get_by_role("button", name="Finish setup").click()
         page.get_by_role("navigation", name="Main").wait_for()
         self.state = page.context.storage_state()
         page.context.close()

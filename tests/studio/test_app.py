@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from serving import serving_new
 from settled import until
 
 PAGES = ["Start", ("Guides", ["Install", "Upgrade"]), "Reference"]
@@ -26,6 +27,35 @@ def test_the_address_of_the_first_start_is_used_up(app):
     page.get_by_role("heading", name="This link has already been used").wait_for()
     expect(page.get_by_role("link", name="Sign in")).to_be_visible()
     page.context.close()
+
+
+def test_the_first_administrator_sets_up_their_account(app, tmp_path):
+    from studio.conftest import PASSWORD
+
+    with serving_new(tmp_path / "data") as served:
+        (address,) = re.findall(r"^Open +(\S+)$", served.output.read_text(), re.M)
+        page = app.watch(app.browser.new_context())
+        page.goto(address)
+        expect(page.get_by_label("Name")).to_be_focused()
+        page.get_by_label("Name").fill("Ines Okafor")
+        page.get_by_label("Email address").fill("ines@example.org")
+        page.get_by_label("Password").fill("too short")
+        page.get_by_role("button", name="Finish setup").click()
+        expect(page.get_by_label("Password")).to_have_accessible_description(
+            re.compile("10 to 1000 characters")
+        )
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Finish setup").click()
+        page.get_by_role("navigation", name="Main").wait_for()
+        page.goto(f"{served.url}/~/account")
+        expect(page.get_by_text("ines@example.org")).to_be_visible()
+        page.context.clear_cookies()
+        page.goto(served.url)
+        page.get_by_label("Email address").fill("ines@example.org")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        page.get_by_role("navigation", name="Main").wait_for()
+        page.context.close()
 
 
 def test_whoever_is_signed_out_signs_in_and_comes_back(app):
@@ -242,8 +272,7 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     subject.fill("Better words")
     subject.press("Enter")
     change = f"/spaces/{space}/change-requests/1"
-    page.wait_for_timeout(300)
-    assert app.call("GET", change)["subject"] == "Better words"
+    until(lambda: app.call("GET", change)["subject"] == "Better words")
     page.get_by_role("button", name="New page", exact=True).click()
     # Whoever types goes on with its name.
     expect(page.get_by_role("textbox", name="Title")).to_be_focused()

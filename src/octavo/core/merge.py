@@ -2,7 +2,7 @@
 
 All inputs are sparse: a side lists what it touched, and a ``Tree`` answers the few questions about the rest, so
 the cost follows the change. ``merge`` never raises for any content and never loses text: different changes to
-the same thing become a ``Conflict``, and corrections that keep the result a tree with unique slugs and paths
+the same thing become a ``MergeConflict``, and corrections that keep the result a tree with unique slugs and paths
 become a ``Note``.
 """
 
@@ -48,7 +48,7 @@ class Tree:
         return False
 
 
-class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Different changes of both sides to one thing. Consists of JSON types only, to be stored in a revision.
 
     - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
@@ -104,7 +104,7 @@ class MergeResult(Struct):
     pages: dict[str, Page | None]
     items: dict[str, Any]
     bodies: dict[str, str]
-    conflicts: list[Conflict]
+    conflicts: list[MergeConflict]
     notes: list[Note]
 
 
@@ -202,7 +202,9 @@ class _Merge:
         key = free_name(digest, self.keys.__contains__, lambda number: f"{digest}-{number + 1}")
         self.keys.add(key)
         self.out.conflicts.append(
-            Conflict(key=key, kind=kind, target=target, id=id, base=base, ours=ours, theirs=theirs, **more)
+            MergeConflict(
+                key=key, kind=kind, target=target, id=id, base=base, ours=ours, theirs=theirs, **more
+            )
         )
 
     def _note(self, kind: Any, target: str, id: str, before: Any, after: Any) -> None:
@@ -667,20 +669,20 @@ def _twin_name(item: Any) -> str | None:
 # --- resolving ----------------------------------------------------------------------------------------
 
 
-class Edited(Struct, frozen=True):
+class EditedValue(Struct, frozen=True):
     """A resolution by neither side's version: the value or text to use instead."""
 
     value: Any
 
 
-Choice = Literal["ours", "theirs", "base"] | Edited
+Choice = Literal["ours", "theirs", "base"] | EditedValue
 
 
-def chosen(conflict: Conflict, choice: Choice) -> Any:
-    return choice.value if isinstance(choice, Edited) else getattr(conflict, choice)
+def chosen(conflict: MergeConflict, choice: Choice) -> Any:
+    return choice.value if isinstance(choice, EditedValue) else getattr(conflict, choice)
 
 
-def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
+def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None:
     """Return the page or item with a ``field`` or ``deleted`` conflict resolved; None deletes it. Raises
     msgspec.ValidationError for an edited value that the field can't have."""
     value = chosen(conflict, choice)
@@ -688,7 +690,9 @@ def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
         if value is None:
             return None
         return (
-            msgspec.convert(value, type(entry)) if choice == "base" or isinstance(choice, Edited) else entry
+            msgspec.convert(value, type(entry))
+            if choice == "base" or isinstance(choice, EditedValue)
+            else entry
         )
     name, _, element = (conflict.field or "").partition(".")
     if name == "place":
@@ -717,11 +721,13 @@ class Resolution(Struct):
     it."""
 
     text: str
-    others: list[Conflict]
+    others: list[MergeConflict]
     applied: bool
 
 
-def resolve(text: str, conflict: Conflict, choice: Choice, others: Iterable[Conflict] = ()) -> Resolution:
+def resolve(
+    text: str, conflict: MergeConflict, choice: Choice, others: Iterable[MergeConflict] = ()
+) -> Resolution:
     """Return the merged source with one ``block`` conflict resolved."""
     rest = list(others)
     done = resolve_text(text, _as_text(conflict), chosen(conflict, choice), map(_as_text, rest))
@@ -729,7 +735,7 @@ def resolve(text: str, conflict: Conflict, choice: Choice, others: Iterable[Conf
     return Resolution(done.text, moved, done.applied)
 
 
-def _as_text(conflict: Conflict) -> TextConflict:
+def _as_text(conflict: MergeConflict) -> TextConflict:
     return TextConflict(
         conflict.at or 0, conflict.base, conflict.ours, conflict.theirs, conflict.kept, conflict.index or 0
     )

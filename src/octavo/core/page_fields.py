@@ -22,7 +22,7 @@ MAX_DESCRIPTION = 1000
 """Maximum number of characters of a page's description."""
 
 
-class Layout(Struct, frozen=True, omit_defaults=True):
+class LayoutOptions(Struct, frozen=True, omit_defaults=True):
     width: str = "default"
     cover: bool = True
     cover_size: str = "full"
@@ -155,7 +155,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
             navigation=True,
         ),
     ] = None
-    layout: Annotated[Layout, Field(label="Layout", type="layout", keys=("layout",))] = Layout()
+    layout: Annotated[LayoutOptions, Field(label="Layout", type="layout", keys=("layout",))] = LayoutOptions()
     cover: Annotated[
         Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"))
     ] = None

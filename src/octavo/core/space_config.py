@@ -16,6 +16,8 @@ CONFIG_PATH = ".gitbook.yaml"
 VARIABLES_PATH = ".gitbook/vars.yaml"
 TAGS_PATH = ".gitbook/tags.yaml"
 INCLUDES_FOLDER = ".gitbook/includes/"
+ASSETS = ".gitbook/assets"
+"""The folder of images that an import adds."""
 
 _KEYS = ("root", "structure", "redirects")
 _VARIABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")

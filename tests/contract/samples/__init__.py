@@ -84,6 +84,11 @@ TOLD_ELSEWHERE = {
         "takes a challenge that was signed a moment before",
         "identity/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
     ),
+    "setUpAccount": Elsewhere(
+        409,
+        "is for the account that the first start created",
+        "test_first_start.py::test_the_first_administrator_chooses_name_email_and_password",
+    ),
     "registerPasskey": Elsewhere(
         400,
         "takes what an authenticator made of a challenge",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document.blocks import BlockEdits, NotLocal, Position, index_blocks
+from octavo.core.document.blocks import BlockEdits, BlockPosition, NotLocal, index_blocks
 from octavo.core.document.json import from_json, nodes_from_json, to_json
 from octavo.core.document.keys import assign_keys, carry_keys, carry_sources, keyed_nodes
 from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, walk
@@ -177,11 +177,11 @@ def test_items_come_and_go_in_the_style_of_their_list() -> None:
     old = LISTS.split("\n")
     assert lines(lambda e, n: e.delete([n[1].nodes[0].key], "")) == old[:2] + old[3:]
     assert (
-        lines(lambda e, n: e.insert(item("new"), Position(after=n[1].nodes[0].key)))
+        lines(lambda e, n: e.insert(item("new"), BlockPosition(after=n[1].nodes[0].key)))
         == old[:3] + ["- new"] + old[3:]
     )
     assert (
-        lines(lambda e, n: e.insert(item("new"), Position(after=n[2].nodes[1].nodes[0].key)))
+        lines(lambda e, n: e.insert(item("new"), BlockPosition(after=n[2].nodes[1].nodes[0].key)))
         == old[:12] + ["2) new", "3) two"] + old[13:]
     )
 
@@ -190,15 +190,16 @@ def test_moved_blocks_keep_their_bytes_wherever_they_go() -> None:
     def moved(edit: Any) -> str:
         return edited(LISTS, edit)
 
-    third = moved(lambda e, n: e.move([n[1].nodes[2].key], Position(before=n[1].nodes[0].key), ""))
+    third = moved(lambda e, n: e.move([n[1].nodes[2].key], BlockPosition(before=n[1].nodes[0].key), ""))
     assert third == LISTS.replace("\n- third \\(x\\)", "").replace("- first", "- third \\(x\\)\n- first")
-    into = moved(lambda e, n: e.move([n[1].key], Position(into=n[2].key), ""))
+    into = moved(lambda e, n: e.move([n[1].key], BlockPosition(into=n[2].key), ""))
     assert "2) two\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n{% endhint %}" in into
-    out = moved(lambda e, n: e.move([n[2].nodes[0].key], Position(after=n[0].key), ""))
+    out = moved(lambda e, n: e.move([n[2].nodes[0].key], BlockPosition(after=n[0].key), ""))
     assert out.startswith("Before *it*\n\nHint *text*  \nin two lines\n\n- first  item\n")
     assert '{% hint style="info" %}\n1) one\n2) two\n{% endhint %}' in out
     quoted = edited(
-        "> - a *b*\n> - c\n\nEnd\n", lambda e, n: e.move([n[0].nodes[0].key], Position(after=n[0].key), "")
+        "> - a *b*\n> - c\n\nEnd\n",
+        lambda e, n: e.move([n[0].nodes[0].key], BlockPosition(after=n[0].key), ""),
     )
     assert "\n- a *b*\n- c\n" in quoted
 
@@ -214,7 +215,7 @@ def test_a_wrapper_that_goes_leaves_what_was_in_it() -> None:
 def test_what_is_copied_keeps_its_bytes() -> None:
     def paste(edits: BlockEdits, nodes: list[Block]) -> None:
         copied = Block("list-unordered", {}, nodes[1].nodes)
-        edits.insert(read_again(copied), Position(after=nodes[3].key))
+        edits.insert(read_again(copied), BlockPosition(after=nodes[3].key))
 
     def read_again(block: Block) -> Document:
         found = from_json(to_json(Document([block])))
@@ -227,7 +228,7 @@ def test_what_is_copied_keeps_its_bytes() -> None:
 
 def test_an_empty_paragraph_writes_nothing() -> None:
     assert (
-        edited(LISTS, lambda e, n: e.insert(Document([Block("paragraph")]), Position(after=n[0].key)))
+        edited(LISTS, lambda e, n: e.insert(Document([Block("paragraph")]), BlockPosition(after=n[0].key)))
         == LISTS
     )
 

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 import octavo
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.html import Asset, Context, Heading, HtmlTarget, emoji, render
+from octavo.core.document.html import Asset, HtmlContext, HtmlTarget, OutlineHeading, emoji, render
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
 from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
@@ -26,11 +26,11 @@ from octavo.core.highlighting import COLORED, highlight, token_rows
 
 
 def drawn(markdown: str, **context: Any) -> str:
-    return str(render(read(markdown), Context(**context)).body)
+    return str(render(read(markdown), HtmlContext(**context)).body)
 
 
 def block(*nodes: Block, **context: Any) -> str:
-    return str(render(Document(list(nodes)), Context(**context)).body)
+    return str(render(Document(list(nodes)), HtmlContext(**context)).body)
 
 
 # Text and marks
@@ -70,10 +70,10 @@ def test_colours_are_classes_of_a_fixed_list():
 def test_headings_have_anchors_of_their_own_and_make_the_outline():
     html = render(read('## Set up\n\n### Set up\n\n## Fixed <a href="#here" id="here"></a>\n\n## Où?'))
     assert html.outline == (
-        Heading("set-up", "Set up", 2),
-        Heading("set-up-1", "Set up", 3),
-        Heading("here", "Fixed", 2),
-        Heading("où", "Où?", 2),
+        OutlineHeading("set-up", "Set up", 2),
+        OutlineHeading("set-up-1", "Set up", 3),
+        OutlineHeading("here", "Fixed", 2),
+        OutlineHeading("où", "Où?", 2),
     )
     assert '<h2 id="set-up">Set up<a class="anchor" href="#set-up"' in html.body
     assert '<h3 id="set-up-1">' in html.body
@@ -564,8 +564,8 @@ def test_no_vector_gets_through_any_node(vector):
         return Asset(url=address, name=vector) if isinstance(address, str) else None
 
     for context in (
-        Context(),
-        Context(
+        HtmlContext(),
+        HtmlContext(
             link=link,
             file=file,
             search=lambda q: q,

@@ -132,7 +132,13 @@ def find_matches(
         near = matching.find_matches(tx, org, found, query.text)
     return wire.MemoryMatches(
         [
-            wire.MemoryMatch(each.source, each.target, each.origin, each.score, iso(each.updated_at))  # type: ignore[arg-type]
+            wire.MemoryMatch(
+                source=each.source,
+                translation=each.target,
+                origin=each.origin,  # type: ignore[arg-type]
+                score=each.score,
+                updated_at=iso(each.updated_at),
+            )
             for each in near
         ]
     )

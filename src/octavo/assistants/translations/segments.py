@@ -42,7 +42,7 @@ _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
 Nodes = list[Any]
 
 
-class Segment(Struct):
+class TextSegment(Struct):
     """Text with its tags."""
 
     text: str
@@ -58,11 +58,11 @@ def _find_fixed(text: str) -> list[str]:
     return sorted(_PLACEHOLDER.findall(text))
 
 
-def segments(document: Document) -> list[Segment]:
+def segments(document: Document) -> list[TextSegment]:
     """Return the texts of a document, in reading order, without those that have no words. Anchors of headings are
     fixed, so that links to them keep working."""
     anchors = place_ids(document)
-    found: list[Segment] = []
+    found: list[TextSegment] = []
     for block in _blocks(document):
         field = _FIELDS.get(block.type)
         if field is not None and isinstance(block.data.get(field), str):
@@ -93,31 +93,31 @@ def mark_edited(document: Document) -> None:
         block.source = None
 
 
-def _of_data(block: Block, field: str) -> Segment:
+def _of_data(block: Block, field: str) -> TextSegment:
     def put(translated: str) -> bool:
         block.data = {**block.data, field: _line(translated)}
         return True
 
-    return Segment(_escape(block.data[field]), put)
+    return TextSegment(_escape(block.data[field]), put)
 
 
 def _columns(table: Block) -> list[dict[str, Any]]:
     return [column for column in table.data.get("definition", {}).values() if column.get("title")]
 
 
-def _of_column(column: dict[str, Any]) -> Segment:
+def _of_column(column: dict[str, Any]) -> TextSegment:
     def put(translated: str) -> bool:
         column["title"] = _line(translated)
         return True
 
-    return Segment(_escape(column["title"]), put)
+    return TextSegment(_escape(column["title"]), put)
 
 
 def _line(translated: str) -> str:
     return " ".join(_unescape(_TAG.sub("", translated)).split())
 
 
-def _of_nodes(block: Block, anchor: str | None) -> Segment:
+def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
     parts: list[Any] = []
     text = _serialize(block.nodes, parts)
 
@@ -130,7 +130,7 @@ def _of_nodes(block: Block, anchor: str | None) -> Segment:
             block.data = {**block.data, "id": anchor}
         return True
 
-    return Segment(text, put)
+    return TextSegment(text, put)
 
 
 def _serialize(nodes: Nodes, parts: list[Any]) -> str:

@@ -246,14 +246,20 @@ def _answer(reader: ContentReader, made: EditedChange, change: Any) -> ChangeCon
     if made.refused:
         ids = dict.fromkeys(outcome.page_id for outcome in edited.outcomes)
         pages = [reader.page(id, _WITH_TEXT) for id in ids if reader.found_page(id) is not None]
-        return ChangeContentAnswer([PageResult("updated_page", page) for page in pages], "refused", change)
+        return ChangeContentAnswer(
+            changes=[PageResult("updated_page", page) for page in pages],
+            result="refused",
+            change_request=change,
+        )
     results = [
         PageResult(outcome.kind, _page(reader, outcome, edited), outcome.ref, _blocks(reader, outcome))
         for outcome in edited.outcomes
     ]
     files = reader.present_files(edited.files)
     result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
-    return ChangeContentAnswer(results, result, change, files or UNSET)
+    return ChangeContentAnswer(
+        changes=results, result=result, change_request=change, inserted_files=files or UNSET
+    )
 
 
 _WITH_TEXT = PageContentQuery(pages=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from octavo.content.revisions.computing import NotYet, Requester, Source, compute_revision
+from octavo.content.revisions.computing import ComputedSource, NotYet, Requester, compute_revision
 from octavo.content.revisions.store import Changes, Layer, State
 from octavo.core.pages import Page, rank_between, slugify
 from octavo.errors import BadRequest
@@ -38,7 +38,7 @@ def filling_with_template(
     return lambda tx, state, _: copy_material(tx, state, material, refs)
 
 
-def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> MakeEdit:
+def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource) -> MakeEdit:
     """Return the function that writes the page that is replaced by the pages of a source. Raises BadRequest
     naming the problem with the source."""
     try:

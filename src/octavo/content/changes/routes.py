@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.content.revisions.store import find_items, find_pages, main_state
-from octavo.core.merge import Conflict, Edited
+from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
 from octavo.kit.http.operation import Area, Call
@@ -276,7 +276,7 @@ def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> L
     return present_slice(Slice(presented, len(found), token), lambda conflict: conflict)
 
 
-def _start(page: str | None, found: list[Conflict]) -> int:
+def _start(page: str | None, found: list[MergeConflict]) -> int:
     after = decode_token(page, str)
     if after is None:
         return 0
@@ -302,7 +302,7 @@ def resolve_conflict(
     version before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
         raise BadRequest("value: required with the choice `edited`, not allowed otherwise.")
-    choice = Edited(body.value) if body.choice == "edited" else body.choice
+    choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

@@ -168,4 +168,7 @@ def _general_checks(change: ChangeRow, role: str | None) -> list[MergeCheck]:
         if conflicts
         else UNSET,
     }
-    return [MergeCheck(name, reason is UNSET, reason) for name, reason in wanted.items()]  # type: ignore[arg-type]
+    return [
+        MergeCheck(check=name, passes=reason is UNSET, reason=reason)  # type: ignore[arg-type]
+        for name, reason in wanted.items()
+    ]

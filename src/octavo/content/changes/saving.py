@@ -147,7 +147,7 @@ def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: Chan
 def create_conflicted(
     tx: Transaction,
     space: SpaceAccess,
-    conflicts: Sequence[merging.Conflict],
+    conflicts: Sequence[merging.MergeConflict],
     *,
     subject: str,
 ) -> ChangeRow:
@@ -301,7 +301,7 @@ def write_edit(
     access: ChangeAccess,
     seen: ChangeRow,
     edited: EditedContent,
-    conflicts: list[merging.Conflict],
+    conflicts: list[merging.MergeConflict],
     also: RevisionHook = _write_nothing,
     continues: tuple[str, int] | None = None,
     author: store.Author | None = None,

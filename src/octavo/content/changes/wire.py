@@ -28,7 +28,7 @@ class ChangeRequestUrls(Struct):
     location: str
 
 
-class ChangeRequest(Struct, rename="camel"):
+class ChangeRequest(Struct, rename="camel", kw_only=True):
     """Change request. ``conflicts``: number of open conflicts. ``agent``: agent that its creator used. Both
     are Octavo extensions."""
 
@@ -54,7 +54,7 @@ class ChangeRequest(Struct, rename="camel"):
     agent: str | UnsetType = UNSET
 
 
-class ChangeRequestsQuery(PageQuery, rename="camel"):
+class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
     status: Status = "open"
     creator: str | None = None
     contributor: str | None = None

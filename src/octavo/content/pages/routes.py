@@ -93,7 +93,7 @@ def _state_reader(call: Call, read: ReadState) -> Iterator[ContentReader]:
 @operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, visitors=True)
 @change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW)
 def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuery) -> Revision:
-    """Get the entire content of a state: its page tree, files, reusable contents, and variables."""
+    """Get the entire content: the page tree, files, reusable content, and variables."""
     with _reader(call, read) as reader:
         return reader.revision(query)
 
@@ -102,7 +102,7 @@ def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuer
 @operation("listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, visitors=True)
 @change_operation("listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, agents="docs:read")
 def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Pages:
-    """List the pages of a state as a tree."""
+    """List the pages as a tree."""
     with _reader(call, read) as reader:
         return reader.pages(query)
 
@@ -221,7 +221,7 @@ def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) ->
 @operation("listFilesInRevisionById", "GET", _REVISION + "/files", needs=Can.VIEW, visitors=True)
 @change_operation("listFilesInChangeRequestById", "GET", _CHANGE + "/files", needs=Can.VIEW)
 def list_files(call: Call, read: ReadState | VisitedState, query: FilesQuery) -> Listing[File]:
-    """List the files of a state, oldest first."""
+    """List the files, oldest first."""
     with _reader(call, read) as reader:
         return reader.files(query)
 
@@ -251,7 +251,7 @@ def get_file(call: Call, read: ReadState | VisitedState, file_id: str, query: Co
 def get_reusable_content(
     call: Call, read: ReadState, reusable_content_id: str, query: ReusableContentQuery
 ) -> ReusableContent:
-    """Get a reusable content, with `format=markdown` including its text."""
+    """Get reusable content. With `format=markdown`, the response includes its text."""
     with _reader(call, read) as reader:
         return reader.reusable_content(reusable_content_id, query)
 
@@ -265,7 +265,7 @@ def get_reusable_content(
 def get_reusable_document(
     call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery
 ) -> DocumentNodes:
-    """Get the document of a reusable content as nodes."""
+    """Get the document of reusable content as nodes."""
     with _reader(call, read) as reader:
         return reader.reusable_document(reusable_content_id, query)
 
@@ -324,7 +324,7 @@ def list_file_backlinks(
 def list_reusable_content_backlinks(
     call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that include a reusable content."""
+    """List the places that include reusable content."""
     with _links(call, space) as links:
         return links.to_reusable(reusable_content_id, query)
 
@@ -400,7 +400,7 @@ def get_computed_document(
     errors=(400,),
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
-    """Get the pages, files, and reusable contents that a source currently produces. The seed determines their
+    """Get the pages, files, and reusable content that a source currently produces. The seed determines their
     IDs."""
     asker = _asker(space)
     found, _ = _compute(call, lambda tx: compute_revision(tx, asker, body.source, body.seed))

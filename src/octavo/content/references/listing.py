@@ -327,7 +327,8 @@ class LinkIndex:
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
         """Return the places, in all spaces that the caller can see, that refer to a page or file."""
-        seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target = :target AND r.kind = :kind
+        seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target =
+            :target AND r.kind = :kind
                    AND NOT (r.space_id = :space AND r.owner_id = :target)
                    AND (r.space_id = :space OR r.space_id IN (SELECT id FROM {self._sees}))"""
         parameters = {**self._parameters, "target": target, "kind": kind}

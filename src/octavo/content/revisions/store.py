@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, defstruct
 
-from octavo.core.page_fields import Cover, Layout
+from octavo.core.page_fields import Cover, LayoutOptions
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -123,7 +123,8 @@ def lock_branch(tx: Transaction, branch_id: str) -> bool:
 def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
     """Return the state of a revision of this space. Raises NotFound."""
     row = tx.one(
-        """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l ON l.id = r.branch_id
+        """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l
+           ON l.id = r.branch_id
            WHERE r.id = :revision AND l.space_id = :space""",
         revision=revision_id,
         space=space_id,
@@ -405,7 +406,7 @@ def _page(row: tuple[Any, ...]) -> Page:
 def _decode_fields(text: str) -> dict[str, Any]:
     rare: dict[str, Any] = msgspec.json.decode(text)
     if "layout" in rare:
-        rare["layout"] = msgspec.convert(rare["layout"], Layout)
+        rare["layout"] = msgspec.convert(rare["layout"], LayoutOptions)
     if "cover" in rare:
         rare["cover"] = msgspec.convert(rare["cover"], Cover)
     if "tags" in rare:
@@ -593,7 +594,10 @@ def list_pages(tx: Transaction, state: State) -> list[Page]:
     """Return all pages of the state, siblings in order."""
     rows = _overlay(
         tx.all(
-            f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq",
+            (
+                f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= "
+                f":seq AND p.to_seq > :seq"
+            ),
             branch=layer.branch_id,
             seq=layer.sequence,
         )
@@ -785,7 +789,8 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
-            WHERE b.space_id = :space AND i.from_seq <= b.sequence AND i.kind = 'file' AND i.content IS NOT NULL AND ({ends})""",
+            WHERE b.space_id = :space AND i.from_seq <= b.sequence AND i.kind = 'file' AND i.content IS NOT
+            NULL AND ({ends})""",
         space=space_id,
     )
     return [row[0] for row in rows]
@@ -933,7 +938,8 @@ def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes
     tx.run_many(
         """INSERT INTO item_versions (branch_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
                                       fields, created_at)
-           VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
+           VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields,
+           :created_at)""",
         (
             _item_row(branch_id, sequence, item_id, item, moment)
             for item_id, item in changes.items.items()

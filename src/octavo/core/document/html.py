@@ -208,7 +208,7 @@ class CodeBlock(Struct, frozen=True):
         return {"integration": self.integration, "block": self.block, "props": {self.prop: "\n".join(lines)}}
 
 
-class Context(Struct, frozen=True, kw_only=True):
+class HtmlContext(Struct, frozen=True, kw_only=True):
     """Everything that rendering needs to know: pure callables over data that was fetched before.
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` returns an inline SVG from our own
@@ -240,7 +240,7 @@ class Context(Struct, frozen=True, kw_only=True):
     column: int = COLUMN
 
 
-class Heading(Struct, frozen=True):
+class OutlineHeading(Struct, frozen=True):
     """One line of "On this page"; ``level`` is 2 to 6, ``id`` the anchor."""
 
     id: str
@@ -255,7 +255,7 @@ class Html(Struct, frozen=True):
     tags of an API as rows; ``heads``: it shows some operations in full."""
 
     body: Markup
-    outline: tuple[Heading, ...]
+    outline: tuple[OutlineHeading, ...]
     updates: bool = False
     diagrams: bool = False
     operations: bool = False
@@ -269,10 +269,10 @@ Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
 Pieces = Iterable[Piece]
 
 
-def render(document: Document, context: Context | None = None) -> Html:
+def render(document: Document, context: HtmlContext | None = None) -> Html:
     """Render a document as HTML for its reader; conditions, expressions, and includes that are still in it
     produce nothing. Every link target gets its id, written into the document (``mark_places``)."""
-    renderer = _Renderer(context or Context(), mark_places(document))
+    renderer = _Renderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
     renderer.failures.tell()
     body = Markup("".join(renderer.out))  # noqa: S704
@@ -490,12 +490,12 @@ def _is_plain(line: Block) -> bool:
 
 
 class _Renderer:
-    def __init__(self, context: Context, ids: Iterable[str]) -> None:
+    def __init__(self, context: HtmlContext, ids: Iterable[str]) -> None:
         self.context = context
         self.labels = context.labels
         self.failures = Failures("html")
         self.out: list[str] = []
-        self.outline: list[Heading] = []
+        self.outline: list[OutlineHeading] = []
         self.updates = False
         self.diagrams = False
         self.operations = False
@@ -683,7 +683,7 @@ class _Renderer:
         id = text_of(block.data, "id") or ""
         self._section = title
         if not self._aside and title:
-            self.outline.append(Heading(id, title, level))
+            self.outline.append(OutlineHeading(id, title, level))
         align = _ALIGNED.get(text_of(block.data, "align") or "")
         link: list[Piece] = []
         if self.context.anchors:
@@ -1221,7 +1221,7 @@ class _Renderer:
         title, body = title_and_body(block)
         words, id = shown_words(block.fragments[0]), text_of(block.data, "id")
         if not self._aside and words and id:
-            self.outline.append(Heading(id, words, 2))
+            self.outline.append(OutlineHeading(id, words, 2))
         method = text_of(block.data, "method") or ""
         known = one_of(method.lower(), _METHODS, None)
         summary = _wrap(
@@ -1381,7 +1381,7 @@ class _Renderer:
             return None
         id = free_name(id, self._ids.__contains__)
         self._ids.add(id)
-        self.outline.append(Heading(id, title, level))
+        self.outline.append(OutlineHeading(id, title, level))
         return id
 
     def openapi_limits(self, block: Block) -> Pieces:

@@ -67,7 +67,7 @@ class Picture(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class Labels(Struct, frozen=True, kw_only=True):
+class PrintLabels(Struct, frozen=True, kw_only=True):
     """Texts in a print that its author did not write."""
 
     info: str = "Note"
@@ -92,7 +92,7 @@ class Printing(Struct, frozen=True, kw_only=True):
     icon: Callable[[str], str | None] = lambda name: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     shown: Callable[[str], str] = lambda text: text
-    labels: Labels = Labels()
+    labels: PrintLabels = PrintLabels()
 
 
 class Printed(Struct, frozen=True):
@@ -799,8 +799,9 @@ def _host(url: str) -> str:
 
 def _share(width: object) -> int | None:
     """Return the width of a column, in percent."""
-    known = isinstance(width, dict) and width.get("unit") == "%"
-    return number_of(width["value"], 100) or None if known and "value" in width else None  # type: ignore[index,operator]
+    if not isinstance(width, dict) or width.get("unit") != "%" or "value" not in width:
+        return None
+    return number_of(width["value"], 100) or None
 
 
 def _length(value: object) -> str | None:

@@ -40,7 +40,8 @@ _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
-    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|(?<=https):(?=//)|(?<=www)\.|(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]+\.)"
+    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|"
+    r"(?<=https):(?=//)|(?<=www)\.|(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]+\.)"
 )
 _SHORT = re.compile(r":(?=([a-z0-9_+-]+):)")
 _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-)))")
@@ -1113,7 +1114,8 @@ def html_block(block: Block, notes: Notes) -> str:
             items += f"<li>{box}{_cell_blocks(item.nodes, notes)}</li>"  # type: ignore[union-attr]
         return f"<{name}{_attrs(attrs)}>{items}</{name}>"
     if block.type == "blockquote":
-        return f"<blockquote>{''.join(html_block(child, notes) for child in block.nodes)}</blockquote>"  # type: ignore[arg-type]
+        inner = [html_block(child, notes) for child in block.nodes]  # type: ignore[arg-type]
+        return f"<blockquote>{''.join(inner)}</blockquote>"
     if block.type == "divider":
         return "<hr>"
     if block.type == "code":

@@ -341,7 +341,7 @@ def _list_comments(on: Using, asked: ListComments) -> ToolText:
     return _say(found, asked.start)
 
 
-class Comment(Struct, forbid_unknown_fields=True):
+class WriteComment(Struct, forbid_unknown_fields=True):
     space: Space
     text: Words
     change_request: Change | None = None
@@ -349,7 +349,7 @@ class Comment(Struct, forbid_unknown_fields=True):
     block: Annotated[str, Meta(max_length=100, description="The key of a block of the page")] | None = None
 
 
-def _comment(on: Using, asked: Comment) -> ToolText:
+def _comment(on: Using, asked: WriteComment) -> ToolText:
     operation, path = _at("postCommentInSpace", asked.space, asked.change_request)
     body: dict[str, Any] = {"body": {"markdown": asked.text}}
     body |= {"page": asked.page} if asked.page else {}
@@ -357,14 +357,14 @@ def _comment(on: Using, asked: Comment) -> ToolText:
     return _say(on.change(operation, path, body))
 
 
-class Reply(Struct, forbid_unknown_fields=True):
+class ReplyToComment(Struct, forbid_unknown_fields=True):
     space: Space
     comment: Id
     text: Words
     change_request: Change | None = None
 
 
-def _reply(on: Using, asked: Reply) -> ToolText:
+def _reply(on: Using, asked: ReplyToComment) -> ToolText:
     operation, path = _at("postCommentReplyInSpace", asked.space, asked.change_request)
     body = {"body": {"markdown": asked.text}}
     return _say(on.change(operation, {**path, "commentId": asked.comment}, body, parent=asked.comment))
@@ -381,14 +381,14 @@ def _ask_review(on: Using, asked: AskReview) -> ToolText:
     return _say(on.change("requestReviewersForChangeRequest", path, {"users": asked.people}))
 
 
-class Review(Struct, forbid_unknown_fields=True):
+class ReviewChange(Struct, forbid_unknown_fields=True):
     space: Space
     change_request: Change
     status: Literal["approved", "changes-requested", "commented"]
     text: Words | None = None
 
 
-def _review(on: Using, asked: Review) -> ToolText:
+def _review(on: Using, asked: ReviewChange) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     body: dict[str, Any] = {"status": asked.status}
     body |= {"comment": {"markdown": asked.text}} if asked.text else {}
@@ -562,13 +562,13 @@ TOOLS = {
         False,
     ),
     "comment": Tool(
-        "Comment", "Comment on a space, a change request, a page, or a block.", Comment, _comment, False
+        "Comment", "Comment on a space, a change request, a page, or a block.", WriteComment, _comment, False
     ),
-    "reply": Tool("Reply", "Reply to a comment.", Reply, _reply, False),
+    "reply": Tool("Reply", "Reply to a comment.", ReplyToComment, _reply, False),
     "ask_for_review": Tool(
         "Request review", "Request reviews of a change request from people.", AskReview, _ask_review, False
     ),
-    "review": Tool("Review", "Review someone else's change request.", Review, _review, False),
+    "review": Tool("Review", "Review someone else's change request.", ReviewChange, _review, False),
     "merge_change_request": Tool(
         "Merge a change request",
         "Merge into main. Requires permission from the person who connected you; otherwise request a review.",

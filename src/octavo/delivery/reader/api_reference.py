@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, quote, urlencode
 import msgspec
 
 from octavo.core.document.anchors import slug
-from octavo.core.document.html import Context, render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document
 from octavo.core.pages import slugify
 from octavo.errors import NotFound
@@ -118,7 +118,7 @@ class _Pages:
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
             if name not in self._names or (operation and operation not in inside):
-                raise NotFound("There is nothing at this URL.")
+                raise NotFound("There is no page at this URL.")
             key = f"{name}/{operation}"
             made = self._made.get(key)
             if made is None:
@@ -132,7 +132,7 @@ class _Pages:
         with self._lock:
             operation = self._description.operations.get(key)
             if operation is None or not can_try(self._description, operation):
-                raise NotFound("There is nothing at this URL.")
+                raise NotFound("There is no page at this URL.")
             form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
 
@@ -201,7 +201,7 @@ class _Pages:
             origins.update(dict.fromkeys(data["origins"]))
             return f"{PATH}/~try?{urlencode({'operation': data['operation']})}"
 
-        context = Context(
+        context = HtmlContext(
             highlight=self._highlighter.for_page(),
             try_it=try_it,
             authentication=lambda _: f"{PATH}/{_AUTHENTICATION}",

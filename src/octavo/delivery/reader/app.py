@@ -419,7 +419,7 @@ async def _read_asset(request: Request) -> Answer:
 def _make_asset(name: str) -> Answer:
     static = find_asset(name)
     if static is None:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     headers = {"cache-control": FOREVER}
     if static.policy:
         headers["content-security-policy"] = static.policy

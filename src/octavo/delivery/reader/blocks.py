@@ -15,11 +15,11 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from octavo.core.document.html import Context as Drawing
-from octavo.core.document.html import render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.document.reader import read
 from octavo.core.document.urls import safe_url
+from octavo.core.icons import icon
 from octavo.core.url_parts import host_of
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.errors import BadRequest, NotFound
@@ -32,7 +32,6 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import ByteCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.icons import icon
 from octavo.kit.processes.highlighting import Highlighter
 
 from .block_actions import (
@@ -49,7 +48,7 @@ from .block_actions import (
 )
 from .drawing import draw_block
 from .styling import SiteLook
-from .views import ElementView, Labels
+from .views import ElementView, FrameLabels
 
 _LARGEST = 4 * 1024 * 1024
 """Maximum characters of the HTML of one block."""
@@ -75,7 +74,7 @@ class PreparedBlock(NamedTuple):
     space_id: str
     data: dict[str, Any]
     theme: Literal["light", "dark"]
-    labels: Labels
+    labels: FrameLabels
     new_tab: bool
 
 
@@ -183,7 +182,7 @@ Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
 
 def draw_output(
     output: dict[str, Any],
-    labels: Labels,
+    labels: FrameLabels,
     new_tab: bool = False,
     *,
     sign: Sign | None = None,
@@ -212,13 +211,13 @@ class _Reader:
     """Converter from elements of a script's output to views. The tree has been checked and isn't deep."""
 
     def __init__(
-        self, state: dict[str, Any], labels: Labels, new_tab: bool, live: bool, frames: Frames | None
+        self, state: dict[str, Any], labels: FrameLabels, new_tab: bool, live: bool, frames: Frames | None
     ) -> None:
         self._state, self._labels, self._live, self._frames = state, labels, live, frames
         self._modal = self._labelled = False
         self.actions: list[dict[str, Any]] = []
         self.fields: dict[str, ComponentField] = {}
-        self._drawing = Drawing(
+        self._drawing = HtmlContext(
             icon=icon, highlight=_highlighter.for_page(), labels=labels, new_tab=new_tab, anchors=False
         )
         self._count = 0

@@ -25,7 +25,7 @@ from .views import (
     AnsweredView,
     Crumb,
     ElementView,
-    Labels,
+    FrameLabels,
     MessageView,
     NavItem,
     SearchAnswer,
@@ -229,9 +229,9 @@ def _templates() -> Environment:
     return environment
 
 
-def _form_words(labels: Labels) -> str:
+def _form_words(labels: FrameLabels) -> str:
     """Return the labels of scripts that show operations, as JSON."""
-    names = [name for name in Labels.__struct_fields__ if name.startswith(_FORM)]
+    names = [name for name in FrameLabels.__struct_fields__ if name.startswith(_FORM)]
     words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
     words |= {
         name: getattr(labels, f"api_{name}")
@@ -265,7 +265,7 @@ def _form_words(labels: Labels) -> str:
     return msgspec.json.encode(words).decode()
 
 
-def embed_script(labels: Labels) -> Static:
+def embed_script(labels: FrameLabels) -> Static:
     """Return the script that shows a site in a window of another one."""
     script = find_asset("embed.js")
     assert script is not None
@@ -311,7 +311,7 @@ def _structured_data(site: SiteView, page: SitePageView) -> dict[str, Any] | Non
     return {"@context": "https://schema.org", "@graph": [article, breadcrumbs]}
 
 
-def draw_block(element: ElementView, labels: Labels, offer: str | None = None) -> str:
+def draw_block(element: ElementView, labels: FrameLabels, offer: str | None = None) -> str:
     """Return an integration's block as part of a page, with the offer that presses send back."""
     return _templates().get_template("block.html").render(root=element, labels=labels, offer=offer)
 
@@ -344,7 +344,7 @@ def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
     return _templates().get_template("questions.html").render(site=site, questions=questions)
 
 
-def draw_signed_in(labels: Labels, locale: str, direction: str, assets: str) -> str:
+def draw_signed_in(labels: FrameLabels, locale: str, direction: str, assets: str) -> str:
     """Return the page that OAuth providers redirect a reader to, in a separate window. ``assets``: the URL of
     static files."""
     template = _templates().get_template("signed_in.html")

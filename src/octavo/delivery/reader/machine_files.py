@@ -34,7 +34,7 @@ _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
 
-class ListedPage(NamedTuple):
+class ListedSitePage(NamedTuple):
     space: SpaceVisit
     page: Page
 
@@ -51,14 +51,14 @@ class IndexChapter(NamedTuple):
     """Pages under one heading."""
 
     title: str
-    entries: list[ListedPage]
+    entries: list[ListedSitePage]
 
 
 def _in_line(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>])", r"\\\1", " ".join(text.split()))
 
 
-def _item(entry: ListedPage, address: str) -> str:
+def _item(entry: ListedSitePage, address: str) -> str:
     about = f": {' '.join(entry.page.description.split())}" if entry.page.description else ""
     return f"- [{_in_line(entry.page.title)}]({address}){about}"
 
@@ -86,7 +86,7 @@ def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
             title = _section_title(tx, space) if several else group.title if group is not None else ""
             chapters.append(IndexChapter(title or visit.site.title, []))
             at = here
-        chapters[-1].entries.append(ListedPage(space, page))
+        chapters[-1].entries.append(ListedSitePage(space, page))
     return chapters
 
 

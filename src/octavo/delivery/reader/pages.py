@@ -20,11 +20,12 @@ from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
 from octavo.content.revisions.expanding import markdown_page, requester_at
 from octavo.content.revisions.store import Item
-from octavo.core.document.html import COLUMN, Asset, Context, Html, HtmlTarget, ImageSource, render
+from octavo.core.document.html import COLUMN, Asset, Html, HtmlContext, HtmlTarget, ImageSource, render
 from octavo.core.document.nodes import Block, Document, plain_text, walk
 from octavo.core.document.parts import emoji, text_of
 from octavo.core.document.portable import portable
 from octavo.core.document.urls import safe_url
+from octavo.core.icons import icon
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.sentences import sentences, shorten
@@ -33,7 +34,6 @@ from octavo.extensions.integrations.blocks import list_code_blocks
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Answer
-from octavo.kit.icons import icon
 from octavo.kit.locales import date_words
 from octavo.kit.processes.highlighting import Highlighter
 from octavo.organization.spaces.store import get_space
@@ -336,13 +336,13 @@ class PageBuilder:
                 return data
         return None
 
-    def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> Context:
+    def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> HtmlContext:
         """Return the context for drawing. ``origins`` collects the hosts of operations that can be tried, and ""
         for each of them."""
         search = f"{self._visit.visit.base}~search"
         ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
-        return Context(
+        return HtmlContext(
             try_it=self._try_it(page, origins) if playground else lambda data: None,
             authentication=lambda spec: self._authentication(spec, noted.link),
             integration=self._block_address(page, noted),
@@ -543,6 +543,7 @@ class PageBuilder:
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbors(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
+        width = layout.width if layout.width in ("default", "wide", "landing") else "wide"
         return SitePageView(
             title=page.title,
             body=text.html.body,
@@ -562,7 +563,7 @@ class PageBuilder:
             updated=moment.date().isoformat(),
             updated_text=date_words(moment.date(), self._look.locale),
             layout=LayoutView(
-                width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
+                width=width,  # type: ignore[arg-type]
                 title=layout.title,
                 description=layout.description,
                 navigation=layout.table_of_contents,
@@ -609,7 +610,7 @@ class PageBuilder:
         documents = ViewDocuments(self._tx, self._view, self._resolver)
         document = documents.for_rendering(page, folded=True)
         self.varies = self.varies or bool(documents.drawn or page.computed)
-        context = Context(
+        context = HtmlContext(
             link=self.link,
             file=self._file,
             highlight=lambda code, syntax: None,
@@ -619,7 +620,7 @@ class PageBuilder:
         blocks = (node for node in walk(document) if isinstance(node, Block) and node.type == "update")
         return [self._entry(page, block, context) for block in blocks]
 
-    def _entry(self, page: Page, block: Block, context: Context) -> DatedEntry:
+    def _entry(self, page: Page, block: Block, context: HtmlContext) -> DatedEntry:
         written, tags = block.data.get("date"), block.data.get("tags")
         try:
             day = date.fromisoformat(written) if isinstance(written, str) else None

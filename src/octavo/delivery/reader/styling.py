@@ -27,7 +27,7 @@ from octavo.sites.site.customization.colors import site_theme
 from octavo.sites.site.customization.model import Customization
 
 from . import locales
-from .views import Labels, ThemedImage
+from .views import FrameLabels, ThemedImage
 
 
 class SiteLook(Struct, frozen=True):
@@ -44,7 +44,7 @@ class SiteLook(Struct, frozen=True):
     theme: Literal["system", "light", "dark"]
 
     @property
-    def labels(self) -> Labels:
+    def labels(self) -> FrameLabels:
         return locales.read_catalog()[self.locale]
 
     @property
@@ -144,7 +144,8 @@ def _header_style(customization: Customization, colours: Theme) -> str:
         return ""
     (ground_light, words_light), (ground_dark, words_dark) = sides
     return (
-        f".top{{--top-bg:{_light_and_dark(ground_light, ground_dark)};--top-text:{_light_and_dark(words_light, words_dark)};"
+        f".top{{--top-bg:{_light_and_dark(ground_light, ground_dark)};"
+        f"--top-text:{_light_and_dark(words_light, words_dark)};"
         "--top-muted:var(--top-text);--top-hover:color-mix(in oklab,var(--top-bg) 90%,var(--top-text));"
         "--top-fill:var(--top-text);--top-on-fill:var(--top-bg)}"
     )

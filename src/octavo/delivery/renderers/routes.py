@@ -24,7 +24,7 @@ _MINUTE = 60_000
     quick=True,
 )
 def get_published(call: Call, query: PublishedQuery) -> Published:
-    """Do the same as the POST operation."""
+    """Resolve a URL of a published site, as `resolvePublishedContentByUrl` does, with the request in the query."""
     return _resolve(call, ResolveRequest(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
 
 

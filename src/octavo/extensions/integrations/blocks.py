@@ -36,7 +36,7 @@ from .active import find_active, list_active_in_space
 from .authorization import VisitedIntegration
 from .contexts import DocumentContext, RenderRequest
 from .invoking import Subject
-from .manifest import Block
+from .manifest import IntegrationBlock
 from .rendering import Rendered, ask_to_render, present_rendered
 from .store import IntegrationRow
 
@@ -64,7 +64,9 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
     return found
 
 
-def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:
+def find_unfurling(
+    rows: Iterable[IntegrationRow], url: str
+) -> tuple[IntegrationRow, IntegrationBlock] | None:
     """Return the block that unfurls a URL: the one with the most specific pattern; of several, the first."""
     address = read_address(url)
     if address is None:

@@ -18,11 +18,11 @@ from msgspec import UNSET
 
 from octavo.content.revisions.computing import (
     Computed,
+    ComputedSource,
     ComputeInput,
     Computer,
     NotYet,
     Requester,
-    Source,
     build_input,
     compute_revision,
     notify_dependency_changed,
@@ -270,7 +270,7 @@ def _list_documents(tx: Transaction, state: State) -> Iterator[_Question]:
                         continue
 
 
-def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Source, list[Requester]]]:
+def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, ComputedSource, list[Requester]]]:
     """Yield the pages that an integration computes and the users they are computed for: visitors, and
     everyone who sees what the installation sees."""
     organization_id = get_space(tx, state.space_id).organization_id

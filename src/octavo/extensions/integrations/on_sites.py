@@ -132,4 +132,4 @@ def _require_scope(subject: Subject, scope: str) -> None:
     active = place is not None and place.kind == "site" and place.status == "active"
     agreed = installation is not None and installation.status == "active" and scope in installation.scopes
     if not (active and agreed and scope in integration.manifest.scopes):
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")

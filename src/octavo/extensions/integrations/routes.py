@@ -36,11 +36,11 @@ from .wire import (
     InstallationsQuery,
     InstalledItem,
     Integration,
+    IntegrationSearchQuery,
     IntegrationsQuery,
     IntegrationStatus,
     OrganizationInstallationsQuery,
     OrganizationTarget,
-    SearchQuery,
     SpaceBlocks,
     StatusItem,
     StatusQuery,
@@ -321,7 +321,9 @@ def get_status(call: Call, org: OrgAccess, integration_name: str) -> Integration
 
 
 @operation("listSpaceIntegrations", "GET", "/spaces/{spaceId}/integrations", needs=Can.VIEW)
-def list_space_integrations(call: Call, space: SpaceAccess, query: SearchQuery) -> Listing[Integration]:
+def list_space_integrations(
+    call: Call, space: SpaceAccess, query: IntegrationSearchQuery
+) -> Listing[Integration]:
     """List the integrations that are active in a space, by name."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id, query.search)
@@ -343,7 +345,9 @@ def list_space_blocks(call: Call, space: SpaceAccess) -> list[SpaceBlocks]:
 
 
 @operation("listSiteIntegrations", "GET", f"{_ORG}/sites/{{siteId}}/integrations", needs=Can.VIEW)
-def list_site_integrations(call: Call, site: SiteAccess, query: SearchQuery) -> Listing[Integration]:
+def list_site_integrations(
+    call: Call, site: SiteAccess, query: IntegrationSearchQuery
+) -> Listing[Integration]:
     """List the integrations that are active on a site, by name."""
     with call.db.read() as tx:
         found = store.list_integrations_at(tx, site.organization_id, "site", site.site_id, query.search)

@@ -29,7 +29,7 @@ class SpaceFolder(Struct, frozen=True):
     first: First | None
 
 
-class Ground(Protocol):
+class CommittedFolder(Protocol):
     """Folder of a project in a commit."""
 
     def folders(self) -> list[str]:
@@ -73,12 +73,12 @@ class ProjectKind(Protocol):
         ...
 
     def look(
-        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
         """Return what a first sync would do, without writing. Raises BadRequest."""
         ...
 
-    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground) -> Settled:
+    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
         """Change spaces and structure to what the repository says where it decides; change nothing where the
         repository is to follow. Raises OctavoError, Stopped."""
         ...

@@ -44,7 +44,7 @@ _MOST_ANSWERED = 64 * 1024
 T = TypeVar("T")
 
 
-class Heads:
+class RemoteBranches:
     """Branches that a remote announced: ids by name, and the name of the default branch."""
 
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
@@ -65,7 +65,7 @@ class Heads:
             )
 
 
-class Connection:
+class RemoteConnection:
     """Remote that is accessed with a credential. ``seen_host_key``: the key that an SSH server showed."""
 
     def __init__(
@@ -80,12 +80,12 @@ class Connection:
 
     # --- requests -------------------------------------------------------------------------------------
 
-    def heads(self) -> Heads:
+    def heads(self) -> RemoteBranches:
         with self._client() as client:
             found = self._told(lambda: client.get_refs(self._path))
         refs = {bytes(name): bytes(oid) for name, oid in found.refs.items() if oid}
         symrefs = {bytes(name): bytes(to) for name, to in (found.symrefs or {}).items() if to}
-        return Heads(refs, symrefs)
+        return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
         """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't exist.

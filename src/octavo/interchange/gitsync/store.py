@@ -127,7 +127,7 @@ class ProjectRow(Connected, frozen=True):
         return "collection" if self.collection_id is not None else "site"
 
 
-class RunRow(Struct, frozen=True):
+class SyncRunRow(Struct, frozen=True):
     id: str
     space_id: str
     cause: str
@@ -185,7 +185,7 @@ class BranchRow(Struct, frozen=True):
     updated_at: int
 
 
-_RUN = ", ".join(RunRow.__struct_fields__)
+_RUN = ", ".join(SyncRunRow.__struct_fields__)
 _BRANCH = ", ".join(BranchRow.__struct_fields__)
 R = TypeVar("R", bound=Connected)
 
@@ -518,7 +518,7 @@ def delete_run(tx: Transaction, run_id: str) -> None:
     tx.run("DELETE FROM git_runs WHERE id = :id", id=run_id)
 
 
-def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RunRow]:
+def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[SyncRunRow]:
     """Return a page of runs, newest first."""
     return list_page(
         tx,
@@ -526,7 +526,7 @@ def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> S
         page,
         _RUN,
         "FROM git_runs WHERE space_id = :space",
-        lambda row: RunRow(*row),
+        lambda row: SyncRunRow(*row),
         descending=True,
         space=space_id,
     )

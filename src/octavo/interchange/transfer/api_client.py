@@ -13,11 +13,10 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from octavo.content.revisions.files import MAX_FILE
+from octavo.core.paths import MAX_FILE
+from octavo.core.sources import MAX_TOTAL, SourceError
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 from octavo.kit.scheduling import deadlines
-
-from .sources import MAX_TOTAL, SourceError
 
 MAX_SPACES = 1_000
 """Maximum number of spaces to choose from."""
@@ -32,7 +31,7 @@ _LONGEST_WAIT = 300.0
 _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
-class Refused(SourceError):
+class TokenRefused(SourceError):
     """The token isn't valid, or no longer valid. What was imported until then is complete, and the next attempt
     continues."""
 
@@ -71,7 +70,7 @@ class Api:
         self._tick = tick
 
     def answer(self, path: str, **query: Any) -> Any:
-        """Return the decoded response. Raises Refused, Absent, SourceError."""
+        """Return the decoded response. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body)
@@ -79,7 +78,7 @@ class Api:
             raise SourceError(f"{path}: the response isn't JSON") from None
 
     def get(self, path: str, **query: Any) -> dict[str, Any]:
-        """Return the decoded response, an object. Raises Refused, Absent, SourceError."""
+        """Return the decoded response, an object. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
@@ -124,7 +123,7 @@ class Api:
                     return answer
                 failed = f"{_place(url)}: the server responded with status {answer.status}"
                 if answer.status in (401, 403):
-                    raise Refused(
+                    raise TokenRefused(
                         f"{failed}: the token isn't valid or doesn't have permission to read this. Check the token"
                     )
                 if answer.status not in _BUSY:

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from msgspec import UNSET
@@ -28,16 +28,20 @@ from octavo.core.summary import Summary, SummaryEntry, write_summary
 from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
-from .converting import ASSETS, Folder
-from .opening import open_source
-from .sources import Source, SourceError
+from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
+from msgspec.structs import replace
+
+from octavo.core.sources import Source, SourceError, SourceFiles, source_of
+from octavo.core.space_config import ASSETS
 
 INCLUDES = ".gitbook/includes"
 _PER_PAGE = 100
 
 
-class Remote(Api):
+class HostedApi(Api):
     """An API at ``https://host``, optionally followed by ``/v1``."""
 
     def __init__(
@@ -78,7 +82,7 @@ class Remote(Api):
                 )
         return found, True
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a space as files. Raises SourceError."""
         return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
@@ -116,7 +120,7 @@ def pages_of(value: Any) -> Iterator[dict[str, Any]]:
 # --- spaces -------------------------------------------------------------------------------------------
 
 
-def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: ExitStack) -> Source:
+def open_space(remote: HostedApi, space: dict[str, Any], folder: TemporaryFiles, stack: ExitStack) -> Source:
     """Return a space as files. Raises SourceError."""
     id = text_of(space, "id")
     name = text_of(space, "title") or id
@@ -124,17 +128,14 @@ def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: Exi
     try:
         remote.download(f"/spaces/{escaped(id)}/archive", place)
     except Absent:
-        return _Reading(remote, id, folder, Source(name)).read()
-    source = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=True))
-    source.name = name
-    return source
+        return _Reading(remote, id, folder, SourceFiles(name)).read()
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.opening import open_archive
+
+    return replace(open_archive(str(place), stack, whole=True), name=name)
 
 
-def _refuse(url: str) -> str:
-    raise ValueError(url)
-
-
-def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
+def read_markdown(remote: HostedApi, at: str, page: dict[str, Any]) -> str:
     """Return the Markdown of a page. ``at`` is the content that the page belongs to, such as
     ``/spaces/ID/content``. Raises SourceError, and DocumentError for a page whose nodes can't be written."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
@@ -149,9 +150,9 @@ def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
 class _Reading:
     """A space, read page by page into ``source``."""
 
-    def __init__(self, remote: Remote, space: str, folder: Folder, source: Source) -> None:
+    def __init__(self, remote: HostedApi, space: str, folder: TemporaryFiles, files: SourceFiles) -> None:
         self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"
-        self._folder, self._source = folder, source
+        self._folder, self._source = folder, files
         self._paths: dict[str, str] = {}
         self._files: dict[str, str] = {}
         self._files_by_id: dict[str, str] = {}
@@ -172,7 +173,7 @@ class _Reading:
             self._add(VARIABLES_PATH, write_yaml(variables))
         summary = Summary(title=self._source.name, entries=self._entries(list_of(tree, "pages")))
         self._add("SUMMARY.md", write_summary(summary))
-        return self._source
+        return source_of(self._source)
 
     def _add(self, path: str, data: str | bytes) -> None:
         self._folder.add(self._source, path, data.encode() if isinstance(data, str) else data)
@@ -200,7 +201,7 @@ class _Reading:
             url = text_of(file, "downloadURL")
             try:
                 self._add(path, self._remote.file(url))
-            except Refused:
+            except TokenRefused:
                 raise
             except SourceError as error:
                 self._source.problem(path, "not_fetched", f"skipped: {error}")

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.revisions.bodies import body_hash, failed_lines, get_body, store_bodies
-from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.store import (
@@ -27,6 +27,8 @@ from octavo.content.revisions.store import (
     main_state,
 )
 from octavo.core.document.page import PageHead, read_head
+from octavo.core.file_types import detect_type
+from octavo.core.icons import icon, is_free
 from octavo.core.import_plan import (
     ImportPlan,
     PageText,
@@ -40,21 +42,20 @@ from octavo.core.import_plan import (
 )
 from octavo.core.links import app_hosts
 from octavo.core.pages import Page
+from octavo.core.paths import MAX_FILE
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from octavo.core.summary import is_markdown
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
-from octavo.kit.files import detect_type
-from octavo.kit.icons import icon, is_free
 from octavo.kit.scheduling import deadlines
 from octavo.organization.spaces.store import get_space, set_language_if_unset
 
 from .matching import longest_in_order, match_pages, ranks_of
 from .sampling import Sample
-from .sources import Source
 from .store import ImportChanges
 
 _BATCH = 100
@@ -233,12 +234,13 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, tick))
     bodies.flush()
-    problems = source.problems + [
+    told = [
         source.as_original(problem)
         for problem in plan.problems
         # The reader of each kind knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
+    problems = [*source.problems, *told]
     return StagedFiles(plan, reads, items, problems, sample.language(), source)
 
 

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -20,9 +20,13 @@ from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
 from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace
-from .converting import Folder, read_files
 from .hosted import escaped, list_of, object_of, text_of
-from .sources import Source, SourceError
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
+from msgspec.structs import replace
+
+from octavo.core.sources import Source, SourceError, SourceFiles, join_parts, source_of
 
 _BATCH = 100
 _MAX_LEVELS = 15
@@ -112,25 +116,27 @@ class ReadMe:
         found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
         return found, len(versions) <= MAX_SPACES
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a version as Octavo files. Raises SourceError."""
         project = self.project()
-        raw = Source(project.name)
+        raw = SourceFiles(project.name)
         self._read(project, space, raw, "", folder)
-        return read_files(raw, folder, kind="readme")
+        return _read_pages(raw, folder)
 
-    def open_all(self, project: Project, folder: Folder, first: str | None = None) -> Source:
+    def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
         """Return all versions as Octavo files; if there are several, each is a part. ``first`` is the default
         version, otherwise the one that the project states. Raises SourceError."""
-        raw = Source(project.name)
+        raw = SourceFiles(project.name)
         versions = self.versions()
         for version in versions:
             below = f"v{version.removeprefix('v')}/" if len(versions) > 1 else ""
             self._read(project, version, raw, below, folder)
-        made = read_files(raw, folder, kind="readme", several=True)
+        made = _read_pages(raw, folder, several=True)
         return _make_default(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
 
-    def _read(self, project: Project, version: str, raw: Source, below: str, folder: Folder) -> None:
+    def _read(
+        self, project: Project, version: str, raw: SourceFiles, below: str, folder: TemporaryFiles
+    ) -> None:
         of = _First if self.is_first else _Second
         api = self._with({"x-readme-version": version}) if self.is_first else self.api
         _Version(of(api, version), project, raw, below, folder).read()
@@ -259,7 +265,7 @@ class _Version:
     """A version, written as the files that ReadMe syncs."""
 
     def __init__(
-        self, api: _First | _Second, project: Project, raw: Source, below: str, folder: Folder
+        self, api: _First | _Second, project: Project, raw: SourceFiles, below: str, folder: TemporaryFiles
     ) -> None:
         self.api, self.raw, self.below, self.folder = api, raw, below, folder
         sites = "|".join(map(re.escape, project.sites)) or r"(?!)"
@@ -345,18 +351,22 @@ class _Version:
         self.folder.add(self.raw, self.below + path, text.encode("utf-8", "replace"))
 
 
+def _read_pages(raw: SourceFiles, folder: TemporaryFiles, several: bool = False) -> Source:
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.converting import read_files
+
+    return read_files(source_of(raw), folder, kind="readme", several=several)
+
+
 def _make_default(made: Source, title: str) -> Source:
     """Make the variant with this title the default."""
     entry = next((one for one in made.structure if one.title == title), None)
     if entry is None or entry.default:
         return made
-    for one in made.structure:
-        one.default = one is entry
-        one.path = None if one is entry else one.title
-    first = made.parts[entry.key]
-    first.parts, first.structure = made.parts, made.structure
-    made.parts = {}
-    return first
+    structure = tuple(
+        replace(one, default=one is entry, path=None if one is entry else one.title) for one in made.structure
+    )
+    return join_parts(made.parts, structure)
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from octavo.content.revisions.store import (
 )
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.errors import BadRequest
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -40,7 +41,6 @@ from octavo.organization.spaces.store import get_space, set_language_if_unset
 from . import store
 from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
 from .recording import record
-from .sources import Source
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 
 _LOOKED_AT = 20
@@ -146,7 +146,7 @@ def _begin(
     *,
     change_id: str | None = None,
     origin: str | None = None,
-) -> store.RunRow:
+) -> store.ImportRunRow:
     """Start a run of the command. It replaces an interrupted run of the same source."""
     store.drop_begun(tx, space_id, identity)
     return store.insert_run(

@@ -221,6 +221,7 @@ def _require_upgradable(numbers: set[int], migrations: Sequence[Migration]) -> N
     if numbers and (upgrade is None or numbers != upgrade.replaces):
         first = upgrade.first if upgrade is not None else "the version it was created with"
         raise RefusedDatabase(
-            f"This version of Octavo can't upgrade a database with the migrations {', '.join(map(str, sorted(numbers)))}."
+            f"This version of Octavo can't upgrade a database with the migrations "
+            f"{', '.join(map(str, sorted(numbers)))}."
             f" Upgrade it with {first} first."
         )

@@ -93,7 +93,8 @@ def _postgres_tables(tx: Transaction) -> Iterator[Schema]:
             t=name,
         )
         key = tx.all(
-            """SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
+            """SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum
+               = ANY(i.indkey)
                WHERE i.indrelid = quote_ident(:t)::regclass AND i.indisprimary
                ORDER BY array_position(i.indkey::int2[], a.attnum)""",
             t=name,

@@ -14,6 +14,7 @@ from msgspec import Struct
 from octavo.kit.texts import say_name
 
 from .operation import PUBLIC, Deletion, Operation, RawBody
+from .schema_names import SCHEMA_NAMES
 
 _REF = "#/components/schemas/{name}"
 _TEXTS = {
@@ -48,7 +49,7 @@ _BYTES = {"type": "string", "format": "binary"}
 _DEFAULT = "x-octavo-default"
 
 
-class Area(Struct, frozen=True):
+class AreaMeaning(Struct, frozen=True):
     title: str
     about: str
 
@@ -62,7 +63,7 @@ class Meanings(Struct, frozen=True):
     """
 
     introduction: str = ""
-    areas: Mapping[str, Area] = {}
+    areas: Mapping[str, AreaMeaning] = {}
     properties: Mapping[str, str] = {}
     parameters: Mapping[str, str] = {}
     schemas: Mapping[str, str] = {}
@@ -166,7 +167,8 @@ def component_name(given: str) -> str:
         while all(len(w) > common and w[-1 - common] == words[0][-1 - common] for w in words):
             common += 1
         return "".join(words[0][len(words[0]) - common :]) + "List"
-    return _DOTTED.sub(r"\1", given)
+    name = _DOTTED.sub(r"\1", given)
+    return SCHEMA_NAMES.get(name, name)
 
 
 def _rename(value: Any, names: dict[str, str]) -> Any:

@@ -245,8 +245,8 @@ def advance(tx: Transaction, **payload: Any) -> None:
 
 
 def renew() -> None:
-    """Check the time of this work, and give the job of this thread all of it again: a part is done whose result is found
-    again, or that has none yet. Outside a job the time is only checked."""
+    """Check the time of this work, and give the job of this thread all of it again: a part is done whose
+    result is found again, or that has none yet. Outside a job the time is only checked."""
     deadlines.check()
     run = running.get()
     if run is not None:

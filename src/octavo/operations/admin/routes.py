@@ -32,11 +32,11 @@ from .wire import (
     InstallationFiles,
     InstallationJobs,
     InstallationMail,
+    InstallationSearchQuery,
     Job,
     JobsQuery,
     RetriedJobs,
     RetryJobs,
-    SearchQuery,
     TestedMail,
     WholeInstallation,
     WholeInstallationUrls,
@@ -123,7 +123,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
 
 @operation("listInstallationOrganizations", "GET", "/installation/organizations", needs=Can.OPERATE)
 def list_organizations(
-    call: Call, operator: OperatorAccess, query: SearchQuery
+    call: Call, operator: OperatorAccess, query: InstallationSearchQuery
 ) -> Listing[HostedOrganization]:
     """List all organizations of the server, newest first. Their content stays private to their members."""
     with call.db.read() as tx:
@@ -132,11 +132,11 @@ def list_organizations(
 
 
 @operation("listInstallationUsers", "GET", "/installation/users", needs=Can.OPERATE)
-def list_users(call: Call, operator: OperatorAccess, query: SearchQuery) -> Listing[HostedPerson]:
+def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQuery) -> Listing[HostedPerson]:
     """List all people with an account, newest first."""
     with call.db.read() as tx:
         found = store.list_people(tx, query.limit, query.page, search=query.search)
-    return present_slice(found, lambda row: present_person(call, row, call.settings.operators))
+    return present_slice(found, lambda row: present_person(call, row, call.settings))
 
 
 # --- accounts that are deleted ------------------------------------------------------------------------
@@ -214,6 +214,6 @@ def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
 
 @operation("retryInstallationJobs", "POST", "/installation/jobs/retry", needs=Can.OPERATE)
 def retry_jobs(call: Call, operator: OperatorAccess, body: RetryJobs) -> RetriedJobs:
-    """Retry all parked jobs, or all of a kind. Returns how many."""
+    """Retry all parked jobs, or all of a kind. Returns their number."""
     with call.db.write() as tx:
         return RetriedJobs(jobs.retry_parked(tx, kind=body.kind))

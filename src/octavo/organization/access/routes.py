@@ -44,9 +44,11 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
     """Get the user whose token or session was used for the request."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, caller.user_id)
+        assert user is not None, "a token's user exists as long as the token"
         operator = accounts.is_operator(tx, call.settings, caller.user_id)
-    assert user is not None, "a token's user exists as long as the token"
-    return OwnUser(**msgspec.structs.asdict(present_user(call, user)), operator=operator)
+        email_needed = accounts.lacks_email(tx, call.settings, user)
+    shown = msgspec.structs.asdict(present_user(call, user))
+    return OwnUser(**shown, operator=operator, email_needed=email_needed)
 
 
 @operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, errors=(404,), visitors=True)

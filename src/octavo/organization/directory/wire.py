@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK
 
 from .provisioning import (
     AddMembers,
@@ -59,7 +60,7 @@ class Email(Struct):
     type: Text | None = None
 
 
-class UserBody(Struct, rename="camel"):
+class UserBody(Struct, rename="camel", kw_only=True):
     """User as sent by directories. Attributes that Octavo does not support are ignored."""
 
     user_name: Annotated[str, Meta(min_length=1, max_length=320)]
@@ -76,7 +77,7 @@ class ScimMember(Struct):
 
 
 class GroupBody(Struct, rename="camel"):
-    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
+    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=NOT_BLANK)]
     external_id: Text | None = None
     members: Annotated[list[ScimMember], Meta(max_length=10_000)] = []
 
@@ -119,7 +120,14 @@ def read_user(body: UserBody) -> SentUser:
 
 def read_user_patch(before: ScimUserRow, body: PatchBody) -> SentUser:
     """Return the user after the patch. Attributes that Octavo does not store are ignored. Raises BadRequest."""
-    patched = UserBody(before.email, before.external_id, None, None, [], before.active)
+    patched = UserBody(
+        user_name=before.email,
+        external_id=before.external_id,
+        name=None,
+        display_name=None,
+        emails=[],
+        active=before.active,
+    )
     given, _, family = before.display_name.rpartition(" ")
     parts = Name(given_name=given, family_name=family)
     for op, attribute, value in _attributes(body):
@@ -250,7 +258,7 @@ class ShownName(Struct):
     formatted: str
 
 
-class ScimUser(Struct, rename="camel"):
+class ScimUser(Struct, rename="camel", kw_only=True):
     id: str
     user_name: str
     display_name: str
@@ -262,7 +270,7 @@ class ScimUser(Struct, rename="camel"):
     external_id: str | UnsetType = UNSET
 
 
-class Group(Struct, rename="camel"):
+class Group(Struct, rename="camel", kw_only=True):
     id: str
     display_name: str
     members: list[ScimMember]

@@ -21,6 +21,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
+from octavo.kit.texts import pattern
 from octavo.organization.access.accounts import UserRow
 from octavo.settings import Settings
 
@@ -49,8 +50,12 @@ _UNREADABLE = (
 )
 """Exceptions that the library raises for a malformed or mismatched response."""
 
-Base64 = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[A-Za-z0-9_-]+=*\Z")]
-LongBase64 = Annotated[str, Meta(min_length=1, max_length=16_384, pattern=r"^[A-Za-z0-9_-]+=*\Z")]
+Base64 = Annotated[
+    str, Meta(min_length=1, max_length=2048, pattern=pattern(r"^[A-Za-z0-9_-]+=*\Z", "be base64url"))
+]
+LongBase64 = Annotated[
+    str, Meta(min_length=1, max_length=16_384, pattern=pattern(r"^[A-Za-z0-9_-]+=*\Z", "be base64url"))
+]
 
 
 class MadeResponse(Struct, rename={"client_data": "clientDataJSON", "attestation": "attestationObject"}):

@@ -20,7 +20,20 @@ from octavo.organization.access.roles import Can
 from octavo.organization.access.store import revoke_token
 from octavo.organization.access.tokens import cookie, cookie_header, require_same_origin
 
-from . import attempts, factors, oidc, passkeys, passwords, proof, removal, sessions, signing_in, store, wire
+from . import (
+    attempts,
+    factors,
+    oidc,
+    passkeys,
+    passwords,
+    proof,
+    removal,
+    sessions,
+    setting_up,
+    signing_in,
+    store,
+    wire,
+)
 from .saml.store import list_active_providers
 from .tokens import issue_token
 
@@ -307,6 +320,31 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
         sessions.require_still_signed_in(tx, call.actor)
         passwords.set_password(tx, caller.user_id, hashed)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        _audit_own_account(tx, call, "password.updated")
+
+
+@operation("setUpAccount", "PUT", "/user/setup", needs=Can.CHANGE_SIGN_IN, body_limit=16_384)
+def set_up_account(call: Call, caller: SignedIn, body: wire.SetUpAccount) -> None:
+    """Set the name, email address, and password of the first administrator, and end their other sessions.
+
+    `email` is required if the server's settings don't name the first administrator, and can't be changed
+    otherwise. Returns 409 for all other accounts, and once the account is set up.
+    """
+    with call.db.read() as tx:
+        user = find_user(tx, caller.user_id)
+        assert user is not None
+        email = setting_up.email_after_setup(tx, call.settings, user, body.email)
+    passwords.require_acceptable_password(body.password, email)
+    hashed = passwords.hash_password(body.password)
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        made = setting_up.set_up_account(
+            tx, call.settings, caller.user_id, name=body.display_name, email=body.email, password_hash=hashed
+        )
+        sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        before = {"displayName": user.display_name, "email": user.email}
+        after = {"displayName": made.display_name, "email": made.email}
+        _audit_own_account(tx, call, "user.updated", before=before, after=after)
         _audit_own_account(tx, call, "password.updated")
 
 

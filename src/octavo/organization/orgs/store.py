@@ -249,7 +249,8 @@ def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proo
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)
                VALUES (:org, :domain, :proof, :at)
-               ON CONFLICT (organization_id, domain) DO UPDATE SET proof = excluded.proof, proved_at = excluded.proved_at
+               ON CONFLICT (organization_id, domain) DO UPDATE SET proof = excluded.proof, proved_at =
+               excluded.proved_at
                  WHERE proved_domains.proof = 'address' RETURNING domain""",
             org=organization_id,
             domain=domain,

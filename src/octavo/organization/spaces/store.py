@@ -59,7 +59,8 @@ class SpaceRow(Struct, frozen=True):
 
 
 # Paths as in ``sites.structure``: defaults have none of their own.
-_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname || '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
+_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname ||
+    '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
     || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
     || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
   FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1

@@ -98,7 +98,10 @@ def aggregate(
     """Return the rows of a query. Everything but the parameters is SQL written by Octavo."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
     return tx.all(
-        f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE {' AND '.join(where)}{grouped}{order} LIMIT :limit",
+        (
+            f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE "
+            f"{' AND '.join(where)}{grouped}{order} LIMIT :limit"
+        ),
         limit=limit,
         **parameters,
     )

@@ -44,7 +44,7 @@ def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
             else:
                 unknown.append(f"events[{number}]")
         except msgspec.ValidationError as error:
-            raise invalid(error, "type").inside(f"events[{number}]") from None
+            raise invalid(error, "type", Event).inside(f"events[{number}]") from None
     return events, unknown
 
 

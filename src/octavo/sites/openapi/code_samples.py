@@ -1,8 +1,9 @@
 """Code samples of a request, in the languages that most people call APIs from. Pure.
 
 Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
-Markdown, and for prints, and in the browser (``delivery/reader/static/samples.js``) with what a reader enters; both produce
-the same text. Everything from a description is inside string literals, escaped for the language."""
+Markdown, and for prints, and in the browser (``delivery/reader/static/samples.js``) with what a reader
+enters; both produce the same text. Everything from a description is inside string literals, escaped for the
+language."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from octavo.content.revisions.expanding import source_of
 from octavo.content.revisions.store import Item
 from octavo.core.document.nodes import Block, Document
 from octavo.core.free_names import free_name
-from octavo.core.page_fields import Layout
+from octavo.core.page_fields import LayoutOptions
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest
 from octavo.kit.db.cache import OwnCache
@@ -72,8 +72,8 @@ COMPARED_BYTES = 32 * 1024 * 1024
 """Number and total bytes of the versions that the changelog page covers."""
 _OVERVIEW = "info"
 """Key of the page about the whole API."""
-_WIDE = Layout(width="wide", outline=True)
-_ROWS = Layout(width="wide", outline=False)
+_WIDE = LayoutOptions(width="wide", outline=True)
+_ROWS = LayoutOptions(width="wide", outline=False)
 """Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.document.nodes import Document
-from octavo.core.document.typst import Labels
+from octavo.core.document.typst import PrintLabels
 from octavo.core.page_fields import PageKind
 
 
@@ -45,7 +45,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class PrintWords(Labels, frozen=True, kw_only=True):
+class PrintWords(PrintLabels, frozen=True, kw_only=True):
     """Labels of a print, beside the content of its pages."""
 
     contents: str = "Contents"

@@ -18,7 +18,7 @@ from octavo.core.document.typst import (
     plain_typst,
     to_typst,
 )
-from octavo.kit.icons import icon
+from octavo.core.icons import icon
 from octavo.kit.processes.highlighting import highlight_in_time
 
 from .fonts import Glyphs

@@ -42,7 +42,7 @@ from ..tracking import EventNote, record_cached_events, record_event
 def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     look = get_customization(view.tx, visit.site.id)
     if not look.page_actions.mcp:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     if is_cross_origin(view, visit):
         raise Forbidden("Messages must be sent as application/json, and not from pages of other sites.")
     headers = Headers.of(view.request)

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from octavo.kit.texts import pattern
+
 UNSIGNED = "unsigned"
 """Claim that contains all unsigned claims."""
 _UNSIGNED_DESCRIPTION = "Unsigned claims of the site visitor."
@@ -21,7 +23,16 @@ _TEXT = 4096
 _LONE = re.compile("[\ud800-\udfff]")
 """Surrogate, which UTF-8 text cannot contain."""
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z_$][\w$]*\Z")]
+Name = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=pattern(
+            r"^[A-Za-z_$][\w$]*\Z", "start with a letter, _, or $, and consist of letters, digits, _, and $"
+        ),
+    ),
+]
 Description = Annotated[str, Meta(max_length=1024)]
 
 
