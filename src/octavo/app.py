@@ -12,13 +12,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from octavo.content.events.presence import write_presence
 from octavo.content.uploads.receiving import upload_route
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import write_authority
 from octavo.delivery.agents.mcp_routes import agent_routes
 from octavo.delivery.agents.site_oauth import SiteOAuth
@@ -116,7 +117,7 @@ def _home(settings: Settings) -> Callable[[Request], Answer]:
     return answer
 
 
-def describe_api(settings: Settings) -> dict[str, Any]:
+def describe_api(settings: Settings) -> JsonObject:
     """Return the OpenAPI description of all operations. Call ``load_packages`` first."""
     return describe_operations(f"{settings.url}/v1", version("octavo"))
 
@@ -186,7 +187,7 @@ def api_app(
     def identify(call: Call) -> str | None:
         return authenticate(call, uses)
 
-    def description() -> dict[str, Any]:
+    def description() -> JsonObject:
         return describe_api(context.settings)
 
     others = [

@@ -433,10 +433,10 @@ def _collector_secrets() -> Iterator[str]:
 
 
 def load(
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     config: Path | None = None,
     environ: Mapping[str, str] | None = None,
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, object] | None = None,
 ) -> Settings:
     """Load settings from defaults (``defaults`` before those of the fields), then the file, the environment,
     and ``overrides`` (None values are ignored).

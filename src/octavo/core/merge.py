@@ -18,6 +18,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
+
 from .free_names import free_name
 from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
 from .page_fields import FIELDS, PageFields
@@ -62,7 +64,7 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     None means absent. ``kept`` names the side whose version is in the merged state until the conflict is
     resolved. ``key`` does not depend on which side is called ours, and is unique in one merge. ``origin`` is
-    the source of theirs: main, an edit made on an older revision, the repository that the space is synced with,
+    the other side: main, an edit made on an older revision, the repository that the space is synced with,
     or a source that was imported again.
     """
 
@@ -102,7 +104,7 @@ class MergeResult(Struct):
     and notes."""
 
     pages: dict[str, Page | None]
-    items: dict[str, Any]
+    items: JsonObject
     bodies: dict[str, str]
     conflicts: list[MergeConflict]
     notes: list[Note]
@@ -238,7 +240,7 @@ class _Merge:
         return kept
 
     def _field(
-        self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: Any = _NOTHING
+        self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
         """Merge one field: an unchanged side yields; two different changes keep ours and record a conflict.
         ``gone`` stands for an absent element of a map: there, an edit beats a deletion."""
@@ -258,7 +260,7 @@ class _Merge:
         id: str,
         field: str,
         three: tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]],
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         base, ours, theirs = three
         merged = {}
         for name in dict.fromkeys([*ours, *theirs]):
@@ -272,7 +274,7 @@ class _Merge:
         def three(name: str) -> tuple[Any, Any, Any]:
             return getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name)
 
-        def maps(name: str, of: Callable[[Any], dict[str, Any]]) -> tuple[Any, Any, Any]:
+        def maps(name: str, of: Callable[[Any], JsonObject]) -> tuple[Any, Any, Any]:
             before, mine, yours = three(name)
             return {} if before is _NOTHING else of(before), of(mine), of(yours)
 
@@ -400,7 +402,7 @@ class _Merge:
             # Its other children were deleted too and stay deleted, unless they are in the list themselves.
 
     def _break_cycles(self) -> bool:
-        """Undo moves of theirs that form a cycle with moves of ours: the page returns to its place in ours.
+        """Undo their moves that form a cycle with our moves: the page returns to its place on our side.
         Return whether there were any."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
@@ -525,7 +527,7 @@ class _Merge:
             self.out.items[second] = None
             self._note("twin", theirs.kind, first, second, first)
 
-    def _item(self, base: Any, ours: Any, theirs: Any) -> Any:
+    def _item(self, base: Any, ours: Any, theirs: Any) -> object:
         kind, id, new = ours.kind, ours.id, {}
         names = [name for name in _fields(ours) if name not in ("id", "kind", "created_at")]
         if kind == "file":
@@ -552,7 +554,7 @@ class _Merge:
         return replace(ours, **new)
 
     def _number_names(self) -> None:
-        """Append a number to a variable of theirs whose name ours has given to another one."""
+        """Append a number to their variables whose names our side uses for other ones."""
         seats = {
             item.name
             for id, item in self.out.items.items()
@@ -613,7 +615,7 @@ class _Merge:
                 partial(numbered_path, path),
             )
             taken.add(free)
-            into: dict[str, Any] = self.pages if kind == "page" else self.out.items
+            into: JsonObject = self.pages if kind == "page" else self.out.items
             into[entry.id] = replace(entry, **{field: free})
             self._note("path", kind, entry.id, path, free)
 
@@ -624,7 +626,7 @@ class _Merge:
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
 
     def _seat_path(
-        self, entry: Any, field: str, target: str, seats: set[Any], old: set[str | None], into: dict[str, Any]
+        self, entry: Any, field: str, target: str, seats: set[Any], old: set[str | None], into: JsonObject
     ) -> None:
         path = getattr(entry, field)
         if path is None:
@@ -641,7 +643,7 @@ class _Merge:
 
 
 def _states(
-    base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]
+    base: Mapping[str, object], ours: Mapping[str, object], theirs: Mapping[str, object]
 ) -> dict[str, tuple[Any, Any, Any]]:
     found = {}
     for id in sorted({*base, *ours, *theirs}):
@@ -654,7 +656,7 @@ def _fields(value: Struct) -> tuple[str, ...]:
     return value.__struct_fields__
 
 
-def _tags(tags: Iterable[Any]) -> dict[str, Any]:
+def _tags(tags: Iterable[object]) -> JsonObject:
     """Return tags by their slug; a tag is that slug or an object with it."""
     return {str(tag.get("tag")) if isinstance(tag, dict) else str(tag): tag for tag in tags}
 
@@ -706,7 +708,7 @@ def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None
     return replace(entry, **{name: msgspec.convert(value, types[name])})
 
 
-def _with_element(held: Any, name: str, element: str, value: Any) -> Any:
+def _with_element(held: Any, name: str, element: str, value: Any) -> object:
     plain = _tags(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
     if value is None:
         plain.pop(element, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import msgspec.inspect as models
@@ -43,7 +43,9 @@ class FieldProblem(NamedTuple):
     is_missing: bool = False
 
 
-def describe_problem(error: msgspec.ValidationError, type: Any, expected: Mapping[str, str]) -> FieldProblem:
+def describe_problem(
+    error: msgspec.ValidationError, type: object, expected: Mapping[str, str]
+) -> FieldProblem:
     """Return the problem that an exception of msgspec is about.
 
     ``type``: the type of the whole value, which knows the allowed values. ``expected``: what texts must be or
@@ -57,7 +59,7 @@ def describe_problem(error: msgspec.ValidationError, type: Any, expected: Mappin
     return FieldProblem(field, _say(what, field, type, expected))
 
 
-def _say(what: str, field: str, type: Any, expected: Mapping[str, str]) -> str:
+def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> str:
     if found := _MATCHING.fullmatch(what):
         words = next((words for pattern, words in expected.items() if repr(pattern) == found[1]), "be valid")
         return f"must {words}"

@@ -8,13 +8,14 @@ document except its texts stays the same, no matter who translates."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text
+from octavo.core.json_types import JsonObject
 
 _TAG = re.compile(r"<(/?)(\d{1,4})(/?)>")
 _ESCAPED = re.compile(r"&(amp|lt|gt);")
@@ -101,11 +102,11 @@ def _of_data(block: Block, field: str) -> TextSegment:
     return TextSegment(_escape(block.data[field]), put)
 
 
-def _columns(table: Block) -> list[dict[str, Any]]:
+def _columns(table: Block) -> list[JsonObject]:
     return [column for column in table.data.get("definition", {}).values() if column.get("title")]
 
 
-def _of_column(column: dict[str, Any]) -> TextSegment:
+def _of_column(column: JsonObject) -> TextSegment:
     def put(translated: str) -> bool:
         column["title"] = _line(translated)
         return True
@@ -156,7 +157,7 @@ def _serialize(nodes: Nodes, parts: list[Any]) -> str:
     return "".join(out)
 
 
-def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
+def _rebuild(translated: str, parts: Sequence[object]) -> Nodes | None:
     """Return the nodes of a translation; None unless it has each tag once, of the same kind and nested as before."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
@@ -189,14 +190,14 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
     return _merge_texts(stack[0][1])
 
 
-def _has_text(part: Any) -> bool:
+def _has_text(part: object) -> bool:
     if isinstance(part, Leaf):
         kept = any(mark.type in ("code", "keyboard") for mark in part.marks)
         return not kept and bool(part.text.strip())
     return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
 
 
-def _wrap_nodes(part: Any, inside: Nodes) -> Any:
+def _wrap_nodes(part: Any, inside: Nodes) -> object:
     """Return a part with other nodes inside; None if it can't contain them."""
     if isinstance(part, Inline):
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
@@ -252,12 +253,12 @@ def abbreviate_tags(text: str) -> str:
     return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
 
 
-def skeleton(document: Document) -> Any:
+def skeleton(document: Document) -> object:
     """Return everything in a document except its texts, which a translation must not change, for comparisons."""
     return [_reduce_node(block) for block in document.nodes]
 
 
-def _reduce_node(node: Any) -> Any:
+def _reduce_node(node: Any) -> object:
     if isinstance(node, Text):
         return None
     if isinstance(node, Fragment):

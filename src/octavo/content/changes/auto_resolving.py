@@ -104,7 +104,7 @@ def _field(conflict: MergeConflict) -> str:
     return (conflict.field or "").partition(".")[0]
 
 
-def _value(entry: Page | Item, field: str) -> Any:
+def _value(entry: Page | Item, field: str) -> object:
     """Return the value of a field by its name in conflicts."""
     name, _, element = field.partition(".")
     if name == "place":

@@ -23,6 +23,7 @@ from octavo.core.document.nodes import MAX_NODES, PARTS, Document
 from octavo.core.document.page import below_title, split_page
 from octavo.core.document.reader import read
 from octavo.core.document.references import references, rewrite
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, BlockNotFound, OctavoError, TooLarge
 
@@ -98,7 +99,7 @@ class _BlockEdit:
         with _ErrorPrefix(""):
             edits.delete(change.delete, "delete")
         pages: list[Page] = []
-        nodes_now: dict[str, Any] = {}
+        nodes_now: JsonObject = {}
         for open_page in self.open.values():
             done = open_page.edits.finish()
             pages.append(self.page_with(open_page, done))
@@ -169,7 +170,7 @@ class _BlockEdit:
             return nodes
         documents, owner = self.documents, page_owner(source.page)
 
-        def change(reference: Any) -> dict[str, Any] | None:
+        def change(reference: Any) -> JsonObject | None:
             meant = documents.resolver.content_ref(owner, reference.ref, reference.type)
             if meant == reference.ref or meant.get("kind") == "url":
                 return None
@@ -209,7 +210,7 @@ class _ErrorPrefix:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, EditError):
             where = ".".join(part for part in (self.entry, error.field) if part)
             made = BlockNotFound if isinstance(error, Missing) else BadRequest
@@ -217,11 +218,11 @@ class _ErrorPrefix:
 
 
 def _position(place: BlockPlace) -> BlockPosition:
-    def given(value: Any) -> Any:
+    def given(value: object) -> Any:
         return None if value is UNSET else value
 
     return BlockPosition(given(place.after), given(place.before), given(place.into), given(place.at))
 
 
-def _remaining_blocks(nodes: list[Any], now: dict[str, Any]) -> list[Any]:
+def _remaining_blocks(nodes: list[Any], now: JsonObject) -> list[Any]:
     return [now.get(node.key, node) for node in nodes if node.key in now or node.source is not None]

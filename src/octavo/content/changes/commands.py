@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
 from octavo.core.emoji import require_emoji
+from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import EDITED_FIELDS, Field, declare, wire_name
 from octavo.kit.texts import NOT_BLANK, pattern
 
@@ -36,7 +37,7 @@ class DocumentInput(Struct):
             raise ValueError("provide either `markdown` or `document`")
 
 
-def _edited_type(field: Field) -> Any:
+def _edited_type(field: Field) -> object:
     if field.type == "flag":
         return bool | UnsetType
     return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
@@ -190,7 +191,7 @@ class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True)
     """Insert a link among the pages; an Octavo extension."""
 
     title: PageTitle
-    target: dict[str, Any]
+    target: JsonObject
     into: str | None = None
     at: Index | UnsetType = UNSET
 

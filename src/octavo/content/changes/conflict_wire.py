@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.revisions.bodies import get_body
+from octavo.core.json_types import JsonObject
 from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import FIELDS, Cover, LayoutOptions, wire_name
 from octavo.errors import BadRequest
@@ -133,7 +134,7 @@ def present_settlement(settled: SettledConflict, people: Mapping[str, User]) -> 
     return Settlement(settled.choice, people[settled.settled_by], iso(settled.settled_at), value)
 
 
-def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> Any:
+def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> object:
     """Present one side of a conflict."""
     if value is None or conflict.kind == "block":
         return value
@@ -150,11 +151,11 @@ def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> Any:
     return value
 
 
-def _named(value: dict[str, Any], field: str = "") -> dict[str, Any]:
+def _named(value: Mapping[str, object], field: str = "") -> JsonObject:
     return {_element(field, key): item for key, item in value.items()}
 
 
-def _whole(tx: Transaction, target: str, value: dict[str, Any]) -> dict[str, Any]:
+def _whole(tx: Transaction, target: str, value: JsonObject) -> JsonObject:
     """Present a page or item as a whole, with its text."""
     shown = _named({key: item for key, item in value.items() if key not in _INTERNAL})
     for key in ("layout", "cover"):
@@ -178,7 +179,7 @@ class _Place(Struct):
     at: Annotated[int, Meta(ge=0)] | None = None
 
 
-def read_edited(conflict: MergeConflict, value: Any) -> Any:
+def read_edited(conflict: MergeConflict, value: object) -> object:
     """Parse a custom value for a conflict into the internal form of the conflict's sides, ``(parent, at)``
     for a position. Raises BadRequest."""
     if conflict.kind == "deleted" and value is not None:

@@ -265,7 +265,7 @@ def _answer(reader: ContentReader, made: EditedChange, change: Any) -> ChangeCon
 _WITH_TEXT = PageContentQuery(pages=False)
 
 
-def _page(reader: ContentReader, outcome: PageOutcome, edited: EditedContent) -> Any:
+def _page(reader: ContentReader, outcome: PageOutcome, edited: EditedContent) -> object:
     if outcome.kind == "deleted_page":
         return outcome.page_id
     found = reader.found_page(outcome.page_id)

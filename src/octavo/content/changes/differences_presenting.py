@@ -17,6 +17,7 @@ from octavo.content.revisions.files import download_url
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.store import Item, State, find_page, list_ancestors
 from octavo.core.diff import Change, diff_documents
+from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import wire_name
 from octavo.core.pages import PAGE_FIELDS, Page
 from octavo.errors import BadRequest
@@ -159,15 +160,15 @@ class _Presenter:
         parent = find_page(self.tx, state, page.parent) if page.parent else None
         return self._changed(state, parent) if parent is not None else None
 
-    def _attributes(self, change: Change) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _attributes(self, change: Change) -> JsonObject:
+        found: JsonObject = {}
         for name, field in change.fields.items():
             before = self._value(self.states.before, change.before, name, field.before)
             after = self._value(self.states.after, change.after, name, field.after)
             found[PAGE_FIELDS[name].wire or wire_name(name)] = _pair(before, after)
         return found
 
-    def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
+    def _value(self, state: State, page: Page, name: str, value: Any) -> object:
         if value is None:
             return None
         if name == "layout":
@@ -223,7 +224,7 @@ class _Presenter:
         return SemanticChange(type="reusable_content_edited", reusable_content=content, attributes=attributes)
 
     @staticmethod
-    def _variables(changes: list[Change]) -> dict[str, Any]:
+    def _variables(changes: list[Change]) -> JsonObject:
         found: dict[str, dict[str, Any]] = {}
         for change in changes:
             for side, item in (("before", change.before), ("after", change.after)):
@@ -235,6 +236,6 @@ class _Presenter:
 _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
 
 
-def _pair(before: Any, after: Any) -> dict[str, Any]:
+def _pair(before: object, after: object) -> JsonObject:
     """Return both values, without missing ones."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Any
+from collections.abc import Mapping
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -33,6 +33,7 @@ from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.document.writing import rewritten, write
 from octavo.core.expressions import ExpressionError, parse
 from octavo.core.import_plan import head_fields
+from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href, space_href
 from octavo.core.page_fields import EDITED_FIELDS, wire_name
 from octavo.core.pages import Page
@@ -135,7 +136,7 @@ class BatchDocuments:
         _require_whole(source)
         return source, document
 
-    def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> tuple[Document, dict[str, Block]]:
+    def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
         """Return the document with references in the form of files, and the blocks it was edited from by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
@@ -171,7 +172,7 @@ class BatchDocuments:
 
     def as_stored(
         self, page: Page, reference: Reference, written: WrittenReferences, path: str
-    ) -> dict[str, Any] | None:
+    ) -> JsonObject | None:
         """Return a new reference on a page in the form of its file; None: unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
@@ -180,7 +181,7 @@ class BatchDocuments:
         url = self._settled(here, path)
         return now if url is None else {"kind": "url", "url": url}
 
-    def _as_written(self, reference: Reference, path: str | None) -> dict[str, Any] | None:
+    def _as_written(self, reference: Reference, path: str | None) -> JsonObject | None:
         """Return a reference by id as an equivalent URL for a file; None: unchanged."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
@@ -218,7 +219,7 @@ class BatchDocuments:
             return
         document, changed = parse_source(body, lambda: source), False
 
-        def change(reference: Reference) -> dict[str, Any] | None:
+        def change(reference: Reference) -> JsonObject | None:
             nonlocal changed
             url = self._settled(reference.ref, path or "")
             changed |= url is not None
@@ -235,7 +236,7 @@ class BatchDocuments:
         else:
             self.draft.put_item(owner_id, replace(owner, content=digest))
 
-    def _settled(self, ref: dict[str, Any], path: str) -> str | None:
+    def _settled(self, ref: Mapping[str, object], path: str) -> str | None:
         url = ref.get("url")
         if ref.get("kind") != "url" or not isinstance(url, str):
             return None
@@ -327,7 +328,7 @@ class BatchDocuments:
         given = {name: value for name, value in given.items() if getattr(page, name) != value}
         changed = replace(page, **given)
         if given and page.kind == "document":
-            front: dict[str, Any] = {}
+            front: JsonObject = {}
             for name in given:
                 front |= {"title": changed.title} if name == "title" else front_keys(changed, name)
             page = self.with_text(page, with_head(self.draft.text(page.body), front))

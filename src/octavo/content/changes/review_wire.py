@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -85,7 +86,11 @@ def present_reviewers(to: Recipient, tx: Transaction, reviewers: list[Reviewer])
 
 
 def present_reviews(
-    to: Recipient, tx: Transaction, change: ChangeRow, reviews: list[ReviewRow], comments: dict[str, Any]
+    to: Recipient,
+    tx: Transaction,
+    change: ChangeRow,
+    reviews: list[ReviewRow],
+    comments: Mapping[str, object],
 ) -> list[Review]:
     """Present reviews. ``comments``: presented comments by review id."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]

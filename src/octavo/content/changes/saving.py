@@ -10,7 +10,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import UNSET, Struct
 
@@ -73,7 +73,7 @@ def lock_unchanged(tx: Transaction, seen: ChangeRow) -> ChangeRow:
 
 
 def emit_change_event(
-    tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_id: str, **more: Any
+    tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_id: str, **more: object
 ) -> None:
     emit(
         tx,
@@ -161,7 +161,7 @@ def create_conflicted(
     return store.get_change(tx, change.id)
 
 
-def set_change(tx: Transaction, change: ChangeAccess, **fields: Any) -> None:
+def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
     """Set the subject, description, or status. An archived change request can only be reopened; a merged one
     cannot be changed. Raises Conflict."""
     row = store.lock_change(tx, change.change_id)

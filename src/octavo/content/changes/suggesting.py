@@ -181,7 +181,7 @@ def is_block_unchanged(tx: Transaction, state: State, page_id: str, block: str, 
     return bool(top) and _comparable(nodes_to_json(top)) == _comparable(was)
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(value: object) -> object:
     """Return nodes without fields that do not affect their content."""
     if isinstance(value, dict):
         return {name: _comparable(one) for name, one in value.items() if name not in ("key", "meta")}

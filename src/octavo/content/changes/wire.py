@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -103,7 +104,7 @@ class ContributorItem(Struct, rename="camel"):
     action_type: Literal["edit", "comment"]
 
 
-def document_text(value: dict[str, Any]) -> str:
+def document_text(value: Mapping[str, object]) -> str:
     """Return a description as it is stored, validated and normalized. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()

@@ -14,6 +14,7 @@ from octavo.content.revisions.computing import ComputedSource
 from octavo.content.revisions.store import Item, RevisionRow, RevisionType
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.urls import safe_url
+from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, LayoutOptions, PageKind, declare
 from octavo.core.pages import Page
 from octavo.kit.clock import iso
@@ -155,7 +156,7 @@ class _Fields:
         self._flags = [name for name, field in found.items() if field.type == "flag"]
         self._plain = [name for name, field in found.items() if not (field.type == "flag" or field.is_struct)]
 
-    def present(self, page: Page) -> dict[str, Any]:
+    def present(self, page: Page) -> JsonObject:
         """Return those of a page by name, except structs."""
         told = {name: getattr(page, name) for name in self._flags}
         for name in self._plain:
@@ -212,7 +213,7 @@ class GroupPage(Struct, rename="camel", tag_field="type", tag="group", kw_only=T
 class LinkPage(Struct, rename="camel", tag_field="type", tag="link", kw_only=True):
     id: str
     title: str
-    target: dict[str, Any]
+    target: JsonObject
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
@@ -227,7 +228,7 @@ class LinkPage(Struct, rename="camel", tag_field="type", tag="link", kw_only=Tru
 class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed", kw_only=True):
     id: str
     title: str
-    computed: dict[str, Any]
+    computed: JsonObject
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
@@ -495,7 +496,7 @@ class Revision(Struct, rename="camel", kw_only=True):
     pages: list[RevisionPage]
     files: list[File]
     reusable_contents: list[ReusableContent]
-    variables: dict[str, Any]
+    variables: JsonObject
     created_at: str
     urls: RevisionUrls
     type: RevisionType
@@ -563,7 +564,7 @@ def present_page(
     oids: Mapping[str, str] = {},
 ) -> RevisionPage:
     """Return a page whose subpages are already presented."""
-    told: dict[str, Any] = {
+    told: JsonObject = {
         "id": page.id,
         "title": page.title,
         "created_at": iso(page.created_at),
@@ -702,7 +703,7 @@ def present_revision(
     pages: list[RevisionPage],
     files: list[File],
     reusable_contents: list[ReusableContent],
-    variables: dict[str, Any],
+    variables: JsonObject,
     metadata: bool,
 ) -> Revision:
     return Revision(

@@ -513,7 +513,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     return check_totals(tx, space_id)
 
 
-def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: Any) -> dict[Place, Row]:
+def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: object) -> dict[Place, Row]:
     """Return rows that match ``where``, which contains ``IN :given``."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     values = list(given)

@@ -345,7 +345,7 @@ class LinkIndex:
         )
 
 
-def _usages(rows: Iterable[tuple[Any, ...]]) -> list[ReferenceTarget]:
+def _usages(rows: Iterable[tuple[object, ...]]) -> list[ReferenceTarget]:
     return [
         _usage(places[start : start + MOST_LOCATIONS])
         for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
@@ -361,5 +361,5 @@ def _usage(places: Sequence[tuple[Any, ...]]) -> ReferenceTarget:
     return ReferenceTarget(key, status, relation, kind, space, known, anchor, written, spots)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return None if value is None else str(value)

@@ -232,7 +232,7 @@ def _state(tx: Transaction, computer: Computer, asked: ComputeInput, whole: bool
     return blake2b(msgspec.json.encode((asked, more), order="sorted"), digest_size=32).digest()
 
 
-def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> Any:
+def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> object:
     resolve = _resolvers.get(str(dependency.ref.get("kind")))
     if resolve is None:
         raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}.")
@@ -274,7 +274,7 @@ def _size(page: Page) -> int:
     return 900 + len(page.title) + 4 * len(page.description or "")
 
 
-def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
+def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> object:
     """Return the ID and the main revision of a space, as in the public description.
 
     Visitors of a site can't see other spaces than the one they read: a reference in a page does not publish

@@ -67,7 +67,7 @@ class Prepare(Protocol):
         *,
         anew: bool = False,
         whole: bool = False,
-    ) -> Any: ...
+    ) -> object: ...
 
 
 class Versioned(NamedTuple):
@@ -173,7 +173,7 @@ def _write_before_revision(
         return
     versioned = _versioned(prepared)
 
-    def write(how: Versioned, batch: Any, tx: Transaction, staged: Staged) -> None:
+    def write(how: Versioned, batch: object, tx: Transaction, staged: Staged) -> None:
         how.write(tx, state.space_id, batch, staged.version)
 
     derived = (

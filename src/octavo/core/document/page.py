@@ -10,6 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 from ..expressions import ExpressionError, parse
 from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
 from ..yaml_text import YamlError, read_yaml, write_yaml
@@ -58,7 +60,7 @@ class PageHead(PageFields, kw_only=True, frozen=True, omit_defaults=True):
     invalid, only the title is known."""
 
     title: str | None = None
-    extra: dict[str, Any] = {}
+    extra: JsonObject = {}
     problems: list[HeadProblem] = []
 
 
@@ -156,7 +158,7 @@ def _is_condition(key: str) -> bool:
     return key == "if" or is_like_if(key)
 
 
-def front_matter(front: str) -> tuple[dict[str, Any], list[HeadProblem]]:
+def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
     """Return the keys of a front matter (including its ``---`` lines), and why it can't be read, if so."""
     match = _FRONT.match(front)
     if match is None or not match["yaml"].strip():
@@ -209,7 +211,7 @@ def _is_expression(text: str) -> bool:
 class _Head:
     """Reader that takes each known key out of the front matter and checks its type."""
 
-    def __init__(self, values: dict[str, Any], problems: list[HeadProblem], front: str) -> None:
+    def __init__(self, values: JsonObject, problems: list[HeadProblem], front: str) -> None:
         self.values, self.problems, self.front = values, problems, front
 
     def read(self, field: Field) -> Any:
@@ -301,7 +303,7 @@ class _Head:
 
     def layout(self) -> LayoutOptions:
         value = self.take("layout", dict) or {}
-        fields: dict[str, Any] = {}
+        fields: JsonObject = {}
         if isinstance(value.get("width"), str):
             fields["width"] = value["width"]
         for key, name in _LAYOUT.items():
@@ -319,7 +321,7 @@ class _Head:
         return LayoutOptions(**fields)
 
 
-def front_keys(page: PageFields, name: str) -> dict[str, Any]:
+def front_keys(page: PageFields, name: str) -> JsonObject:
     """Return the front-matter keys for a field of a page, with None for keys to remove."""
     field, value = FRONT_FIELDS[name], getattr(page, name)
     if field.type == "cover":
@@ -329,18 +331,18 @@ def front_keys(page: PageFields, name: str) -> dict[str, Any]:
     return {field.keys[0]: (list(value) if field.type == "list" else value) or None}
 
 
-def _cover_keys(cover: Cover) -> dict[str, Any]:
+def _cover_keys(cover: Cover) -> JsonObject:
     light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
     return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
 
 
-def _layout_value(layout: LayoutOptions) -> dict[str, Any]:
+def _layout_value(layout: LayoutOptions) -> JsonObject:
     plain = LayoutOptions()
-    told: dict[str, Any] = {} if layout.width == plain.width else {"width": layout.width}
+    told: JsonObject = {} if layout.width == plain.width else {"width": layout.width}
     for key, name in _LAYOUT.items():
         if getattr(layout, name) != getattr(plain, name):
             told[key] = {"visible": getattr(layout, name)}
-    cover: dict[str, Any] = {} if layout.cover == plain.cover else {"visible": layout.cover}
+    cover: JsonObject = {} if layout.cover == plain.cover else {"visible": layout.cover}
     if layout.cover_size != plain.cover_size:
         cover["size"] = layout.cover_size
     if cover:
@@ -416,7 +418,7 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
     return lead + line + (anchor[0] if anchor else "") + (tail[0] if tail else ""), body
 
 
-def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
+def _set_keys(front: str, changes: JsonObject, ending: str) -> str:
     if not front:
         added = "".join(_entry(key, value, ending) for key, value in changes.items() if value is not None)
         return f"---{ending}{added}---{ending}{ending}" if added else ""
@@ -461,7 +463,7 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
     return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 
 
-def _entry(key: str, value: Any, ending: str) -> str:
+def _entry(key: str, value: object, ending: str) -> str:
     """Return one key as YAML; long text in the folded style that GitBook's files use."""
     if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
         text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))

@@ -82,7 +82,7 @@ def date_text(text: str) -> str:
     return f"{day.day} {day:%B} {day.year}"
 
 
-def only_paragraph(nodes: Sequence[Any]) -> list[Any]:
+def only_paragraph(nodes: Sequence[object]) -> list[Any]:
     """Return the nodes, with a lone plain paragraph replaced by its content."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):

@@ -206,7 +206,7 @@ def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -
     return "".join(lines)
 
 
-def write_blocks(nodes: Sequence[Any], notes: Notes | None = None) -> str:
+def write_blocks(nodes: Sequence[object], notes: Notes | None = None) -> str:
     """Write blocks in canonical style, separated by blank lines."""
     return "\n\n".join(_written(nodes, notes or Notes()))
 
@@ -232,7 +232,7 @@ def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> st
 # --- inline -----------------------------------------------------------------------------------------------
 
 
-def write_inlines(nodes: Sequence[Any], notes: Notes | None = None, table: bool = False) -> str:
+def write_inlines(nodes: Sequence[object], notes: Notes | None = None, table: bool = False) -> str:
     """Write the content of a paragraph. ``table``: within a cell of a pipe table."""
     notes = notes or Notes()
     if notes.is_draft:
@@ -244,7 +244,7 @@ def write_inlines(nodes: Sequence[Any], notes: Notes | None = None, table: bool 
     return _Inline(notes, strict=True, table=table).write(nodes)
 
 
-def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
+def _reads_as(text: str, nodes: Sequence[object], table: bool) -> bool:
     signs = _ODD.finditer(text)
     if next(signs, None) is None and not table:
         return True
@@ -260,7 +260,7 @@ def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
 _ODD = re.compile(r"[^\w\s.,;()'\"/-]|_|://|www\.")
 
 
-def comparable(nodes: Sequence[Any]) -> Any:
+def comparable(nodes: Sequence[Any]) -> object:
     """Return the nodes as plain values without keys, with marks in one order."""
     found: list[Any] = []
     for node in nodes:
@@ -286,7 +286,7 @@ class _Inline:
     ) -> None:
         self.notes, self.strict, self.table, self.delimiters = notes, strict, table, delimiters
 
-    def write(self, nodes: Sequence[Any]) -> str:
+    def write(self, nodes: Sequence[object]) -> str:
         text = self.join(nodes)
         if not text:
             return text
@@ -557,7 +557,7 @@ def _tag(name: str, data: Data, /, **names: str) -> str:
     return "{% " + " ".join(parts) + " %}"
 
 
-def _attribute(value: Any) -> str:
+def _attribute(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
@@ -87,7 +85,7 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
     perform = call.ask
     assert perform is not None, "the dispatcher passes it with every call"
 
-    def ask(operation_id: str, path: dict[str, str], body: Any = None) -> Any:
+    def ask(operation_id: str, path: dict[str, str], body: object = None) -> object:
         return perform(call, operation_id, path, {}, body)
 
     undone = undoing.undo(call.db, caller.actor, ask, agent, since, body.before)

@@ -90,7 +90,7 @@ class SiteOAuth:
             Route(f"{_PATH}/revoke", {"POST": Action("siteOAuthRevoke", self._posted(self._revoke))}),
         ]
 
-    def _posted(self, answer: Any) -> Any:
+    def _posted(self, answer: object) -> Any:
         async def read(request: Request) -> Answer:
             self._tries.count(address_key(request.client))
             body = await request.read(MAX_FORM)

@@ -6,12 +6,13 @@ permissions, never from the text of a page or comment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import OctavoError
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -58,7 +59,7 @@ class Using(Struct, frozen=True):
         return self.actor.agent
 
     def ask(
-        self, operation: str, path: dict[str, str], query: dict[str, Any] | None = None, body: Any = None
+        self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: Any = None
     ) -> Any:
         """Return the answer of an operation. Raises RefusedTool with its message."""
         try:
@@ -72,7 +73,7 @@ class Using(Struct, frozen=True):
         path: dict[str, str],
         body: Any = None,
         *,
-        query: dict[str, Any] | None = None,
+        query: JsonObject | None = None,
         pages: int = 0,
         parent: str | None = None,
     ) -> Any:
@@ -127,7 +128,7 @@ class Using(Struct, frozen=True):
             )
 
 
-def _say(found: Any, start: int = 0) -> ToolText:
+def _say(found: object, start: int = 0) -> ToolText:
     """Return an answer as JSON text, cut to what a model reads at once. The structured content is complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
@@ -139,7 +140,7 @@ def _say(found: Any, start: int = 0) -> ToolText:
     return ToolText(part, data=found if isinstance(found, dict) else {"items": found})
 
 
-def _slim(page: dict[str, Any]) -> dict[str, Any]:
+def _slim(page: JsonObject) -> JsonObject:
     """Return the fields of a listed page that an agent needs."""
     kept = {name: page[name] for name in ("id", "title", "path", "description", "type") if page.get(name)}
     if page.get("pages"):
@@ -351,7 +352,7 @@ class WriteComment(Struct, forbid_unknown_fields=True):
 
 def _comment(on: Using, asked: WriteComment) -> ToolText:
     operation, path = _at("postCommentInSpace", asked.space, asked.change_request)
-    body: dict[str, Any] = {"body": {"markdown": asked.text}}
+    body: JsonObject = {"body": {"markdown": asked.text}}
     body |= {"page": asked.page} if asked.page else {}
     body |= {"node": asked.block} if asked.block else {}
     return _say(on.change(operation, path, body))
@@ -390,7 +391,7 @@ class ReviewChange(Struct, forbid_unknown_fields=True):
 
 def _review(on: Using, asked: ReviewChange) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
-    body: dict[str, Any] = {"status": asked.status}
+    body: JsonObject = {"status": asked.status}
     body |= {"comment": {"markdown": asked.text}} if asked.text else {}
     return _say(on.change("submitChangeRequestReview", path, body))
 
@@ -418,7 +419,7 @@ _PLACES = 5
 """Maximum number of pages that a check names for one broken link."""
 
 
-def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
+def _brief_conflict(conflict: Mapping[str, object]) -> JsonObject:
     return {
         name: f"{value[:_BRIEF]}…" if isinstance(value, str) and len(value) > _BRIEF else value
         for name, value in conflict.items()
@@ -426,13 +427,13 @@ def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _brief_link(link: dict[str, Any]) -> dict[str, Any]:
+def _brief_link(link: JsonObject) -> JsonObject:
     places = link["locationReferences"]
     found = {"to": _brief_reference(link["targetReference"])}
     return found | {"on": [_brief_reference(place) for place in places[:_PLACES]], "places": len(places)}
 
 
-def _brief_reference(reference: dict[str, Any]) -> dict[str, Any]:
+def _brief_reference(reference: JsonObject) -> JsonObject:
     """Return the target of a reference and what refers to it, without further details."""
     kind = reference["kind"]
     of = reference.get(kind)
@@ -451,7 +452,7 @@ class Gaps(Struct, forbid_unknown_fields=True):
 def _gaps(on: Using, asked: Gaps) -> ToolText:
     path = {"organizationId": on.organization_id, "siteId": asked.site}
 
-    def count(event: str, by: str, limit: int, *more: dict[str, Any]) -> list[Any]:
+    def count(event: str, by: str, limit: int, *more: Mapping[str, object]) -> list[Any]:
         body = {
             "range": asked.days,
             "select": [{"column": "eventsCount"}],
@@ -468,7 +469,7 @@ def _gaps(on: Using, asked: Gaps) -> ToolText:
     opened = {words for words, _ in count("search_open_result", "eventSearchQuery", 1000)}
     searched = count("search_type_query", "eventSearchQuery", 200)
     missed = [{"words": words, "count": n} for words, n in searched if words and words not in opened]
-    told: dict[str, Any] = {
+    told: JsonObject = {
         "searchedWithoutOpening": missed[:100],
         "asked": count("ask_question", "page", 50),
     }

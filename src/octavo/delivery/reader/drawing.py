@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,6 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from octavo.core.document.urls import FRAME_HOSTS
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import join_address
 from octavo.sites.fonts.built_in import font_files, read_font
 from octavo.sites.openapi.code_samples import templates
@@ -282,7 +282,7 @@ def draw_page(site: SiteView, page: SitePageView) -> str:
     )
 
 
-def _structured_data(site: SiteView, page: SitePageView) -> dict[str, Any] | None:
+def _structured_data(site: SiteView, page: SitePageView) -> JsonObject | None:
     """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page they must not
     list."""
     here = page.canonical

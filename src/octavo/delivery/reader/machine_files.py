@@ -10,11 +10,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
 from octavo.kit.db.database import Transaction
@@ -255,7 +256,7 @@ def well_known(tx: Transaction, visit: SiteVisit, path: str, mcp: str | None) ->
     return (msgspec.json.format(msgspec.json.encode(made), indent=2), "application/json") if made else None
 
 
-def _cards(tx: Transaction, visit: SiteVisit, mcp: str | None) -> dict[str, Any]:
+def _cards(tx: Transaction, visit: SiteVisit, mcp: str | None) -> JsonObject:
     start, title, name = visit.published, visit.site.title, _skill_name(visit)
     about = f"Answers questions about {title} from its published documentation."
     text = skill_text(tx, visit, mcp).encode()
@@ -267,7 +268,7 @@ def _cards(tx: Transaction, visit: SiteVisit, mcp: str | None) -> dict[str, Any]
         "url": address,
         "digest": f"sha256:{hashlib.sha256(text).hexdigest()}",
     }
-    cards: dict[str, Any] = {
+    cards: JsonObject = {
         "agent-skills/index.json": {"$schema": _SKILL_SCHEMA, "skills": [skill]},
         "skills/index.json": {"skills": [{"name": name, "description": about, "files": ["SKILL.md"]}]},
     }

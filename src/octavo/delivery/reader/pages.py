@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from itertools import groupby, islice
-from typing import Any
 from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
@@ -26,6 +25,7 @@ from octavo.core.document.parts import emoji, text_of
 from octavo.core.document.portable import portable
 from octavo.core.document.urls import safe_url
 from octavo.core.icons import icon
+from octavo.core.json_types import JsonObject
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.sentences import sentences, shorten
@@ -240,7 +240,7 @@ class PageBuilder:
             item.content or ""
         )
 
-    def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
+    def link(self, ref: JsonObject) -> HtmlTarget | None:
         """Return the target of a resolved reference."""
         kind = ref.get("kind")
         if kind == "anchor" and "page" not in ref:
@@ -261,7 +261,7 @@ class PageBuilder:
             # A reference that is still relative matches no file of the space.
         return None
 
-    def _page_target(self, ref: dict[str, Any]) -> HtmlTarget | None:
+    def _page_target(self, ref: JsonObject) -> HtmlTarget | None:
         there = self._others.find(ref["space"]) if "space" in ref else self._visit
         page = there.view.tree.page(ref["page"]) if there is not None else None
         shown = there.view.tree.first_document(page) if there is not None and page is not None else None
@@ -275,7 +275,7 @@ class PageBuilder:
             icon=page.icon,
         )
 
-    def _file(self, ref: dict[str, Any]) -> Asset | None:
+    def _file(self, ref: JsonObject) -> Asset | None:
         if ref.get("kind") == "file":
             return self._file_url(ref["file"])
         url = ref.get("url")
@@ -290,14 +290,14 @@ class PageBuilder:
 
     # --- text ---------------------------------------------------------------------------------------------
 
-    def _authentication(self, spec: str, link: Callable[[dict[str, Any]], HtmlTarget | None]) -> str | None:
+    def _authentication(self, spec: str, link: Callable[[JsonObject], HtmlTarget | None]) -> str | None:
         """Return the URL of the page on authentication with an API."""
         found = find_authentication(self._tree, spec)
         target = link({"kind": "page", "page": found}) if found is not None else None
         return target.href if target is not None else None
 
-    def _try_it(self, page: Page, origins: list[str]) -> Callable[[dict[str, Any]], str]:
-        def address(data: dict[str, Any]) -> str:
+    def _try_it(self, page: Page, origins: list[str]) -> Callable[[JsonObject], str]:
+        def address(data: JsonObject) -> str:
             origins.extend(["", *data["origins"]])
             query = {"page": page.id, "spec": data["spec"], "operation": data["operation"]}
             return f"{self._visit.base}~try?{urlencode(query)}"
@@ -315,15 +315,15 @@ class PageBuilder:
         asker = requester_at(self._tx, self._view.state.space_id, None)
         return find_operation(self._tx, asker, blocks, spec, key)
 
-    def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[dict[str, Any]], str | None]:
-        def address(data: dict[str, Any]) -> str | None:
+    def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[JsonObject], str | None]:
+        def address(data: Mapping[str, object]) -> str | None:
             if not noted.ask("has_block", data["integration"], data["block"]):
                 return None
             return f"{self._visit.base}~block?{urlencode({'page': page.id, 'block': block_key(data)})}"
 
         return address
 
-    def find_block(self, page: Page, key: str) -> dict[str, Any] | None:
+    def find_block(self, page: Page, key: str) -> JsonObject | None:
         """Return the integration block that the page shows to its visitor, by the key in its URL."""
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(
             page, ("integration", "code")
@@ -694,7 +694,7 @@ class PageBuilder:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
 
-        def address(ref: dict[str, Any]) -> str | None:
+        def address(ref: Mapping[str, object]) -> str | None:
             target = noted.link(ref)
             if target is None or target.href is None:
                 return None

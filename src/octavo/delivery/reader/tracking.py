@@ -92,7 +92,7 @@ def _make_pending(
     request: Request,
     make: Callable[..., Event],
     location: VisitorLocation,
-    values: Mapping[str, Any] = _NOTHING,
+    values: Mapping[str, object] = _NOTHING,
 ) -> _PendingEvent:
     find = request.headers.get
     cookie = find(b"cookie")
@@ -225,7 +225,7 @@ def record_event(
     visit: SiteVisit,
     location: VisitorLocation,
     make: Callable[..., Event],
-    **said: Any,
+    **said: object,
 ) -> None:
     """Record an event at a location: what ``make`` returns for a session and ``said``."""
     if not visit.admission.preview:

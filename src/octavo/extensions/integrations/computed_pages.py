@@ -14,6 +14,7 @@ from octavo.content.revisions.computing import ComputedSource, ComputeInput, see
 from octavo.core.document.nodes import Block, Document, Inline, walk
 from octavo.core.emoji import find_emoji
 from octavo.core.free_names import free_name
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest
 from octavo.kit.texts import NOT_BLANK, pattern
@@ -42,7 +43,7 @@ class InputDocument(_InputPage, tag="document"):
 
 
 class InputLink(_InputPage, tag="link"):
-    target: dict[str, Any]
+    target: JsonObject
 
 
 class InputComputed(_InputPage, tag="computed"):
@@ -96,7 +97,7 @@ class _Pages:
             computed=self._computed(getattr(page, "computed", UNSET)),
         )
 
-    def _target(self, target: dict[str, Any], where: str) -> dict[str, Any]:
+    def _target(self, target: JsonObject, where: str) -> JsonObject:
         named = _TARGETS.get(str(target.get("kind")))
         if named is None or not isinstance(target.get(named), str):
             raise BadRequest(
@@ -111,11 +112,11 @@ class _Pages:
         taken.add(slug)
         return slug
 
-    def _computed(self, source: ComputedSource | UnsetType) -> dict[str, Any] | None:
+    def _computed(self, source: ComputedSource | UnsetType) -> JsonObject | None:
         if source is UNSET:
             return None
         source.seed = self._asked.seed
-        found: dict[str, Any] = to_builtins(source)
+        found: JsonObject = to_builtins(source)
         return found
 
 
@@ -138,7 +139,7 @@ def with_own_pages(document: Document, source: ComputedSource) -> Document:
     return document
 
 
-def _own(ref: dict[str, Any], seed: str) -> dict[str, Any]:
+def _own(ref: JsonObject, seed: str) -> JsonObject:
     named = ref.get("page")
     if ref.get("kind") not in ("page", "anchor") or not isinstance(named, str) or "space" in ref:
         return ref

@@ -150,7 +150,7 @@ class _Question:
         _fetched.of(context.db).put(self.made_of, found, 500 + len(found.answer))
 
 
-def _hash(*parts: Any) -> str:
+def _hash(*parts: object) -> str:
     return blake2b(msgspec.json.encode(parts, order="sorted"), digest_size=24).hexdigest()
 
 

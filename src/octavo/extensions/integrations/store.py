@@ -123,7 +123,7 @@ def _place(row: tuple[Any, ...]) -> PlaceRow:
     return PlaceRow(*values)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
@@ -448,7 +448,7 @@ def insert_installation(
     )
 
 
-def update_installation(tx: Transaction, installation_id: str, **values: Any) -> None:
+def update_installation(tx: Transaction, installation_id: str, **values: object) -> None:
     """Set the given columns; lists become JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
@@ -592,7 +592,7 @@ def insert_place(
     )
 
 
-def update_place(tx: Transaction, place: PlaceRow, **values: Any) -> None:
+def update_place(tx: Transaction, place: PlaceRow, **values: object) -> None:
     """Set the given columns; lists become JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(

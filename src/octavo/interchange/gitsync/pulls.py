@@ -101,7 +101,7 @@ def _given(credential: Credential | None) -> Credential:
     return credential
 
 
-def _ask(fetcher: Fetcher, request: ProviderRequest) -> Any:
+def _ask(fetcher: Fetcher, request: ProviderRequest) -> object:
     answer = fetcher.fetch(request.url, "GET", request.headers, request.body, _LIMITS)
     if answer.status != 200:
         raise Unavailable(
@@ -122,20 +122,20 @@ def read_pull(provider: str, said: Any, target: str) -> Pull | None:
     return found
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return clean(value)
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise TypeError
     return str(value)
 
 
 def _pull(
-    number: str, title: str, url: str, branch: str | None, ref: str | None, state: str, merged: Any
+    number: str, title: str, url: str, branch: str | None, ref: str | None, state: str, merged: object
 ) -> Pull:
     state = {"open": "open", "opened": "open", "merged": "merged"}.get(state.lower(), "closed")
     commit = merged if isinstance(merged, str) and len(merged) == 40 else None
@@ -171,7 +171,7 @@ def _github(said: Mapping[str, Any], target: str) -> Pull | None:
     )
 
 
-def _gitlab(said: Mapping[str, Any], target: str) -> Pull | None:
+def _gitlab(said: Mapping[str, object], target: str) -> Pull | None:
     if _text(said["target_branch"]) != target:
         return None
     number = _number(said["iid"])

@@ -34,6 +34,7 @@ from octavo.core.import_plan import (
     unread_head,
     unread_text,
 )
+from octavo.core.json_types import JsonObject
 from octavo.core.links import app_hosts
 from octavo.core.merge import Versions
 from octavo.core.pages import Page
@@ -179,7 +180,7 @@ class _Reader:
             store_bodies(self.context.db, self._texts)
         self._texts = []
 
-    def file(self, path: str, entry: CommittedFile) -> dict[str, Any]:
+    def file(self, path: str, entry: CommittedFile) -> JsonObject:
         """Return the fields of a file's item, its bytes stored."""
         jobs.renew()
         data = self._bytes(path, entry)

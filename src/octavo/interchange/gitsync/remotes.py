@@ -97,7 +97,7 @@ class RemoteConnection:
         if self.remote.scheme == "file":
             return self._look_into(copy, name)
 
-        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+        def wants(refs: Any, depth: int | None = None) -> list[object]:
             oid = refs.get(name)
             if not oid:
                 return []
@@ -128,7 +128,7 @@ class RemoteConnection:
         return them; a ref that is no commit is left out."""
         chosen: dict[str, str] = {}
 
-        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+        def wants(refs: Any, depth: int | None = None) -> list[object]:
             known = {
                 bytes(name).decode("utf-8", "backslashreplace"): bytes(oid).decode()
                 for name, oid in refs.items()
@@ -181,7 +181,7 @@ class RemoteConnection:
 
         with self._client() as client:
 
-            def pack_data(have: Any, want: Any, **more: Any) -> Any:
+            def pack_data(have: object, want: object, **more: object) -> Any:
                 return copy.pack(commit, expected or above)
 
             def send() -> Any:

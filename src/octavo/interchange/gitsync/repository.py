@@ -83,7 +83,7 @@ class _Objects:
     def __len__(self) -> int:
         return len(self._oids)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return (self._find(oid) for oid in self._oids)
 
 
@@ -94,7 +94,7 @@ class _Counted:
         self._store, self._left = store, most
         self._read: dict[Any, Any] = {}
 
-    def __getitem__(self, oid: Any) -> Any:
+    def __getitem__(self, oid: Any) -> object:
         self.count()
         found = self._read.get(oid)
         if found is None:
@@ -146,7 +146,7 @@ class Repository:
             raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} is not a commit")
         return found
 
-    def _find(self, oid: bytes) -> Any:
+    def _find(self, oid: bytes) -> object:
         try:
             return self.repo.object_store[oid]  # type: ignore[index]
         except KeyError:
@@ -289,7 +289,7 @@ class Repository:
         if objects not in [alternate.path for alternate in store.alternates]:
             store.add_alternate_path(objects)
 
-    def pack(self, commit_id: str, parent: str | None) -> Any:
+    def pack(self, commit_id: str, parent: str | None) -> object:
         """Return the number and the objects of a commit that its parent lacks at the same place, for a push."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
@@ -384,7 +384,7 @@ class Repository:
         return str(commit.id.decode())
 
 
-def _entries_of(tree: Any) -> dict[bytes, tuple[int, bytes]]:
+def _entries_of(tree: object) -> dict[bytes, tuple[int, bytes]]:
     if not isinstance(tree, Tree):
         raise Stopped(Reason.DAMAGED, "The repository is incomplete.")
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}

@@ -35,6 +35,7 @@ from octavo.content.revisions.store import (
     record_git_commit,
     revision_state,
 )
+from octavo.core.json_types import JsonObject
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
@@ -142,7 +143,7 @@ def _ended_badly(
 
 
 def _tell(
-    tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: Any
+    tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: object
 ) -> None:
     organization = get_space(tx, row.space_id).organization_id
     emit(
@@ -558,10 +559,10 @@ class Sync(SyncRun[SyncRow]):
         with self.context.db.read() as tx:
             return get_body(tx, file.content).encode()
 
-    def _about(self, copy: Repository, commit: str, *, own: bool = False) -> dict[str, Any]:
+    def _about(self, copy: Repository, commit: str, *, own: bool = False) -> JsonObject:
         """Return what a revision records of a commit."""
         row = self.row
-        found: dict[str, Any] = {
+        found: JsonObject = {
             "oid": commit,
             "message": message_of(copy.commit(commit))[:10_000],
             "createdByService": own,

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.core.paths import MAX_FILE
 from octavo.core.sources import MAX_TOTAL, SourceError
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
@@ -69,7 +70,7 @@ class Api:
         self._wait = wait
         self._tick = tick
 
-    def answer(self, path: str, **query: Any) -> Any:
+    def answer(self, path: str, **query: object) -> object:
         """Return the decoded response. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
@@ -77,7 +78,7 @@ class Api:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise SourceError(f"{path}: the response isn't JSON") from None
 
-    def get(self, path: str, **query: Any) -> dict[str, Any]:
+    def get(self, path: str, **query: object) -> JsonObject:
         """Return the decoded response, an object. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
@@ -85,7 +86,7 @@ class Api:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise SourceError(f"{path}: the response isn't a JSON object") from None
 
-    def _url(self, path: str, query: Mapping[str, Any]) -> str:
+    def _url(self, path: str, query: Mapping[str, object]) -> str:
         asked = {name: value for name, value in query.items() if value is not None}
         return f"{self.base}{path}" + (f"?{urlencode(asked)}" if asked else "")
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import base64
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from html import escape
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of, path_of, read_address
 from octavo.kit.net.fetch import Fetcher
 
@@ -86,7 +87,7 @@ class Confluence:
         raw = _Space(self, space, folder).read()
         return replace(read_files(raw, folder, kind="confluence-xml"), kind="confluence")
 
-    def _all_entries(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def _all_entries(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         ending = Ending(path)
         while True:
@@ -157,7 +158,7 @@ class _Space:
         for number, _ in enumerate(self._list(f"/api/v2/spaces/{escaped(id)}/blogposts", limit=_BATCH)):
             self._object(out, "BlogPost", f"b{number}", {"contentStatus": "current"}, {})
 
-    def _cloud_page(self, out: IO[str], listed: dict[str, Any]) -> None:
+    def _cloud_page(self, out: IO[str], listed: Mapping[str, object]) -> None:
         id = text_of(listed, "id")
         at = f"/api/v2/pages/{escaped(id)}"
         try:
@@ -210,7 +211,7 @@ class _Space:
         for number, _ in enumerate(self._list("/rest/api/content", type="blogpost", **asked)):
             self._object(out, "BlogPost", f"b{number}", {"contentStatus": "current"}, {})
 
-    def _list(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def _list(self, path: str, **query: object) -> Iterator[JsonObject]:
         return self.confluence._all_entries(path, **query)
 
     # Contents of the export

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import UNSET
@@ -20,6 +20,7 @@ from octavo.core.document.page import split_page
 from octavo.core.document.writing import write
 from octavo.core.free_names import free_name
 from octavo.core.import_plan import leading_title
+from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href
 from octavo.core.pages import slugify
 from octavo.core.paths import numbered_path, unsafe_path
@@ -55,7 +56,7 @@ class HostedApi(Api):
         base = address.rstrip("/").removesuffix("/v1") + "/v1"
         super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
-    def all(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def all(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         place: str | None = None
         ending = Ending(path)
@@ -87,18 +88,18 @@ class HostedApi(Api):
         return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
 
-def object_of(value: Any) -> dict[str, Any]:
+def object_of(value: object) -> JsonObject:
     """Return the object in a response, or an empty one if it holds something else."""
     return value if isinstance(value, dict) else {}
 
 
-def list_of(value: Any, name: str) -> list[dict[str, Any]]:
+def list_of(value: object, name: str) -> list[JsonObject]:
     """Return the objects of a list with this name in a response."""
     found = object_of(value).get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def text_of(value: dict[str, Any], name: str) -> str:
+def text_of(value: Mapping[str, object], name: str) -> str:
     found = value.get(name)
     return found if isinstance(found, str) else ""
 
@@ -108,7 +109,7 @@ def escaped(id: str) -> str:
     return quote(id, safe="")
 
 
-def pages_of(value: Any) -> Iterator[dict[str, Any]]:
+def pages_of(value: object) -> Iterator[JsonObject]:
     """Yield every page of a tree as the API returns it, parents first."""
     waiting = list_of(value, "pages")[::-1]
     while waiting:
@@ -120,7 +121,9 @@ def pages_of(value: Any) -> Iterator[dict[str, Any]]:
 # --- spaces -------------------------------------------------------------------------------------------
 
 
-def open_space(remote: HostedApi, space: dict[str, Any], folder: TemporaryFiles, stack: ExitStack) -> Source:
+def open_space(
+    remote: HostedApi, space: Mapping[str, object], folder: TemporaryFiles, stack: ExitStack
+) -> Source:
     """Return a space as files. Raises SourceError."""
     id = text_of(space, "id")
     name = text_of(space, "title") or id
@@ -135,7 +138,7 @@ def open_space(remote: HostedApi, space: dict[str, Any], folder: TemporaryFiles,
     return replace(open_archive(str(place), stack, whole=True), name=name)
 
 
-def read_markdown(remote: HostedApi, at: str, page: dict[str, Any]) -> str:
+def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str:
     """Return the Markdown of a page. ``at`` is the content that the page belongs to, such as
     ``/spaces/ID/content``. Raises SourceError, and DocumentError for a page whose nodes can't be written."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
@@ -184,7 +187,7 @@ class _Reading:
         self._taken.add(path)
         return path
 
-    def _name(self, page: dict[str, Any], is_home: bool) -> None:
+    def _name(self, page: Mapping[str, object], is_home: bool) -> None:
         if page.get("type", "document") != "document" or page.get("kind") in ("group", "link"):
             return
         where = "/".join(slugify(part) for part in text_of(page, "path").split("/") if part)
@@ -209,7 +212,7 @@ class _Reading:
             self._files[path] = url
             self._files_by_id[text_of(file, "id")] = path
 
-    def _read_page(self, page: dict[str, Any]) -> None:
+    def _read_page(self, page: Mapping[str, object]) -> None:
         path = self._paths[text_of(page, "id")]
         try:
             text = read_markdown(self._remote, self._at, page)
@@ -218,7 +221,7 @@ class _Reading:
             text = ""
         self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
 
-    def _with_front_matter(self, text: str, page: dict[str, Any]) -> str:
+    def _with_front_matter(self, text: str, page: Mapping[str, object]) -> str:
         """Add the front matter and the title that the API returns separately to the Markdown."""
         front, title, body = split_page(text)
         if not leading_title(text):
@@ -243,7 +246,7 @@ class _Reading:
                 text = text.replace(url, relative_href(target, path))
         return text
 
-    def _read_include(self, content: dict[str, Any]) -> None:
+    def _read_include(self, content: Mapping[str, object]) -> None:
         id, title = text_of(content, "id"), text_of(content, "title")
         wanted = text_of(object_of(content.get("git")), "path")
         path = self._free(wanted, f"{INCLUDES}/{slugify(title)}.md")
@@ -256,7 +259,7 @@ class _Reading:
         head = "" if text.startswith("---\n") else f"---\n{write_yaml({'title': title})}---\n\n"
         self._add(path, self._rewrite_links(head + text, path))
 
-    def _entries(self, pages: list[dict[str, Any]]) -> list[SummaryEntry]:
+    def _entries(self, pages: Sequence[Mapping[str, object]]) -> list[SummaryEntry]:
         entries = []
         for page in pages:
             title, below = text_of(page, "title"), self._entries(list_of(page, "pages"))

@@ -7,7 +7,6 @@ transaction creates the revision. A process killed at any point leaves the whole
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -147,7 +146,7 @@ def import_files(
     *,
     author: str | None,
     message: str | None = None,
-    git: dict[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     progress: Progress = lambda done, total: None,
     also: Also | None = None,
 ) -> ImportOutcome:
@@ -321,7 +320,7 @@ def replace_all(
     *,
     author: str | None,
     message: str | None = None,
-    git: dict[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     also: Also | None = None,
 ) -> tuple[State, int]:
     """Make main equal to the source. Return how many pages and items differ. Raises BranchMoved."""
@@ -339,7 +338,7 @@ def _commit(
     staged: StagedFiles,
     author: str | None,
     message: str | None,
-    git: dict[str, Any] | None,
+    git: Mapping[str, object] | None,
     also: Also | None,
 ) -> tuple[State, int]:
     reads, items = staged.reads, staged.items

@@ -8,13 +8,14 @@ import hashlib
 import posixpath
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import path_of
 from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
@@ -45,7 +46,7 @@ class _Page(Struct):
     """A page of either API. ``head`` is its front matter. ``html`` tells that it isn't Markdown."""
 
     slug: str
-    head: dict[str, Any]
+    head: JsonObject
     body: str
     html: bool = False
 
@@ -160,7 +161,7 @@ class _First:
                 self._listed(pages, 0),
             )
 
-    def _listed(self, pages: list[dict[str, Any]], level: int) -> list[_Listed]:
+    def _listed(self, pages: list[JsonObject], level: int) -> list[_Listed]:
         if level > _MAX_LEVELS:
             return []
         pages = sorted(
@@ -173,7 +174,7 @@ class _First:
 
     def page(self, section: str, slug: str) -> _Page:
         said = self.api.get(f"/docs/{escaped(slug)}")
-        head: dict[str, Any] = {"title": text_of(said, "title"), "excerpt": text_of(said, "excerpt")}
+        head: JsonObject = {"title": text_of(said, "title"), "excerpt": text_of(said, "excerpt")}
         if said.get("hidden") is True:
             head["hidden"] = True
         if said.get("type") == "link":
@@ -194,7 +195,7 @@ class _First:
     def has_changelog(self) -> bool:
         return bool(self.api.answer("/changelogs", perPage=1, page=1))
 
-    def _all(self, path: str) -> Iterator[dict[str, Any]]:
+    def _all(self, path: str) -> Iterator[JsonObject]:
         ending = Ending(path)
         number = 1
         while True:
@@ -226,7 +227,7 @@ class _Second:
         kind = "guides" if section == "docs" else "reference"
         said = object_of(self.api.get(f"{self.at}/{kind}/{escaped(slug)}").get("data"))
         content = object_of(said.get("content"))
-        head: dict[str, Any] = {"title": text_of(said, "title"), "excerpt": text_of(content, "excerpt")}
+        head: JsonObject = {"title": text_of(said, "title"), "excerpt": text_of(content, "excerpt")}
         if object_of(said.get("privacy")).get("view") == "anyone_with_link":
             head["hidden"] = True
         if said.get("type") == "link":
@@ -369,11 +370,11 @@ def _make_default(made: Source, title: str) -> Source:
     return join_parts(made.parts, structure)
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
+def _objects(value: object) -> list[JsonObject]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _listed_pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
+def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
     """Yield the entries of a list of the second API, page after page."""
     ending = Ending(path)
     number = 1
@@ -386,7 +387,7 @@ def _listed_pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
         ending.check(str(number))
 
 
-def _tree(pages: list[dict[str, Any]]) -> list[_Listed]:
+def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
     """Return the pages of a category as a tree. They are listed in order, and each names its parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {

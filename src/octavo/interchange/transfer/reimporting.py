@@ -6,8 +6,7 @@ any point leaves the existing content intact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -56,11 +55,11 @@ def import_source(
     whole: bool = False,
     state_of: str = "",
     author: str | None = None,
-    git: dict[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportOutcome:
-    """Import a source into main, as one revision. Content from an earlier import follows the source where nobody
-    edited it, and is merged where somebody did. Content that people added stays.
+    """Import a source into main, as one revision. Content from an earlier import follows the source if no one
+    edited it, and is merged otherwise. Content that people added stays.
 
     ``identity`` identifies the source. ``whole`` replaces the content of the space with the source. ``state_of``
     returns an identifier of the state of the source, if known (``known_state``). Raises BadRequest if both sides
@@ -173,7 +172,7 @@ class _CommandImport:
         state_of: str,
         staged: StagedFiles,
         author: str | None,
-        git: dict[str, Any] | None,
+        git: Mapping[str, object] | None,
     ) -> None:
         self._context, self._space_id, self._identity = context, space_id, identity
         self._state_of = state_of

@@ -76,7 +76,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     repository = stack.enter_context(Repo.init_bare(stack.enter_context(TemporaryFolder("git"))))
     chosen: list[bytes] = []
 
-    def wants(refs: Any, depth: int | None = None) -> list[Any]:
+    def wants(refs: Any, depth: int | None = None) -> list[object]:
         found = {bytes(name): bytes(sha) for name, sha in refs.items() if sha}
         chosen.append(_wanted(found, ref, None))
         return [chosen[0]]

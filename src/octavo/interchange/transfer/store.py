@@ -140,7 +140,7 @@ def insert_run(
     change_id: str | None,
     page_id: str | None,
     user_id: str,
-    source: Any,
+    source: object,
     preview: bool = False,
     origin: str | None = None,
     identity: str | None = None,
@@ -271,12 +271,12 @@ def end_run(
     status: str,
     *,
     problems: Sequence[Problem] = (),
-    pages: Sequence[Any] = (),
+    pages: Sequence[object] = (),
     error: str | None = None,
     revision: str | None = None,
-    plan: Any = None,
+    plan: object = None,
     folder: str | None = None,
-    changes: Any = None,
+    changes: object = None,
 ) -> bool:
     """End a run that isn't over. Return False if it is. ``folder`` and ``changes`` are as in ``ImportRunRow``. Problems
     beyond ``MAX_PROBLEMS`` are only counted."""

@@ -116,7 +116,7 @@ def _postgres_tables(tx: Transaction) -> Iterator[Schema]:
         )
 
 
-def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: Any) -> Iterator[RowDict]:
+def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: object) -> Iterator[RowDict]:
     """Yield rows in the order of their primary key, one batch in memory at a time."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)
     after = f"({key}) > ({', '.join(f':after_{name}' for name in table.key)})"

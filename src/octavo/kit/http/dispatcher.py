@@ -103,7 +103,7 @@ SMALL_BODY = 64 * 1024
 """Bytes of a body that are received before the sender is known."""
 
 
-def invalid(error: msgspec.ValidationError, place: str, type: Any) -> BadRequest:
+def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
     """Return the error for an exception of msgspec, such as "title: must be a string, not an integer".
 
     ``place`` names the whole where msgspec names no field. ``type`` is the type of the whole.
@@ -266,8 +266,8 @@ class Dispatcher:
         return msgspec.structs.replace(answer, threads=pool.threads, sent=give_back)
 
     def ask(
-        self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
-    ) -> Any:
+        self, call: Call, operation_id: str, path: dict[str, str], query: Mapping[str, object], body: object
+    ) -> object:
         """Return the response of another operation of the table to the caller of ``call``, with the same
         checks, limits, and effects as a separate request.
 
@@ -391,7 +391,7 @@ class Dispatcher:
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
-                raise NotFound("There is no page at this URL.")
+                raise NotFound("This URL doesn't exist. Check its path.")
         arguments: dict[str, Any] = {name: given[param] for name, param in operation.path_parameters.items()}
         if operation.needs is not PUBLIC:
             # Operations that are closed to visitors check this themselves.
@@ -403,7 +403,7 @@ class Dispatcher:
             call.organization_id = getattr(proof, "organization_id", "")
         return arguments
 
-    def _query(self, call: Call) -> Any:
+    def _query(self, call: Call) -> object:
         operation = call.operation
         newer = NEWER.get(operation.id, NewerFields()).query
         values: dict[str, Any] = {}
@@ -436,7 +436,7 @@ class Dispatcher:
                 raise BadRequest(f"{name}: `{value}` is not a valid value")
         return query
 
-    def _body(self, call: Call, decoder: BodyDecoder) -> Any:
+    def _body(self, call: Call, decoder: BodyDecoder) -> object:
         operation = call.operation
         if operation.body is RawBody:
             content_type = call.headers.get(b"content-type", b"").decode("latin-1")
@@ -523,7 +523,7 @@ class Dispatcher:
             content_type="text/event-stream", headers=headers, pushed=lambda: self._hub.follow(listener)
         )
 
-    def _present(self, call: Call, value: Any) -> Answer:
+    def _present(self, call: Call, value: object) -> Answer:
         operation = call.operation
         status, headers = operation.status, call.response_headers
         if operation.returns is Deletion and isinstance(value, bool):

@@ -224,7 +224,7 @@ def _camel(name: str) -> str:
     return head + "".join(word.title() for word in tail)
 
 
-def _without_none(annotation: Any) -> tuple[Any, bool]:
+def _without_none(annotation: object) -> tuple[Any, bool]:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         kept = [a for a in typing.get_args(annotation) if a is not types.NoneType]
         if len(kept) < len(typing.get_args(annotation)):
@@ -257,7 +257,7 @@ def _required_fields(query: Any) -> frozenset[str]:
     return frozenset(f.encode_name for f in msgspec.structs.fields(query) if f.required)
 
 
-def _read_answer(id: str, method: Method, annotation: Any, declared: Any) -> Any:
+def _read_answer(id: str, method: Method, annotation: object, declared: object) -> object:
     """Return the type of an operation's answer: None for an empty one.
 
     ``annotation``: of what the handler returns. ``declared``: what the declaration says, because the handler
@@ -281,7 +281,7 @@ def _read_answer(id: str, method: Method, annotation: Any, declared: Any) -> Any
     return None if answer is types.NoneType else answer
 
 
-def _proofs_of(annotation: Any) -> list[type]:
+def _proofs_of(annotation: object) -> list[type]:
     """Return the types of proof objects that an argument may have; none if it is something else."""
     members = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     return list(members) if all(isinstance(one, type) and one in _PROOFS for one in members) else []
@@ -305,8 +305,8 @@ class Area(Struct, frozen=True):
         method: Method,
         path: str,
         *,
-        needs: Any,
-        returns: Any = None,
+        needs: object,
+        returns: object = None,
         status: int | None = None,
         errors: tuple[int, ...] = (),
         quick: bool = False,

@@ -61,7 +61,7 @@ class TracedCursor(Protocol):
 
     @property
     def rowcount(self) -> int: ...
-    def fetchone(self) -> tuple[Any, ...] | None: ...
+    def fetchone(self) -> tuple[object, ...] | None: ...
     def fetchall(self) -> list[tuple[Any, ...]]: ...
 
 
@@ -100,7 +100,7 @@ class Span:
         """Wrap a function so that the time until it starts is recorded as waiting for a turn."""
         asked = time.perf_counter()
 
-        def begin(*arguments: Any) -> T:
+        def begin(*arguments: object) -> T:
             self.waited_seconds += time.perf_counter() - asked
             return function(*arguments)
 
@@ -318,7 +318,7 @@ def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], T
     if _tracer is None:
         return execute
 
-    def measure(sql: str, parameters: Any) -> TracedCursor:
+    def measure(sql: str, parameters: object) -> TracedCursor:
         made = _current.get()
         if made is None:
             return execute(sql, parameters)
@@ -352,7 +352,7 @@ class _TimedCursor:
         finally:
             self._span.database_seconds += time.perf_counter() - began
 
-    def fetchone(self) -> tuple[Any, ...] | None:
+    def fetchone(self) -> tuple[object, ...] | None:
         return self._timed(self._cursor.fetchone)
 
     def fetchall(self) -> list[tuple[Any, ...]]:

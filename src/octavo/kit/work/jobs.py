@@ -180,7 +180,7 @@ def enqueue(
     organization: str | None = None,
     key: str | None = None,
     run_at: int | None = None,
-    **payload: Any,
+    **payload: object,
 ) -> None:
     """Add a job to the transaction; workers of this process wake once it commits.
 
@@ -218,7 +218,7 @@ def finish(tx: Transaction) -> None:
         raise LeaseLost(run.id)
 
 
-def advance(tx: Transaction, **payload: Any) -> None:
+def advance(tx: Transaction, **payload: object) -> None:
     """Note with the transaction that a part of the job of this thread is done: whatever happens from now on, the job
     goes on with the payload as it is with these values, all of its attempts, and its whole time.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Area, Call, Reply
 from octavo.organization.access.auditing import audit
@@ -33,12 +34,12 @@ def _reply(value: Any, status: int = 200, shape: wire.ShapeQuery | None = None) 
     return Reply(wire.encode(value, shape), status, headers)
 
 
-def _user_state(row: store.ScimUserRow) -> dict[str, Any]:
+def _user_state(row: store.ScimUserRow) -> JsonObject:
     return {"email": row.email, "name": row.display_name, "active": row.active, "externalId": row.external_id}
 
 
 def _audit_user(
-    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: Any
+    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: object
 ) -> None:
     # Changes to people who have not accepted yet are recorded with their invitation.
     if row.user_id is not None:
@@ -57,19 +58,19 @@ def _audit_change(
     _audit_user(tx, call, org, action, after, before=was, after=is_now)
 
 
-def _group_state(tx: Transaction, row: store.ScimGroupRow) -> dict[str, Any]:
+def _group_state(tx: Transaction, row: store.ScimGroupRow) -> JsonObject:
     members = store.group_members(tx, [row.id])[row.id]
     return {"title": row.title, "externalId": row.external_id, "members": [member[0] for member in members]}
 
 
 def _audit_group(
-    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: Any
+    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: object
 ) -> None:
     if states.get("before") != states.get("after"):
         audit(tx, call.actor, action, org.organization_id, ("team", group_id), **states)
 
 
-def _config(call: Call, organization_id: str) -> dict[str, Any]:
+def _config(call: Call, organization_id: str) -> JsonObject:
     unsupported = {"supported": False}
     return {
         "schemas": [CONFIG],

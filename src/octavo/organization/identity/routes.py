@@ -3,10 +3,9 @@ accounts."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import UNSET
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
@@ -66,8 +65,8 @@ def _audit_own_account(
     action: str,
     *,
     only: str | None = None,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """Record a change that the caller made to their own account in their organizations' audit logs."""
     actor: Actor = call.actor
@@ -502,7 +501,7 @@ def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
     return True
 
 
-def _token_state(row: store.TokenRow) -> dict[str, Any]:
+def _token_state(row: store.TokenRow) -> JsonObject:
     return {"token": row.id, "name": row.name, "scopes": row.scopes, "expiresAt": row.expires_at}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -203,7 +204,7 @@ def change_hostname(tx: Transaction, org: OrgRow, hostname: str) -> None:
     update_organization(tx, org.id, {"hostname": hostname})
 
 
-def update_organization(tx: Transaction, organization_id: str, columns: dict[str, Any]) -> None:
+def update_organization(tx: Transaction, organization_id: str, columns: Mapping[str, object]) -> None:
     assignments = ", ".join(f"{name} = :{name}" for name in columns)
     tx.run(f"UPDATE organizations SET {assignments} WHERE id = :row", row=organization_id, **columns)
 

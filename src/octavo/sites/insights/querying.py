@@ -93,7 +93,7 @@ class _Question:
         self.where = ["e.site_id = :site", self._sight.where]
         self._host = host
 
-    def bind(self, value: Any) -> str:
+    def bind(self, value: object) -> str:
         name = f"p{len(self.parameters)}"
         self.parameters[name] = value
         return f":{name}"
@@ -164,7 +164,7 @@ class _Question:
         return found if condition.operator == "in" else f"NOT COALESCE({found}, 1 = 0)"
 
 
-def _value(place: str, name: str, value: Any) -> Any:
+def _value(place: str, name: str, value: object) -> object:
     if value is None:
         return None
     if name == "datetime":
@@ -257,7 +257,7 @@ def _time_range(range: str | Range) -> tuple[int, int]:
     return moment - _PRESETS[range], moment + 1
 
 
-def _present(column: QueryColumn, cells: tuple[Any, ...]) -> Any:
+def _present(column: QueryColumn, cells: tuple[Any, ...]) -> object:
     """Return the value of a column from the cells of its expressions."""
     name = column.column
     if name in _ALWAYS_NULL:

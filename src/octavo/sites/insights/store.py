@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, structs
@@ -93,7 +93,7 @@ def aggregate(
     group_by: list[str],
     order: str,
     limit: int,
-    parameters: dict[str, Any],
+    parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return the rows of a query. Everything but the parameters is SQL written by Octavo."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
@@ -108,7 +108,13 @@ def aggregate(
 
 
 def list_segments(
-    tx: Transaction, site_id: str, since: int, limit: int, prefix: str, where: str, parameters: dict[str, Any]
+    tx: Transaction,
+    site_id: str,
+    since: int,
+    limit: int,
+    prefix: str,
+    where: str,
+    parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return (claims, events, visitors, sessions) of visitors with the same claims, most active first, for
     the events that match ``where``, which follows ``prefix``."""

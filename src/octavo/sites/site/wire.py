@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
@@ -187,7 +189,7 @@ def proxied_path(site: SiteRow) -> str:
     return f"{PROXIED}{site.id}"
 
 
-def _public_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
+def _public_ads(ads: Mapping[str, object] | None) -> JsonObject | UnsetType:
     """Return ad settings without what is only for the ad network."""
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -101,7 +100,7 @@ def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Ans
     def make() -> ToolResult:
         notes: list[EventNote] = []
 
-        def note(location: VisitorLocation, make: Callable[..., Event], **said: Any) -> None:
+        def note(location: VisitorLocation, make: Callable[..., Event], **said: object) -> None:
             notes.append(EventNote(location, make, said))
 
         reading = _reading(view, visit, note)

@@ -30,7 +30,7 @@ _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
 
 
-def _given(**values: Any) -> dict[str, Any]:
+def _given(**values: object) -> dict[str, Any]:
     """Return the columns to set, without omitted ones."""
     return {name: value for name, value in values.items() if value is not UNSET}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -222,7 +222,7 @@ def neighbors(
     }
 
 
-def _neighbor(pointer: Any, field: str) -> StructurePart | None:
+def _neighbor(pointer: object, field: str) -> StructurePart | None:
     match pointer:
         case SectionPointer():
             return StructurePart("site-section", pointer.site_section, field)
