@@ -18,8 +18,10 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from octavo.core.sources import Brand, Source
 from octavo.delivery.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
 from octavo.delivery.visits.authorization import SiteVisit
+from octavo.interchange.readers.layout import Layout
 from octavo.kit.http.operation import TABLE, list_proofs
 from octavo.kit.work import jobs
 from octavo.operations.installation import load_packages
@@ -257,6 +259,12 @@ def test_the_readers_of_imports_stand_alone() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("value", [Source, Brand, Layout])
+def test_what_readers_take_and_return_are_values(value: type[Struct]) -> None:
+    """Nothing can be set in them after they are made."""
+    assert value.__struct_config__.frozen
+
+
 def _module(path: Path) -> tuple[str, ...]:
     return path.relative_to(SRC).with_suffix("").parts
 
@@ -437,7 +445,6 @@ OWN_ADDRESSES = {
     "core/links.py",
     "sites/site/redirects/resolving.py",
     "extensions/integrations/invoking.py",  # that of the installation
-    "organization/identity/saml/responses.py",
     "operations/admin/static_export.py",
     "delivery/renderers/notifying.py",
     "delivery/visits/admission.py",  # made of it

@@ -310,7 +310,7 @@ def test_an_excerpt_begins_where_it_says_most() -> None:
     assert "Zeppelins need a ladder." in excerpt(text, ["zeppelin", "ladder"])
 
 
-def test_slow_models_keep_nobody_waiting(world: World, server: ModelServer) -> None:
+def test_slow_models_delay_no_one_else(world: World, server: ModelServer) -> None:
     """Neither readers and writers, nor another organization that asks."""
     go = threading.Event()
     places = world.context.questions

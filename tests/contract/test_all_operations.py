@@ -71,7 +71,7 @@ def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
-def test_keys_that_nobody_reads(world: World, operation: Operation) -> None:
+def test_unknown_keys_are_refused_or_named(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     given = sample.body_for(world.home)
     if isinstance(given, list):

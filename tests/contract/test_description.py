@@ -39,7 +39,7 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.sqlite_first
-def test_it_is_at_both_addresses(world: World) -> None:
+def test_the_description_is_served_at_both_urls(world: World) -> None:
     found = [world.call("nobody", "GET", f"{URL}{path}") for path in ("/openapi.json", "/v1/openapi.json")]
     assert found[0].content == found[1].content
     assert found[0].json()["openapi"].startswith("3.1")

@@ -158,7 +158,7 @@ def test_moves_that_make_a_circle():
     assert [(note.kind, note.id, note.before) for note in result.notes] == [("cycle", "b", ["a", "W"])]
 
 
-def test_a_circle_through_pages_nobody_touched():
+def test_a_cycle_through_untouched_pages():
     one, two = replace(A, id="m1", parent="a"), replace(A, id="m2", parent="b")
     ours = {page.id: page for page in (replace(A, parent="m2"), B, one, two)}
     result = merge_pages(
@@ -178,7 +178,7 @@ def test_two_pages_with_one_slug_and_file():
     assert {note.kind for note in result.notes} == {"slug", "path", "rank"}
 
 
-def test_a_slug_taken_by_a_page_nobody_touched():
+def test_a_slug_taken_by_an_untouched_page():
     other = Page(id="o", parent="b", rank="A", slug="taken")
     pages = [A, B, replace(C, parent="a")]
     result = merge_pages(

@@ -112,7 +112,7 @@ def test_where_there_is_no_manifest(tmp_path):
         read_manifest(tmp_path)
 
 
-def test_keys_that_nobody_reads_are_named(write):
+def test_unknown_keys_are_named(write):
     (sentence,) = read_manifest(write(GOOD + "scope: []")).unknown
     assert sentence.endswith("unknown key 'scope'; did you mean 'scopes'?")
 

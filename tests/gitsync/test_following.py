@@ -100,7 +100,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
 
 
 @pytest.mark.sqlite_first
-def test_who_pushed_cannot_approve(synced: Branches) -> None:
+def test_people_who_pushed_cannot_approve(synced: Branches) -> None:
     world = synced.world
     with world.context.db.read() as tx:
         mails = dict(tx.all("SELECT id, email FROM users"))
@@ -206,7 +206,7 @@ def test_a_change_request_is_pushed_as_a_branch_and_goes_on_there(synced: Branch
     assert synced.exported() == developer.read()
 
 
-def test_a_push_that_was_cut_off_is_not_taken_for_somebody_elses(
+def test_an_interrupted_push_is_recognized_as_our_own(
     synced: Branches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from octavo.interchange.gitsync.remotes import RemoteConnection

@@ -119,7 +119,7 @@ def test_a_space_has_the_pages_that_an_integration_gives(world, menu):
     assert len(asked(world)) == 1
 
 
-def test_it_is_asked_again_when_what_it_is_of_changes(world, menu):
+def test_a_source_is_computed_again_when_its_dependencies_change(world, menu):
     space = put_on_page(world, source())
     work(world)
     path = f"/integrations/chat/installations/{menu['id']}"

@@ -135,7 +135,7 @@ def _describe(name: str) -> ApiDescription:
 
 
 @pytest.mark.parametrize("name", AWKWARD)
-def test_it_is_drawn_within_bounds(name: str) -> None:
+def test_awkward_specifications_are_drawn_within_bounds(name: str) -> None:
     begin = time.process_time()
     description = _describe(name)
     operation = description.operations["post /things/{id}"]

@@ -103,7 +103,7 @@ def test_references_that_lead_out_or_nowhere(reference: str) -> None:
     assert found[0].line > 5
 
 
-def test_what_nobody_follows_may_be_missing() -> None:
+def test_unused_references_can_be_missing() -> None:
     """Real descriptions have mappings to files that bundling removed, and patterns in other dialects."""
     text = (
         HEAD.replace("3.1.0", "3.0.3")
@@ -534,7 +534,7 @@ json_values = st.recursive(
     json_values,
     st.sampled_from(METHODS),
 )
-def test_whatever_stands_where_nothing_checks_is_drawn(operation: Any, schema: Any, method: str) -> None:
+def test_unchecked_parts_of_a_specification_are_drawn(operation: Any, schema: Any, method: str) -> None:
     data = {"paths": {"/a": {method: operation}}, "components": {"schemas": {"A": schema}}, "tags": [schema]}
     description = ApiDescription(data)
     description.tags()

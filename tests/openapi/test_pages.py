@@ -1402,7 +1402,7 @@ def test_the_api_gives_the_blocks_themselves(world: World, site) -> None:
     assert page["document"]["nodes"][-1]["data"]["path"] == "/stores"
 
 
-def test_somebody_who_may_not_see_the_specification(world: World) -> None:
+def test_people_without_access_to_the_specification(world: World) -> None:
     source = {
         "type": "builtin:openapi",
         "props": {"models": True},

@@ -322,7 +322,7 @@ def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
         site="Kettle",
         address="https://docs.example.com/",
         logo="logo.png",
-        colours={"accent": (0.5, 0.1, 150.0)},
+        colors={"accent": (0.5, 0.1, 150.0)},
         text=faces_of(tmp_path, "RobotoSlab", "text"),
         mono=faces_of(tmp_path, "JetBrainsMono", "mono"),
     )
@@ -366,7 +366,7 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(printer: object, block: object) -> None:
-        raise KeyError("colour")
+        raise KeyError("color")
 
     monkeypatch.setitem(typst._BLOCKS, "hint", fail)
     monkeypatch.setattr(containing, "_reports", [])
@@ -377,7 +377,7 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     (tmp_path / "order.json").write_bytes(msgspec.json.encode(order))
     compiling.main([str(tmp_path)])
     result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=PrintResult)
-    assert result.contained == [ContainedFailure("typst", "KeyError('colour')", 2)]
+    assert result.contained == [ContainedFailure("typst", "KeyError('color')", 2)]
 
 
 def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:

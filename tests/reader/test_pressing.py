@@ -260,7 +260,7 @@ NAMES = [
     st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5),
     st.dictionaries(st.text("ab$", max_size=3), JSON, max_size=3),
 )
-def test_whatever_a_script_says_of_a_control_is_drawn_or_refused(kind, given, state):
+def test_controls_of_scripts_are_drawn_or_refused(kind, given, state):
     output = {
         "type": "element",
         "element": {"type": "block", "children": [{**given, "type": kind}]},

@@ -75,7 +75,7 @@ def site(world, tmp_path):
         ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", False),
     ],
 )
-def test_who_asks_for_markdown(accepted, wanted):
+def test_clients_that_get_markdown(accepted, wanted):
     assert prefers_markdown(accepted) is wanted
 
 
@@ -125,7 +125,7 @@ def test_markdown_says_what_the_page_shows(site):
     assert f"[Blocks](http://127.0.0.1:8001{base}parts/blocks#part), gone, rooted" in home
 
 
-def test_the_note_for_programs_comes_first_and_disturbs_nobody(site):
+def test_the_note_for_agents_comes_first_and_is_not_visible(site):
     visitor, base, _ = site
     html = visitor.get(base).text
     note = re.search(r"<p class=\"hidden-text\"([^>]*)>For AI agents: (.*?)</p>", html)

@@ -300,7 +300,7 @@ def test_what_scripts_may_not_say(site):
     assert site.events("type") == []
 
 
-def test_nobody_is_known(site):
+def test_events_identify_no_one(site):
     """No table contains IP addresses, cookies, or who typed."""
     site.get(cookie="mine=hidden-cookie", referer=f"http://sites.test{site.base}")
     site.get("~search.json?q=install", cookie="mine=hidden-cookie")

@@ -1392,7 +1392,7 @@ def test_docusaurus_without_documents_in_the_work_or_without_a_configuration():
     assert made.kind == "docusaurus" and tree(made) == {"B": {}, "A": {}}
 
 
-def test_what_nobody_sees_is_no_part_of_a_page():
+def test_invisible_parts_are_not_imported():
     made = brought(
         {
             "mkdocs.yml": "site_name: Acme\n",

@@ -263,7 +263,7 @@ def test_blocks_of_a_specification_stay_blocks(named: Named) -> None:
     assert '"openapi-operation"' in told and '"path":"/pets"' in told
 
 
-def test_nobody_of_another_organization(named: Named) -> None:
+def test_people_of_other_organizations_are_not_named(named: Named) -> None:
     """Authors can't publish names of people with whom they share no organization."""
     stranger = named.world.users["stranger"]
     named.write(f'By [Ana](user:{stranger} "mention").', "by")

@@ -49,7 +49,7 @@ def _filled(*first: str) -> str:
     return done.stdout
 
 
-def test_who_opens_an_installation_has_all_that_modules_register(tmp_path: Path) -> None:
+def test_opening_an_installation_loads_all_registrations(tmp_path: Path) -> None:
     opened = _filled(
         "from octavo.operations.installation import open_context, close_context",
         "from octavo.settings import load",
@@ -62,7 +62,7 @@ def test_who_opens_an_installation_has_all_that_modules_register(tmp_path: Path)
     assert "content/revisions/revising.py:_on_commit 0" not in opened
 
 
-def test_nobody_opens_a_database_without_the_packages() -> None:
+def test_no_database_is_opened_without_the_packages() -> None:
     opening = [
         path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py") if "open_database(" in path.read_text()
     ]

@@ -275,7 +275,7 @@ def test_a_heading_that_is_edited_is_the_title(world, odd):
     assert state_of(world, space)[1]["All of it"].id == page
 
 
-def test_a_missing_page_that_somebody_writes_is_where_the_entry_says(world, odd, tmp_path):
+def test_a_missing_page_that_is_written_later_has_the_place_of_its_entry(world, odd, tmp_path):
     space = bring_in(world, odd).space
     _, pages = state_of(world, space)
     page = pages["Gone"].id

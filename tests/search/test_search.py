@@ -120,7 +120,7 @@ def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
     assert check() == []
 
 
-def test_it_is_fresh_at_once_and_forgets(world, space, tmp_path):
+def test_the_index_is_current_immediately_and_forgets_deleted_pages(world, space, tmp_path):
     files = {**PAGES, "deploy.md": "# Deploying\n\nNow with zeppelins.\n"}
     folder = write(tmp_path / "source", files)
     bring(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)

@@ -148,7 +148,7 @@ def test_an_app_that_asks_for_the_api_gets_it_in_the_organization_that_is_chosen
     page.context.close()
 
 
-def test_who_does_not_agree_goes_back_without_a_code(app):
+def test_declined_consent_returns_without_a_code(app):
     page = Asking(app, "Pen").open()
     page.get_by_role("link", name="Cancel").focus()
     page.keyboard.press("Enter")
@@ -158,7 +158,7 @@ def test_who_does_not_agree_goes_back_without_a_code(app):
 
 
 @pytest.mark.slow
-def test_who_is_not_signed_in_is_told_where(app):
+def test_signed_out_people_are_told_where_to_sign_in(app):
     asking = Asking(app, "Pen")
     page = app.watch(app.browser.new_context())
     page.goto(f"{app.url}{asking.path}")

@@ -58,7 +58,7 @@ def test_the_first_administrator_sets_up_their_account(app, tmp_path):
         page.context.close()
 
 
-def test_whoever_is_signed_out_signs_in_and_comes_back(app):
+def test_signed_out_people_sign_in_and_return(app):
     from studio.conftest import PASSWORD
 
     page = app.watch(app.browser.new_context())
@@ -449,7 +449,7 @@ def test_a_server_in_trouble_is_told_in_its_words_and_asked_again(app, status):
     page.context.close()
 
 
-def test_a_session_that_ends_is_begun_again_where_somebody_writes(app):
+def test_an_expired_session_is_renewed_while_editing(app):
     from studio.conftest import PASSWORD
 
     space = app.fill_space("Session", ["Deploying"])
@@ -472,7 +472,7 @@ def test_a_session_that_ends_is_begun_again_where_somebody_writes(app):
     page.context.close()
 
 
-def test_whoever_loses_the_right_to_write_keeps_what_they_wrote(app):
+def test_losing_edit_permission_keeps_the_written_text(app):
     space = app.fill_space("Taken", ["Deploying"])
     ilse = app.colleague("Ilse")
     page = app.open_as(ilse, f"/s/{space}/deploying", permissions=["clipboard-read", "clipboard-write"])
@@ -612,7 +612,7 @@ def test_the_documentation_is_asked(app):
     page.context.close()
 
 
-def test_a_list_keeps_its_signs_while_somebody_writes_in_it(app):
+def test_a_list_keeps_its_markers_while_it_is_edited(app):
     space = app.fill_space("Lists", ["Signs"])
     page = app.open(f"/s/{space}")
     page.get_by_role("button", name="Edit", exact=True).click()

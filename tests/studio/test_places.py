@@ -82,10 +82,11 @@ PROGRAMS = {
     "integrations, and those who write them": (
         "renderIntegrationUIWithGet|queueIntegrationTask|(set|disable)IntegrationDevelopmentMode"
         "|createIntegrationInstallationToken|listIntegrations|listIntegrationInstallations|getComputed\\w+"
-        "|listSpaceIntegrations(Blocks)?|(list|get)Organization\\w*IntegrationsStatus|getOrganizationIntegrationStatus"
+        "|listSpaceIntegrations(Blocks)?|listIntegration(Space|Site)Installations"
+        "|(list|get)Organization\\w*IntegrationsStatus|getOrganizationIntegrationStatus"
     ),
     "editors of translations, in which each sentence is written by hand": "findTranslationMatches",
-    "advertising, which there is none of": "updateSiteAdsById",
+    "advertising, which there is none of": "updateSiteAdsById|adsListSites|adsUpdateSite",
     "clients that draw pages themselves": "list\\w+PageMetaLinks",
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
@@ -97,7 +98,8 @@ PROGRAMS = {
     "programs: people do it by another operation": (
         "listUserPermissionsIn(Space|Collection)|update(User|Team)PermissionIn(Space|Collection)"
         "|movePageInChangeRequest|(update|delete)(File|ReusableContent)InChangeRequest|updateVariablesInChangeRequest"
-        "|listFilesInRevisionById|moveSite(Section|SectionGroup|Space)|removeSectionFromGroup|listSiteSection(Group)?s"
+        "|listFilesInRevisionById|listSpacesInCollectionById|moveSite(Section|SectionGroup|Space)"
+        "|removeSectionFromGroup|listSiteSection(Group)?s"
         "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|"
         "listCommentersIn\\w+|streamEventsIn\\w+"
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
@@ -131,12 +133,49 @@ def test_edits_of_content_go_out_at_one_place() -> None:
     assert {place for id in edits for place in called()[id]} == {"changing.ts"}
 
 
+_COMPONENTS = [path for path in STUDIO.rglob("*.svelte") if path.parent.name != "editor"]
+
+
+def test_components_call_operations_by_their_names() -> None:
+    """The modules in `web/studio/api` say where an operation is; a component says what it wants of it."""
+    calling = {
+        path.name for path in _COMPONENTS if re.search(r"\b(api|operation)\.[A-Z]+\(", path.read_text())
+    }
+    assert calling == set()
+
+
+_LONGEST = 400
+"""Lines of a screen."""
+
+
+def test_screens_are_short() -> None:
+    lines = {path.name: path.read_text().count("\n") for path in (STUDIO / "screens").rglob("*.svelte")}
+    assert {name: count for name, count in lines.items() if count > _LONGEST} == {}
+
+
+_STYLE = re.compile(r"^<style>\n(.*?)^</style>", re.DOTALL | re.MULTILINE)
+_RULE = re.compile(r"\{([^{}]*)\}")
+_REPEATED = 4
+"""Declarations from which a rule belongs into `base.css`, or into a component, when it is needed once more."""
+
+
+def test_components_repeat_no_style() -> None:
+    found: dict[frozenset[str], set[str]] = {}
+    for path in _COMPONENTS:
+        style = _STYLE.search(path.read_text())
+        for rule in _RULE.findall(style[1]) if style else ():
+            declarations = frozenset(" ".join(one.split()) for one in rule.split(";") if one.strip())
+            if len(declarations) >= _REPEATED:
+                found.setdefault(declarations, set()).add(path.name)
+    assert [sorted(names) for names in found.values() if len(names) > 1] == []
+
+
 _LIMIT = re.compile(r"\blimit: (\w+)")
 _SHOWN_IN_PART = {
     ("client.ts", "PAGE"): "pages of `askAll`",
     ("parts.ts", "MOST"): "parts of a level that are followed to their end",
     ("Insights.svelte", "LIMIT"): "rows of a question that was made for as many",
-    ("Mention.svelte", "200"): "says how many are not listed",
+    ("members.ts", "200"): "`Mention` says how many are not listed",
 }
 """Long lists that are asked for in one page, with what keeps them from being cut short."""
 

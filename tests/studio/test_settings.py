@@ -31,7 +31,7 @@ def test_the_sections_have_addresses_and_the_name_changes(app):
     name.fill("Tidewater")
     page.get_by_label("Hostname").fill("no spaces here")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_label("Hostname")).to_have_accessible_description(re.compile("match"))
+    expect(page.get_by_label("Hostname")).to_have_accessible_description(re.compile("lowercase letters"))
     page.get_by_label("Hostname").fill("tidewater")
     page.get_by_role("button", name="Save", exact=True).click()
     notices = page.get_by_role("region", name="Notifications")

@@ -445,7 +445,7 @@ def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(des
     desk.said.clear()
 
 
-def test_what_tabs_left_when_they_crashed_meets_what_somebody_else_wrote(desk):
+def test_text_of_crashed_tabs_merges_with_edits_of_others(desk):
     change, first = _new(desk, "One of two.", "Two.", "Three.")
     second = desk.open(change)
     desk.context.set_offline(True)
@@ -503,7 +503,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     desk.said.clear()
 
 
-def test_whoever_leaves_is_not_held_where_the_text_is_kept(desk):
+def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
     change, text = _new(desk, "One.")
     page = text.page
     page.route("**/content?**", lambda route: None if route.request.method == "POST" else route.continue_())
@@ -569,7 +569,7 @@ def test_a_server_that_fails_gets_the_text_later(desk, status):
     desk.said.clear()
 
 
-def test_a_page_of_somebody_else_in_the_place_of_an_answer_is_none(desk):
+def test_a_foreign_page_instead_of_an_answer_is_an_error(desk):
     change, text = _new(desk, "One.")
     answered = []
 
@@ -639,7 +639,7 @@ def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
     desk.said.clear()
 
 
-def test_a_session_that_ended_keeps_the_text_until_somebody_signs_in(desk):
+def test_an_ended_session_keeps_the_text_until_the_next_sign_in(desk):
     change, text = _new(desk, "One.")
     ended = [True]
 
@@ -681,7 +681,7 @@ def test_two_who_write_in_one_page_lose_nothing(desk):
     assert desk.said == []
 
 
-def test_what_somebody_else_writes_is_told_at_once(desk):
+def test_edits_of_others_are_announced_immediately(desk):
     change, text = _new(desk, "One.", "Two.")
     page = text.page
     with page.expect_request(re.compile("/user/events")):

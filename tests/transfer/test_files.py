@@ -274,7 +274,7 @@ def test_old_uploads_are_forgotten(imports, clock):
 # --- runs ---------------------------------------------------------------------------------------------
 
 
-def test_who_may_import_where(imports):
+def test_import_permissions_by_role(imports):
     world = imports.world
     source = {"type": "file", "files": [imports.upload("a.md", "# A\n", "commenter")]}
     assert imports.try_start(source, "commenter").status_code == 403
@@ -323,7 +323,7 @@ def test_a_run_reaches_the_organization_where_it_was_started_and_no_other(import
 
 
 @pytest.mark.parametrize("losing", ["members", "users"])
-def test_who_is_disabled_while_the_pages_are_made_imports_nothing(imports, monkeypatch, losing):
+def test_deactivation_during_an_import_stops_it(imports, monkeypatch, losing):
     world, column = imports.world, "user_id" if losing == "members" else "id"
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     copy_material = updating.copy_material

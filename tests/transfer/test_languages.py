@@ -59,7 +59,7 @@ def test_by_the_command(world: Any, tmp_path: Any, language: str | None) -> None
         assert "<p dir=" not in html
 
 
-def test_by_a_run_and_never_over_what_somebody_named(world: Any) -> None:
+def test_a_run_sets_the_language_unless_a_person_did(world: Any) -> None:
     imports = Imports(world)
     imports.files(*pages("ar").items())
     assert world.get("admin", f"/spaces/{imports.space}")["language"] == "ar"

@@ -252,7 +252,7 @@ def test_guests_may_upload_less(imports):
     assert receiving.GUEST_SHARE.size < receiving.MEMBER_SHARE.size
 
 
-def test_urls_that_nobody_used_are_bounded(imports, monkeypatch):
+def test_unused_urls_are_bounded(imports, monkeypatch):
     monkeypatch.setattr(receiving, "MAX_WAITING", 2)
     imports.upload("used.md", "x")
     assert [imports.ask_for_url("a.md", 1).status_code for _ in range(2)] == [201, 201]

@@ -258,7 +258,7 @@ def test_an_import_that_ends_in_the_middle_leaves_what_was_there(imports, folder
 
 
 @pytest.mark.sqlite_first
-def test_without_anybody_to_settle_it_nothing_is_changed(imports, folder):
+def test_conflicts_without_an_administrator_change_nothing(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOurs.\n\nTwo.\n\nThree.\n")
     folder.write({"a.md": "# A\n\nTheirs.\n\nTwo.\n\nThree.\n", "b.md": "# B\n\nNew.\n"})

@@ -168,7 +168,7 @@ def test_variants_join_the_site_that_shows_their_target(imports):
 
 
 @pytest.mark.sqlite_first
-def test_who_may_make_no_spaces_brings_no_variants(imports):
+def test_importing_variants_requires_permission_to_create_spaces(imports):
     assert start(imports, "editor").status_code == 403
     assert start(imports, target={"page": imports.world.home["pageId"]}).status_code in (400, 404)
     body = {

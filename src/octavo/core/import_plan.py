@@ -119,7 +119,7 @@ Unread = Callable[[str], Problem | None]
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
     """Plan what each file becomes. A Markdown file that is ``unread`` is kept as a file, and the page in its
-    place becomes a link to it, so that nobody edits over it."""
+    place becomes a link to it, so that no one edits over it."""
     paths = sorted(set(files.paths()))
     return _Planner(files, paths, unread).plan()
 

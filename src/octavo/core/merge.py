@@ -64,7 +64,7 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     None means absent. ``kept`` names the side whose version is in the merged state until the conflict is
     resolved. ``key`` does not depend on which side is called ours, and is unique in one merge. ``origin`` is
-    the source of theirs: main, an edit made on an older revision, the repository that the space is synced with,
+    the other side: main, an edit made on an older revision, the repository that the space is synced with,
     or a source that was imported again.
     """
 
@@ -402,7 +402,7 @@ class _Merge:
             # Its other children were deleted too and stay deleted, unless they are in the list themselves.
 
     def _break_cycles(self) -> bool:
-        """Undo moves of theirs that form a cycle with moves of ours: the page returns to its place in ours.
+        """Undo their moves that form a cycle with our moves: the page returns to its place on our side.
         Return whether there were any."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
@@ -554,7 +554,7 @@ class _Merge:
         return replace(ours, **new)
 
     def _number_names(self) -> None:
-        """Append a number to a variable of theirs whose name ours has given to another one."""
+        """Append a number to their variables whose names our side uses for other ones."""
         seats = {
             item.name
             for id, item in self.out.items.items()

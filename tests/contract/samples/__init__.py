@@ -107,7 +107,7 @@ TOLD_ELSEWHERE = {
     "deleteOwnAccount": Elsewhere(
         409,
         "is about accounts that no organization manages",
-        "admin/test_leaving.py::test_what_somebody_wrote_stays_and_names_nobody",
+        "admin/test_leaving.py::test_content_of_deleted_accounts_stays_without_a_name",
     ),
     "requestSignInLink": Elsewhere(
         503, "needs a mail server", "identity/test_sign_in.py::test_a_mailed_link_signs_in_once"
@@ -137,12 +137,12 @@ TOLD_ELSEWHERE = {
         ),
     ),
     "startOpenIdSignIn": Elsewhere(
-        503, "needs an OpenID Connect provider", "identity/test_oidc.py::test_somebody_new_signs_in"
+        503, "needs an OpenID Connect provider", "identity/test_oidc.py::test_a_new_person_signs_in"
     ),
     "finishOpenIdSignIn": Elsewhere(
         401,
         "takes what an OpenID Connect provider and the same browser's cookie say",
-        "identity/test_oidc.py::test_somebody_new_signs_in",
+        "identity/test_oidc.py::test_a_new_person_signs_in",
     ),
     "receiveGitHook": Elsewhere(
         400,

@@ -420,7 +420,7 @@ class BlockEdits:
             node = given.nodes[0]
             if Digests(Document([node])).of(node) == slot.entry.digests[0] and node.source is None:
                 return [slot.node]  # The content is unchanged.
-        self._take_out(slot, is_deleted=not given.nodes)
+        self._remove_block(slot, is_deleted=not given.nodes)
         if given.nodes:
             self._put_in(at, given, slot.gap, slot)
         else:
@@ -620,7 +620,7 @@ class BlockEdits:
                 self._by_key[key] = slot
 
     def _lift(self, slot: _Slot) -> None:
-        """Remove a slot from the document; its contents count as absent until it is put back."""
+        """Remove a slot from the document; its contents count as absent until it is inserted again."""
         at = self._place_of(slot)
         del self._order[at]
         self._give_gap(at, slot.gap)
@@ -634,7 +634,7 @@ class BlockEdits:
             if self._by_key.get(key) is slot:
                 del self._by_key[key]
 
-    def _take_out(self, slot: _Slot, *, is_deleted: bool) -> None:
+    def _remove_block(self, slot: _Slot, *, is_deleted: bool) -> None:
         if slot.is_untouched:
             self._load(slot)
             (self._gone if is_deleted else self._olds).append(slot.node)
@@ -660,7 +660,7 @@ class BlockEdits:
         if found.parent is None:
             at = self._place_of(found.slot)
             gap = found.slot.gap
-            self._take_out(found.slot, is_deleted=True)
+            self._remove_block(found.slot, is_deleted=True)
             self._give_gap(at, gap)
             return
         key = found.node.key

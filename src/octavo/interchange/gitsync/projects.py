@@ -43,7 +43,7 @@ class CommittedFolder(Protocol):
     def read(self, path: str) -> bytes | None: ...
 
     def is_as_seen(self, path: str) -> bool:
-        """Return whether a file is unchanged since a person decided how to continue; True if nobody did."""
+        """Return whether a file is unchanged since a person decided how to continue; True without a decision."""
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:

@@ -55,7 +55,7 @@ class Writing(Struct):
 
 
 class Differing(Struct, frozen=True):
-    """Pages and items in the repository and as the space is to have them, by id; None is "doesn't exist"."""
+    """Pages and items by id: as they are in the repository, and as the space will have them; None is absent."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]

@@ -19,7 +19,9 @@ from .layout import Layout, Variant
 from .markdown.lines import front_text
 from .source_files import Heads, is_index, is_page
 from .tools.asciidoc import ANTORA, ASCIIDOC
+from .tools.bookstack import BOOKSTACK
 from .tools.confluence_xml import CONFLUENCE_XML
+from .tools.docmost import DOCMOST
 from .tools.docusaurus import DOCUSAURUS
 from .tools.exports import EXPORTS
 from .tools.fumadocs import FUMADOCS
@@ -28,6 +30,7 @@ from .tools.jekyll import JEKYLL
 from .tools.mintlify import MINTLIFY
 from .tools.mkdocs import MKDOCS
 from .tools.nextra import NEXTRA
+from .tools.outline import OUTLINE
 from .tools.plain import PLAIN
 from .tools.readme import README
 from .tools.sites import SITE
@@ -35,14 +38,17 @@ from .tools.sphinx import SPHINX
 from .tools.starlight import STARLIGHT
 from .tools.vaults import GITHUB_WIKI, OBSIDIAN
 from .tools.vitepress import VITEPRESS
-from .tools.wikis import WIKIS
+from .tools.wikijs import WIKIJS
 from .types import Add, Reader, Tick
 
 READERS: tuple[Reader, ...] = (
     CONFLUENCE_XML,
     ANTORA,
     README,
-    *WIKIS,
+    BOOKSTACK,
+    WIKIJS,
+    DOCMOST,
+    OUTLINE,
     DOCUSAURUS,
     MKDOCS,
     MINTLIFY,

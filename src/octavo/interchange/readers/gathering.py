@@ -274,7 +274,7 @@ class _Gathering:
             r"\{\{\s*([\w.-]{1,100})\s*\}\}", lambda found: str(known.get(found[1], found[0])), text
         )
 
-    def _name_pages(self, entries: list[Entry]) -> None:
+    def _name_pages(self, entries: Sequence[Entry]) -> None:
         waiting = list(reversed(entries))
         first = True
         while waiting:
@@ -328,7 +328,9 @@ class _Gathering:
         names = _Names(iter(self.pages.values()), self._summary(lambda href: "https:").encode())
         return {page.file_path: page.path for page in plan_import(names).pages if page.file_path}
 
-    def _listed(self, entries: list[Entry], level: int, led: Callable[[str], str]) -> Iterator[SummaryEntry]:
+    def _listed(
+        self, entries: Sequence[Entry], level: int, led: Callable[[str], str]
+    ) -> Iterator[SummaryEntry]:
         """Return the listed entries. ``led`` maps the links of entries to their targets."""
         for entry in entries:
             children = list(self._listed(entry.children, level + 1, led)) if level < MAX_LEVELS else []

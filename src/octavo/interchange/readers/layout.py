@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -112,7 +112,7 @@ class Variant(Struct, frozen=True, kw_only=True):
     default: bool = False
 
 
-class Layout(Struct, kw_only=True):
+class Layout(Struct, frozen=True, kw_only=True):
     """The results of a reader before the pages are read.
 
     ``root`` is the folder that pages and root-relative links are relative to, empty or with a trailing slash.
@@ -121,12 +121,12 @@ class Layout(Struct, kw_only=True):
     or file that each led to. ``parts`` are folders with texts that others include.
     """
 
-    entries: list[Entry]
+    entries: Sequence[Entry]
     dialect: Dialect = Dialect()
     root: str = ""
     statics: tuple[str, ...] = ()
-    addresses: dict[str, str] = field(default_factory=dict)
-    redirects: dict[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, str] = {}
+    redirects: Mapping[str, str] = {}
     parts: tuple[str, ...] = ()
     site: str = ""
     base: str = ""
@@ -137,15 +137,15 @@ class Layout(Struct, kw_only=True):
     """The language that the configuration states for these pages, as it spells it."""
     description: str = ""
     """The description of the whole site in the configuration. The home page gets it if it has none of its own."""
-    brand: Brand = field(default_factory=Brand)
+    brand: Brand = Brand()
     """The branding in the configuration, with images as it writes them."""
-    titles: dict[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = {}
     """Titles of pages that don't state one in their own head."""
     titled: bool = False
     """Whether readers saw the title in a page's head above the text, whatever heading the text starts with."""
-    names: dict[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = {}
     """Paths of files here that differ from those in the source."""
-    same: dict[str, str] = field(default_factory=dict)
+    same: Mapping[str, str] = {}
     """Files that another file replaces."""
     convert: Callable[[str, Place], str | None] | None = None
     """Converts the whole page of a file that isn't Markdown. Returns None for Markdown."""
@@ -159,15 +159,15 @@ class Layout(Struct, kw_only=True):
     """Releases the resources that reading the pages needed."""
     skipped: tuple[str, ...] = ()
     """Endings of files that are imported as pages or not at all."""
-    schemes: dict[str, str] = field(default_factory=dict)
+    schemes: Mapping[str, str] = {}
     """URLs for the prefixes of links that consist of a word and a colon."""
     overlays: tuple[tuple[str, str], ...] = ()
     """Folders that overlay others. A file missing in the first is looked up in the second."""
-    variants: list[Variant] = field(default_factory=list)
+    variants: Sequence[Variant] = ()
     """All variants if there are several, including this one."""
-    left: list[Problem] = field(default_factory=list)
+    left: Sequence[Problem] = ()
     """The problem to report for skipped variants."""
-    values: dict[str, Any] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    values: Mapping[str, Any] = {}
+    problems: Sequence[Problem] = ()
     rest: bool = False
     """Whether files outside of ``root`` and ``statics`` are imported if no page shows them."""

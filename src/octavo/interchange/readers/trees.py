@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from octavo.core.summary import natural_key, title_of_name
 
 from .layout import Entry, Head
 from .source_files import Heads, is_index, is_page, stem_of
-from .tools.configurations import (
-    MAX_DEPTH,
-    MAX_ENTRIES,
-    listing,
-)
+from .tools.configurations import MAX_DEPTH, MAX_ENTRIES
+from .values import listing
 
 MAX_LEVELS = 30
 _POSITIONS = ("sidebar_position", "order", "nav_order", "weight", "position", "rank")
@@ -176,7 +173,7 @@ def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda
     ]
 
 
-def walk_entries(entries: list[Entry]) -> list[Entry]:
+def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
     found: list[Entry] = []
     waiting = list(reversed(entries))
     while waiting:

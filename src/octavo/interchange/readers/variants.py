@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -78,16 +78,11 @@ def key_of(taken: set[str], *parts: str) -> str:
 def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
     """Return the same tree, with URLs that start with the name of the variant. The default variant is also
     available without it."""
+    addresses = {path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()}
     if is_first:
-        layout.redirects |= {
-            f"{name}/{address}".strip("/"): path for path, address in layout.addresses.items()
-        }
-    else:
-        layout.addresses = {
-            path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()
-        }
-        layout.begins = name
-    return layout
+        former = {address: path for path, address in addresses.items()}
+        return replace(layout, redirects={**layout.redirects, **former})
+    return replace(layout, addresses=addresses, begins=name)
 
 
 def laid_over(
@@ -108,7 +103,7 @@ def laid_over(
             instead[path] = found
     translated = set(instead.values())
 
-    def entries(given: list[Entry]) -> list[Entry]:
+    def entries(given: Sequence[Entry]) -> list[Entry]:
         made = []
         for entry in given:
             path = entry.path
@@ -153,6 +148,6 @@ def laid_over(
         redirects=redirects,
         description="",
         same={**same, **instead},
-        variants=[],
-        left=[],
+        variants=(),
+        left=(),
     )

@@ -58,8 +58,8 @@ def import_source(
     git: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportOutcome:
-    """Import a source into main, as one revision. Content from an earlier import follows the source where nobody
-    edited it, and is merged where somebody did. Content that people added stays.
+    """Import a source into main, as one revision. Content from an earlier import follows the source if no one
+    edited it, and is merged otherwise. Content that people added stays.
 
     ``identity`` identifies the source. ``whole`` replaces the content of the space with the source. ``state_of``
     returns an identifier of the state of the source, if known (``known_state``). Raises BadRequest if both sides

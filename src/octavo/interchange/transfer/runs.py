@@ -45,7 +45,7 @@ from .importing import StagedFiles, stage_files
 from .platforms import platform_at
 from .previewing import plan_source
 from .readme import ReadMe
-from .recording import Cancelled, record
+from .recording import Canceled, record
 from .store import ImportRunRow
 from .types import Destination, KeptApiSource, KeptSource, WebsiteSource
 from .updating import Update, add, find_base, update
@@ -63,7 +63,7 @@ _OWN_PROBLEMS = frozenset(["no_readme"])
 
 
 class ProgressReporter:
-    """Reports the progress of a run to the database, at most twice a second. Raises Cancelled when the run is
+    """Reporter of the progress of a run to the database, at most twice a second. Raises Canceled when the run is
     over, and OutOfTime."""
 
     def __init__(self, context: Context, run_id: str) -> None:
@@ -92,7 +92,7 @@ class ProgressReporter:
         self._told = moment
         with self._context.db.write() as tx:
             if not store.set_progress(tx, self._run_id, done, total):
-                raise Cancelled
+                raise Canceled
 
 
 @job("runImport", bound=None, attempts=ATTEMPTS + 1, seconds=SECONDS)
@@ -108,7 +108,7 @@ def run_import(context: Context, run: str) -> None:
             return
     try:
         _import(context, begun)
-    except Cancelled:
+    except Canceled:
         return
     except LeaseLost:
         raise
@@ -178,7 +178,7 @@ def _import(context: Context, run: ImportRunRow) -> None:
             with context.db.write() as tx:
                 if _fail(tx, run, "The source has no pages to import.", problems):
                     finish(tx)
-            raise Cancelled
+            raise Canceled
         if variants is not None:
             variants.bring(progress.tell)
         elif source.brand:
@@ -226,7 +226,7 @@ def _preview(context: Context, run: ImportRunRow, source: Source, progress: Prog
         else:
             ended = store.end_run(tx, run.id, "completed", problems=problems, plan=plan)
         if not ended:
-            raise Cancelled
+            raise Canceled
         finish(tx)
 
 

@@ -130,8 +130,8 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             failures += 1
             if failures == _TRIES:
                 raise Unavailable(
-                    "The database can't be migrated because something keeps it locked. Stop whatever uses it for"
-                    f" long, and start again ({str(error).splitlines()[0]})."
+                    "The database can't be migrated because something keeps it locked. End long transactions"
+                    f" of other programs, and start again ({str(error).splitlines()[0]})."
                 ) from error
             time.sleep(_PAUSE)
         else:

@@ -364,8 +364,8 @@ class PostgresDatabase(Database):
             self._replica.close()
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
-        """Return a connection of a pool with a started transaction, all of which may take so long, and the
-        result of ``more``. Connections that died while unused are replaced."""
+        """Return a connection of a pool with a started transaction, and the result of ``more``, within
+        ``seconds``. Connections that died while unused are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:

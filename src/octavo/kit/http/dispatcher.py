@@ -391,7 +391,7 @@ class Dispatcher:
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
-                raise NotFound("There is no page at this URL.")
+                raise NotFound("This URL doesn't exist. Check its path.")
         arguments: dict[str, Any] = {name: given[param] for name, param in operation.path_parameters.items()}
         if operation.needs is not PUBLIC:
             # Operations that are closed to visitors check this themselves.

@@ -454,7 +454,7 @@ class Edge:
         segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
-            raise NotFound("There is no page at this URL.")
+            raise NotFound("This URL doesn't exist. Check its path.")
         route, request.parameters = found
         request.path, request.segments = route.path, segments
         request.ends_with_slash = exchange.path.endswith(b"/")

@@ -80,7 +80,7 @@ class Shares(Places):
     # --- taking a place -------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a place in this thread for so long; return the function that releases it. Raises Busy."""
+        """Wait for a place in this thread, up to this time. Return the function that releases it. Raises Busy."""
         if self.try_take(owner):
             return self._once(owner)
         free = threading.Event()
@@ -180,7 +180,7 @@ class SharedThreads(Shares):
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function that needs its place no longer afterwards. Raises Busy."""
+        """Run a function in a place, and release the place afterwards. Raises Busy."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found

@@ -357,7 +357,7 @@ class _Crawl:
     def _page(self, answer: httpx.Response) -> bytes:
         parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
         document = html.document_fromstring(answer.content, parser=parser)
-        self._take_out(document)
+        self._remove_server_parts(document)
         document.body.attrib.pop("data-seen", None)
         policy = answer.headers.get("content-security-policy", "")
         for element in document.iter("style"):
@@ -398,7 +398,7 @@ class _Crawl:
         )
         return self._new(value) if is_live else value
 
-    def _take_out(self, document: Any) -> None:
+    def _remove_server_parts(self, document: Any) -> None:
         """Remove everything that needs a server, and URLs unknown to the export."""
         addresses = self._addresses
         live = f"{addresses.origin}{addresses.base}"

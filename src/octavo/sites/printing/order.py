@@ -63,13 +63,13 @@ class PrintFace(Struct, frozen=True, kw_only=True):
 
 
 class OrderLook(Struct, frozen=True, kw_only=True):
-    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colours``
+    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colors``
     are lightness, chroma, and hue."""
 
     site: str = ""
     address: str = ""
     logo: str | None = None
-    colours: dict[str, tuple[float, float, float]] = {}
+    colors: dict[str, tuple[float, float, float]] = {}
     text: list[PrintFace] = []
     mono: list[PrintFace] = []
 

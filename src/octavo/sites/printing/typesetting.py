@@ -67,7 +67,7 @@ class Typesetter:
             "lang": self._language(),
             "places": self.places,
             "broken": self.broken,
-            "colours": look.colours,
+            "colors": look.colors,
             "logo": look.logo,
             "families": self._families,
         }

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from ..values import mapping, text_of
+
 MAX_DEPTH = 60
 """Maximum nesting of nodes. Deeper nodes become plain text."""
 
@@ -43,36 +45,28 @@ def write_html(document: Any, refer: Refer, tell: Tell) -> str:
     return _Writer(refer, tell).content(document, 0)
 
 
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
-
-
 class _Writer:
     def __init__(self, refer: Refer, tell: Tell) -> None:
         self.refer = refer
         self.tell = tell
 
     def content(self, node: Any, depth: int) -> str:
-        inside = _object(node).get("content")
+        inside = mapping(node).get("content")
         return "".join(self.node(one, depth + 1) for one in inside) if isinstance(inside, list) else ""
 
     def words(self, node: Any, depth: int) -> str:
         """Return the text of a node and its children."""
         waiting, found = [node], []
         while waiting:
-            one = _object(waiting.pop())
-            found.append(_text(one.get("text")))
+            one = mapping(waiting.pop())
+            found.append(text_of(one.get("text")))
             inside = one.get("content")
             waiting += reversed(inside) if isinstance(inside, list) else []
         return "".join(found)
 
     def node(self, given: Any, depth: int) -> str:
-        node = _object(given)
-        name, attributes = _text(node.get("type")), _object(node.get("attrs"))
+        node = mapping(given)
+        name, attributes = text_of(node.get("type")), mapping(node.get("attrs"))
         if name == "text":
             return self.marked(node)
         if depth > MAX_DEPTH:
@@ -97,12 +91,12 @@ class _Writer:
         return self.content(node, depth)
 
     def marked(self, node: dict[str, Any]) -> str:
-        made = escape(_text(node.get("text")))
+        made = escape(text_of(node.get("text")))
         marks = node.get("marks")
         for given in reversed(marks) if isinstance(marks, list) else []:
-            mark = _object(given)
-            name = _text(mark.get("type"))
-            if name == "link" and (href := _text(_object(mark.get("attrs")).get("href"))):
+            mark = mapping(given)
+            name = text_of(mark.get("type"))
+            if name == "link" and (href := text_of(mapping(mark.get("attrs")).get("href"))):
                 made = f'<a href="{escape(self.refer(href))}">{made}</a>'
             elif name in _MARKS:
                 made = f"<{_MARKS[name]}>{made}</{_MARKS[name]}>"
@@ -119,14 +113,14 @@ class _Writer:
         return f'<li><input type="checkbox"{checked}>{self.content(node, depth)}</li>'
 
     def _code_fence(self, node: Any, given: dict[str, Any], depth: int) -> str:
-        language = _text(given.get("language"))
+        language = text_of(given.get("language"))
         named = f' class="language-{escape(language)}"' if language and language != "none" else ""
         return f"<pre{named}>{escape(self.words(node, depth))}</pre>"
 
     _code_block = _code_fence
 
     def _container_notice(self, node: Any, given: dict[str, Any], depth: int) -> str:
-        kind = escape(_text(given.get("style")) or "info")
+        kind = escape(text_of(given.get("style")) or "info")
         return f'<div class="admonition {kind}">{self.content(node, depth)}</div>'
 
     def _container_toggle(self, node: Any, given: dict[str, Any], depth: int) -> str:
@@ -142,30 +136,30 @@ class _Writer:
         return f"<table>{self.content(node, depth)}</table>"
 
     def _image(self, node: Any, given: dict[str, Any], depth: int) -> str:
-        source = escape(self.refer(_text(given.get("src"))))
-        words = _text(given.get("alt")) or _text(given.get("title"))
+        source = escape(self.refer(text_of(given.get("src"))))
+        words = text_of(given.get("alt")) or text_of(given.get("title"))
         width = given.get("width")
         size = f' width="{width}"' if isinstance(width, int) else ""
         return f'<img src="{source}" alt="{escape(words)}"{size}>' if source else ""
 
     def _file(self, node: Any, given: dict[str, Any], depth: int) -> str:
-        href = _text(given.get("href")) or _text(given.get("src"))
-        words = escape(_text(given.get("title")) or href)
+        href = text_of(given.get("href")) or text_of(given.get("src"))
+        words = escape(text_of(given.get("title")) or href)
         return f'<p><a href="{escape(self.refer(href))}">{words}</a></p>'
 
     _attachment = _video = _file
 
     def _embed(self, node: Any, given: dict[str, Any], depth: int) -> str:
-        return f'<iframe src="{escape(_text(given.get("href")))}"></iframe>'
+        return f'<iframe src="{escape(text_of(given.get("href")))}"></iframe>'
 
     def _mention(self, node: Any, given: dict[str, Any], depth: int) -> str:
-        label = escape(_text(given.get("label")))
-        if _text(given.get("type")) in ("document", "collection") and given.get("modelId"):
-            return f'<a href="{escape(self.refer("mention:" + _text(given["modelId"])))}">{label}</a>'
+        label = escape(text_of(given.get("label")))
+        if text_of(given.get("type")) in ("document", "collection") and given.get("modelId"):
+            return f'<a href="{escape(self.refer("mention:" + text_of(given["modelId"])))}">{label}</a>'
         return f"@{label}"
 
     def _emoji(self, node: Any, given: dict[str, Any], depth: int) -> str:
-        return escape(f":{_text(given.get('data-name'))}:")
+        return escape(f":{text_of(given.get('data-name'))}:")
 
     def _math_inline(self, node: Any, given: dict[str, Any], depth: int) -> str:
         return f'<code class="math">{escape(self.words(node, depth))}</code>'

@@ -466,12 +466,7 @@ def _code_block(
             language,
         )
     if not isinstance(given, str):
-        writer.tell(
-            number,
-            "expression_left_out",
-            f"skipped: the contents of <{name}> are only known when the site is built",
-        )
-        return []
+        return _left_out(writer, name, number)
     rows = given.strip("\n").split("\n")
     return fenced(
         [(row, number) for row in rows],
@@ -519,18 +514,20 @@ def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
     return table_of(writer, [row for row in rows if row], number) or writer.blocks(inside)
 
 
+def _left_out(writer: Writer, name: str, number: int) -> list[Line]:
+    """Report a component whose contents are an expression."""
+    message = f"skipped: the contents of <{name}> are only known when the site is built"
+    writer.tell(number, "expression_left_out", message)
+    return []
+
+
 def _html_block(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
     joined = "\n".join(text for text, _ in inside).strip()
     given = writer.expression(joined[1:-1]) if joined.startswith("{") and joined.endswith("}") else joined
     if not isinstance(given, str):
-        writer.tell(
-            number,
-            "expression_left_out",
-            f"skipped: the contents of <{name}> are only known when the site is built",
-        )
-        return []
+        return _left_out(writer, name, number)
     return html_lines(writer, given, number)
 
 

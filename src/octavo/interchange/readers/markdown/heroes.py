@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from ..layout import Head, Place
+from ..values import mappings
 from .components import button, card_table
 from .lines import words
 
@@ -26,11 +27,11 @@ def hero_text(head: Head, place: Place, title: str) -> str:
     parts.append(
         " ".join(
             button(place, _text_of(one.get("text")), _text_of(one.get("link")), at == 0)
-            for at, one in enumerate(_mappings(hero.get("actions")))
+            for at, one in enumerate(mappings(hero.get("actions")))
             if one.get("text")
         )
     )
-    rows = [_feature(one, place) for one in _mappings(head.get("features"))]
+    rows = [_feature(one, place) for one in mappings(head.get("features"))]
     parts.append(card_table(rows) if rows else "")
     return "\n\n".join(part for part in parts if part)
 
@@ -63,7 +64,3 @@ def _text_of(value: Any) -> str:
     """Return the text of a value, which may contain HTML, on one line."""
     text = re.sub(r"<[^<>]*>", " ", str(value)) if isinstance(value, (str, int, float)) else ""
     return words(" ".join(text.split()))
-
-
-def _mappings(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.core.problems import Problem
 from octavo.core.summary import natural_key
@@ -30,6 +31,7 @@ from ..markdown.lines import fenced
 from ..source_files import Heads, address_of, folder_of
 from ..trees import grow, walk_entries
 from ..types import Reader
+from ..values import text_of
 from ..variants import MAX_VARIANTS, key_of
 from .asciidoc_html import prepare
 
@@ -208,11 +210,11 @@ def _components(files: Heads) -> list[_Component]:
             made.append(
                 _Component(
                     folder,
-                    _text(said.get("name")),
-                    _text(said.get("title")) or _text(said.get("name")),
-                    _text(said.get("version")),
-                    [_text(one) for one in nav] if isinstance(nav, list) else [],
-                    _text(said.get("start_page")),
+                    text_of(said.get("name")),
+                    text_of(said.get("title")) or text_of(said.get("name")),
+                    text_of(said.get("version")),
+                    [text_of(one) for one in nav] if isinstance(nav, list) else [],
+                    text_of(said.get("start_page")),
                     {
                         str(name): _value(value)
                         for name, value in attributes.items()
@@ -225,12 +227,8 @@ def _components(files: Heads) -> list[_Component]:
     return made
 
 
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
-
-
 def _value(value: Any) -> str:
-    return "" if value is True else _text(value).removesuffix("@")
+    return "" if value is True else text_of(value).removesuffix("@")
 
 
 def _is_source(path: str) -> bool:
@@ -257,7 +255,7 @@ def _antora(files: Heads, project: str) -> Layout:
     components.sort(key=lambda one: natural_key(one.version), reverse=True)
     layout = _antora_of(files, components)
     taken: set[str] = set()
-    layout.variants = [
+    variants = [
         Variant(
             key=key_of(taken, one.version or f"version-{at}"),
             title=one.version or "Current",
@@ -267,7 +265,7 @@ def _antora(files: Heads, project: str) -> Layout:
         )
         for at, one in enumerate(components[:MAX_VARIANTS])
     ]
-    return layout
+    return replace(layout, variants=variants)
 
 
 def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:

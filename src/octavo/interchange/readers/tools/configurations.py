@@ -14,6 +14,7 @@ from octavo.core.yaml_text import YamlError, read_yaml
 
 from ..markdown.literals import UNKNOWN, Module, read_export
 from ..source_files import Heads
+from ..values import mapping
 
 MAX_DEPTH = 4
 """Maximum depth of folders that are searched for the configuration of a tool."""
@@ -51,18 +52,6 @@ def finder(*names: str, accept: Callable[[str], bool] = lambda text: True) -> Ca
         )
 
     return find
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def listing(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def text_of(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
 
 
 def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from ..layout import Dialect, Entry, Layout, Place
 from ..markdown.translating import translate
 from ..source_files import Heads, folder_of
 from ..types import Reader
-from .exports import EMOTICONS
+from .exports import CODE_LANGUAGES, EMOTICONS
 
 MAX_BODY = 10 * 1024 * 1024
 """Maximum number of characters of one page."""
@@ -88,15 +88,6 @@ _WRAPPERS = frozenset(
         "footnotes",
     ]
 )
-_LANGUAGES = {
-    "py": "python",
-    "js": "javascript",
-    "jscript": "javascript",
-    "c#": "csharp",
-    "shell": "bash",
-    "none": "",
-    "text": "",
-}
 
 
 class _Content(Struct):
@@ -697,8 +688,8 @@ class _Storage:
             pre = etree.Element("pre")
             pre.set(
                 "class",
-                f"language-{_LANGUAGES.get(language, language)}"
-                if _LANGUAGES.get(language, language)
+                f"language-{CODE_LANGUAGES.get(language, language)}"
+                if CODE_LANGUAGES.get(language, language)
                 else "",
             )
             pre.text = plain.text if plain is not None else ""

@@ -8,6 +8,8 @@ import re
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
@@ -18,17 +20,9 @@ from ..markdown.literals import UNKNOWN, read_export
 from ..source_files import Heads, is_page
 from ..trees import MAX_LEVEL, FolderFacts, grow, label_of, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import (
-    finder,
-    listing,
-    mapping,
-    module_at,
-    read_json_file,
-    read_yaml_file,
-    text_of,
-    unread_navigation,
-)
+from .configurations import finder, module_at, read_json_file, read_yaml_file, unread_navigation
 
 _DOCUSAURUS = tuple(f"docusaurus.config.{end}" for end in ("js", "ts", "mjs", "cjs", "mts"))
 _FIRST_DOCUSAURUS = "siteConfig.js"
@@ -109,6 +103,7 @@ def _docusaurus(files: Heads, project: str) -> Layout:
     ]
     facts = mapping(docs.get("versions"))
     taken: set[str] = set()
+    variants: list[Variant] = []
     shown = ["current", *versions] if current or not versions else [*versions]
     shown.sort(key=lambda version: version != last)
     for version in shown:
@@ -125,7 +120,7 @@ def _docusaurus(files: Heads, project: str) -> Layout:
             title = " · ".join(
                 part for part in (label if versions else "", tongue if locales else "") if part
             )
-            layout.variants.append(
+            variants.append(
                 Variant(
                     key=key_of(taken, version if versions else "", locale or (first if locales else "")),
                     title=title or "Current",
@@ -143,13 +138,15 @@ def _docusaurus(files: Heads, project: str) -> Layout:
                     ),
                 )
             )
-    layout.brand = brand_of(files, project, "docusaurus", config, layout.problems)
+    problems = list(layout.problems)
+    brand = brand_of(files, project, "docusaurus", config, problems)
+    left = []
     if versions:
-        layout.left.append(left_out(f"{project}versioned_docs", "versions", versions))
+        left.append(left_out(f"{project}versioned_docs", "versions", versions))
     if locales:
-        layout.left.append(left_out(f"{project}i18n", "translations", locales))
-    layout.variants = layout.variants[:MAX_VARIANTS] if len(layout.variants) > 1 else []
-    return layout
+        left.append(left_out(f"{project}i18n", "translations", locales))
+    several = variants[:MAX_VARIANTS] if len(variants) > 1 else []
+    return replace(layout, brand=brand, problems=problems, left=left, variants=several)
 
 
 def _folders(files: Heads, root: str) -> list[str]:
@@ -165,29 +162,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
         problems.append(unread_navigation(config_path, "the configuration"))
     i18n = mapping(config.get("i18n"))
     tongue = locale or text_of(i18n.get("defaultLocale"))
-    layout = Layout(
-        entries=[],
-        dialect=Dialect(
-            jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"),
-            dollars="remark-math" in (files.text(config_path) or "")
-            or "remarkMath" in (files.text(config_path) or "")
-            or "-katex" in (files.text(config_path) or ""),
-        ),
-        root=f"{project}docs/",
-        statics=tuple(
-            f"{project}{one}/"
-            for one in listing(config.get("staticDirectories")) or ["static"]
-            if isinstance(one, str)
-        ),
-        site=text_of(config.get("url")),
-        base=text_of(config.get("baseUrl")),
-        title=text_of(config.get("title")),
-        description=text_of(config.get("tagline"))
-        if locale in ("", text_of(i18n.get("defaultLocale")))
-        else "",
-        problems=problems,
-        language=text_of(mapping(mapping(i18n.get("localeConfigs")).get(tongue)).get("htmlLang")) or tongue,
-    )
+    redirects: dict[str, str] = {}
     instances: list[dict[str, Any]] = []
     for preset in listing(config.get("presets")):
         given = mapping(preset[1]) if isinstance(preset, list) and len(preset) > 1 else {}
@@ -206,7 +181,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                     if isinstance(mapping(one).get("from"), str)
                     else listing(mapping(one).get("from"))
                 ):
-                    layout.redirects[text_of(old).strip("/")] = text_of(mapping(one).get("to"))
+                    redirects[text_of(old).strip("/")] = text_of(mapping(one).get("to"))
             if given.get("createRedirects", None) is not None:
                 problems.append(
                     Problem(
@@ -230,22 +205,23 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
     ]
     if not instances:
         instances = [{"path": "docs"}]
-    layout.root = _docs_folder(project, instances[0])
-    if len(instances) > 1:
-        layout.root = project
     labels = {
         text_of(one.get("sidebarId")): text_of(one.get("label"))
         for one in listing(mapping(mapping(config.get("themeConfig")).get("navbar")).get("items"))
         if isinstance(one, dict)
     }
+    entries: list[Entry] = []
+    addresses: dict[str, str] = {}
     for at, instance in enumerate(instances):
-        made = _Docs(
-            files, project, instance, layout, config_path, labels, where if at == 0 else ""
-        ).entries()
+        docs = _Docs(files, project, instance, labels, where if at == 0 else "")
+        made = docs.entries()
+        addresses |= docs.addresses
+        redirects |= docs.redirects
+        problems += docs.problems
         title = title_of_name(
             text_of(instance.get("id")) or _docs_folder(project, instance).rstrip("/").rpartition("/")[2]
         )
-        layout.entries += [Entry(title=title, children=made)] if len(instances) > 1 else made
+        entries += [Entry(title=title, children=made)] if len(instances) > 1 else made
     for folder, code, what in (
         ("blog/", "blog_left_out", "the blog"),
         ("src/pages/", "pages_left_out", "pages built from components"),
@@ -259,6 +235,31 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                     f"{what}: not imported; import the folder separately",
                 )
             )
+    layout = Layout(
+        entries=entries,
+        addresses=addresses,
+        redirects=redirects,
+        dialect=Dialect(
+            jsx=() if config_path.endswith(_FIRST_DOCUSAURUS) else (".md", ".mdx"),
+            dollars="remark-math" in (files.text(config_path) or "")
+            or "remarkMath" in (files.text(config_path) or "")
+            or "-katex" in (files.text(config_path) or ""),
+        ),
+        root=project if len(instances) > 1 else _docs_folder(project, instances[0]),
+        statics=tuple(
+            f"{project}{one}/"
+            for one in listing(config.get("staticDirectories")) or ["static"]
+            if isinstance(one, str)
+        ),
+        site=text_of(config.get("url")),
+        base=text_of(config.get("baseUrl")),
+        title=text_of(config.get("title")),
+        description=text_of(config.get("tagline"))
+        if locale in ("", text_of(i18n.get("defaultLocale")))
+        else "",
+        problems=problems,
+        language=text_of(mapping(mapping(i18n.get("localeConfigs")).get(tongue)).get("htmlLang")) or tongue,
+    )
     if not locale:
         return layout
     named = f"{project}i18n/{locale}/docusaurus-plugin-content-docs"
@@ -284,8 +285,8 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
             if found := re.match(r"sidebar\.[^.]+\.(?:category|link|doc)\.(.+?)(?:\.link\..*)?$", str(key)):
                 words.setdefault(found[1], text_of(mapping(one).get("message")))
     over_it = laid_over(layout, translated, labels={k: v for k, v in words.items() if v}, begins=locale)
-    over_it.overlays, over_it.begins = tuple((over, under) for under, over in roots), locale
-    return over_it
+    overlays = tuple((over, under) for under, over in roots)
+    return replace(over_it, problems=problems, overlays=overlays, begins=locale)
 
 
 def _docs_folder(project: str, instance: dict[str, Any]) -> str:
@@ -301,19 +302,13 @@ class _Docs:
         files: Heads,
         project: str,
         instance: dict[str, Any],
-        layout: Layout,
-        config: str,
         labels: dict[str, str],
         where: str = "",
     ) -> None:
-        self.files, self.project, self.instance, self.layout, self.config, self.labels = (
-            files,
-            project,
-            instance,
-            layout,
-            config,
-            labels,
-        )
+        self.files, self.project, self.instance, self.labels = files, project, instance, labels
+        self.addresses: dict[str, str] = {}
+        self.redirects: dict[str, str] = {}
+        self.problems: list[Problem] = []
         self.root = _docs_folder(project, instance)
         self.route = instance["routeBasePath"] if isinstance(instance.get("routeBasePath"), str) else "docs"
         self.paths = pages_below(
@@ -335,7 +330,7 @@ class _Docs:
                 address = "/".join([*folder, own])
             if slug := text_of(head.get("slug")):
                 address = slug if slug.startswith("/") else posixpath.normpath("/".join([*folder, slug]))
-            layout.addresses[path] = "/".join(
+            self.addresses[path] = "/".join(
                 part for part in (self.route.strip("/"), where, address.strip("/")) if part
             )
 
@@ -355,7 +350,7 @@ class _Docs:
             return self.auto(self.root)
         sidebars = read_export(module_at(self.files, path))
         if not isinstance(sidebars, dict):
-            self.layout.problems.append(unread_navigation(path, "the sidebar"))
+            self.problems.append(unread_navigation(path, "the sidebar"))
             return self.auto(self.root)
         made = []
         for name, items in sidebars.items():
@@ -382,7 +377,7 @@ class _Docs:
         if isinstance(item, str):
             return self.document(item, None, where)
         if item is UNKNOWN or not isinstance(item, dict):
-            self.layout.problems.append(unread_navigation(where, "a part of the sidebar"))
+            self.problems.append(unread_navigation(where, "a part of the sidebar"))
             return []
         kind = item.get("type")
         if kind is None:
@@ -411,7 +406,7 @@ class _Docs:
             if path is None and isinstance(slug, str):
                 first = next((child.path for child in walk_entries(children) if child.path), None)
                 if first:
-                    self.layout.redirects[f"{self.route.strip('/')}/{slug.strip('/')}".strip("/")] = first
+                    self.redirects[f"{self.route.strip('/')}/{slug.strip('/')}".strip("/")] = first
             return [
                 Entry(
                     title=text_of(item.get("label")) or None,
@@ -424,7 +419,7 @@ class _Docs:
     def document(self, id: str, label: str | None, where: str) -> list[Entry]:
         path = self.ids.get(id) or self.ids.get("/".join(_PREFIX.sub("", part) for part in id.split("/")))
         if path is None:
-            self.layout.problems.append(
+            self.problems.append(
                 Problem(where, 0, "missing_file", f"{id[:200]} in the sidebar doesn't exist")
             )
             return []
@@ -444,9 +439,9 @@ class _Docs:
         for name in ("_category_.json", "_category_.yml", "_category_.yaml"):
             if folder + name in self.files.known and folder != self.root:
                 said = (
-                    mapping(read_json_file(self.files, folder + name, self.layout.problems))
+                    mapping(read_json_file(self.files, folder + name, self.problems))
                     if name.endswith("json")
-                    else read_yaml_file(self.files, folder + name, self.layout.problems)
+                    else read_yaml_file(self.files, folder + name, self.problems)
                 )
                 link = mapping(said.get("link"))
                 page = self.ids.get(text_of(link.get("id"))) if link.get("type") == "doc" else None

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from lxml import etree
+from msgspec.structs import replace
 
 from ..formats.html import anchors_of, drop, parse_html
 from ..formats.html_pages import html_page
@@ -112,9 +113,7 @@ def _notion(files: Heads, project: str) -> Layout:
         addresses={path: "/".join(key) for key, path in keys.items()},
         rest=True,
     )
-    converting = _Notion(files, layout, keys)
-    layout.convert = converting.convert
-    return layout
+    return replace(layout, convert=_Notion(files, layout, keys).convert)
 
 
 def _tree_of_paths(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
@@ -368,7 +367,7 @@ def _confluence(files: Heads, project: str) -> Layout:
             made = f"{re.sub(r'-[0-9]+$', '', made)}-{number}"
         taken.add(made)
         names[path] = f"{made}.md"
-    layout = Layout(
+    return Layout(
         entries=top,
         root=project,
         titles=titles,
@@ -376,12 +375,15 @@ def _confluence(files: Heads, project: str) -> Layout:
         title=space,
         addresses={path: path[len(project) :] for path in paths},
         rest=False,
+        convert=lambda path, place: html_page(
+            files.text(path),
+            place,
+            titles[path],
+            _prepare_confluence,
+            partial(_confluence_content, titles[path]),
+        ),
+        anchors=cache(lambda path: _confluence_anchors(files.text(path), titles.get(path, ""))),
     )
-    layout.convert = lambda path, place: html_page(
-        files.text(path), place, titles[path], _prepare_confluence, partial(_confluence_content, titles[path])
-    )
-    layout.anchors = cache(lambda path: _confluence_anchors(files.text(path), titles.get(path, "")))
-    return layout
 
 
 def _confluence_anchors(text: str | None, title: str) -> dict[str, str]:
@@ -484,6 +486,18 @@ def _panel_title_to_heading(element: Any) -> None:
             return
 
 
+CODE_LANGUAGES = {
+    "py": "python",
+    "js": "javascript",
+    "jscript": "javascript",
+    "c#": "csharp",
+    "shell": "bash",
+    "none": "",
+    "text": "",
+}
+"""Languages of listings by the names that Confluence has for them."""
+
+
 def _listing(element: Any) -> None:
     """Rewrite a listing with its language and its title."""
     pre = next(element.iter("pre"), None)
@@ -493,15 +507,6 @@ def _listing(element: Any) -> None:
         r"brush:\s*([\w+#-]+)", pre.get("data-syntaxhighlighter-params") or pre.get("class") or ""
     )
     language = told[1].lower() if told else ""
-    names = {
-        "py": "python",
-        "js": "javascript",
-        "jscript": "javascript",
-        "c#": "csharp",
-        "shell": "bash",
-        "none": "",
-        "text": "",
-    }
     header = next(
         (one for one in element.iter("div") if "codeHeader" in (one.get("class") or "").split()), None
     )
@@ -511,7 +516,12 @@ def _listing(element: Any) -> None:
         for child in list(header):
             header.remove(child)
         header.text = title
-    pre.set("class", f"language-{names.get(language, language)}" if names.get(language, language) else "")
+    pre.set(
+        "class",
+        f"language-{CODE_LANGUAGES.get(language, language)}"
+        if CODE_LANGUAGES.get(language, language)
+        else "",
+    )
     element.tag = "figure"
     element.attrib.pop("class", None)
     parent = pre.getparent()

@@ -6,6 +6,8 @@ import posixpath
 import re
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -13,7 +15,8 @@ from ..layout import Dialect, Entry, Layout
 from ..source_files import Heads, address_of, is_page, named_as_index
 from ..trees import MAX_LEVEL, label_of, pages_below, walk_entries, without_empty
 from ..types import Reader
-from .configurations import finder, listing, mapping, read_json_file, text_of
+from ..values import listing, mapping, text_of
+from .configurations import finder, read_json_file
 from .nextra import html_language, in_languages
 
 _COLLECTIONS = tuple(
@@ -56,10 +59,10 @@ def _fumadocs(files: Heads, project: str) -> Layout:
         )
     else:
         layout = _fumadocs_of(files, project, top, "", [])
-        layout.language = first or html_language(files, project)
+        layout = replace(layout, language=first or html_language(files, project))
     left = "another collection: not imported; import its folder separately"
-    layout.problems += [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
-    return layout
+    told = [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
+    return replace(layout, problems=[*layout.problems, *told])
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:

@@ -8,6 +8,8 @@ from collections import Counter
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 
 from ..brands import brand_of
@@ -15,8 +17,9 @@ from ..layout import Dialect, Entry, Layout, Variant
 from ..source_files import Heads, address_of, folder_of, is_index, named_as_index
 from ..trees import grow, pages_below, redirects_of
 from ..types import Reader
+from ..values import mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import mapping, read_json_file, read_yaml_file, text_of, unread_pages
+from .configurations import read_json_file, read_yaml_file, unread_pages
 
 _HUGO = tuple(
     f"{name}.{end}"
@@ -163,23 +166,22 @@ def _hugo(files: Heads, project: str) -> Layout:
     ]
     if tongues:
         taken: set[str] = set()
-        layout.left.append(left_out(root.rstrip("/"), "translations", tongues))
 
         def in_language(name: str) -> Layout:
             made = laid_over(layout, lambda path: translated(path, name), begins=name, whole=False)
-            made.overlays, made.begins = ((f"{content}{name}/", root),), name
+            names = dict(made.names)
             for path in layout.addresses:
                 if (other := translated(path, name)) is not None:
-                    made.names[other] = named_as_index(
+                    names[other] = named_as_index(
                         re.sub(
                             r"(?:^|(?<=/))_index\.md$",
                             "README.md",
                             re.sub(rf"\.{re.escape(default)}(?=\.md$)", "", path[len(root) :]),
                         )
                     )
-            return made
+            return replace(made, names=names, overlays=((f"{content}{name}/", root),), begins=name)
 
-        layout.variants = [
+        variants = [
             Variant(
                 key=key_of(taken, name),
                 title=language_name(
@@ -195,6 +197,8 @@ def _hugo(files: Heads, project: str) -> Layout:
             )
             for name in [default, *tongues][:MAX_VARIANTS]
         ]
+        left = left_out(root.rstrip("/"), "translations", tongues)
+        layout = replace(layout, variants=variants, left=[left])
     return layout
 
 

@@ -24,7 +24,8 @@ from ..trees import (
     without_empty,
 )
 from ..types import Reader
-from .configurations import MAX_DATA, finder, listing, mapping, read_yaml_file, text_of, unread_pages
+from ..values import listing, mapping, text_of
+from .configurations import MAX_DATA, finder, read_yaml_file, unread_pages
 
 
 def _jekyll(files: Heads, project: str) -> Layout:

@@ -6,6 +6,8 @@ import posixpath
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 
@@ -14,8 +16,9 @@ from ..layout import Dialect, Entry, Layout, Variant
 from ..source_files import Heads, address_of, folder_of
 from ..trees import MAX_LEVEL, grow, label_of, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, language_name, left_out
-from .configurations import finder, listing, mapping, read_json_file, text_of
+from .configurations import finder, read_json_file
 
 MAX_REFERENCES = 500
 """Maximum number of files that one configuration may refer to."""
@@ -198,11 +201,12 @@ def _mintlify(files: Heads, project: str) -> Layout:
         """Return one variant, without the pages that only others list."""
         layout = _mintlify_of(files, project, way)
         others = set().union(*listed.values()) - listed[way]
-        layout.addresses = {path: address for path, address in layout.addresses.items() if path not in others}
-        return layout
+        kept = {path: address for path, address in layout.addresses.items() if path not in others}
+        return replace(layout, addresses=kept)
 
     layout = of(next(way for way, _, default in ways if default))
     taken: set[str] = set()
+    variants = []
     for way, said, default in ways:
         names = [text_of(one.get("language") or one.get("version")) for one in said]
         tongue = next((text_of(one.get("language")) for one in said if one.get("language")), None)
@@ -210,7 +214,7 @@ def _mintlify(files: Heads, project: str) -> Layout:
             language_name(name) if one.get("language") else name
             for one, name in zip(said, names, strict=True)
         )
-        layout.variants.append(
+        variants.append(
             Variant(
                 key=key_of(taken, *names),
                 title=title,
@@ -221,11 +225,12 @@ def _mintlify(files: Heads, project: str) -> Layout:
             )
         )
     first = next(said for _, said, default in ways if default)
+    left = []
     for key, what in (("language", "translations"), ("version", "versions")):
         called = {text_of(one.get(key)) for _, said, _ in ways for one in said if one.get(key)}
         if others := sorted(called - {text_of(one.get(key)) for one in first if one.get(key)}):
-            layout.left.append(left_out(project + name, what, others))
-    return layout
+            left.append(left_out(project + name, what, others))
+    return replace(layout, variants=variants, left=left)
 
 
 def _mintlify_parts(navigation: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -16,8 +18,9 @@ from ..layout import Dialect, Entry, Layout, Variant
 from ..source_files import Heads, address_of, is_index, is_page, named_as_index
 from ..trees import FolderFacts, grow, list_nav, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import MAX_DEPTH, finder, listing, mapping, read_yaml_file, text_of
+from .configurations import MAX_DEPTH, finder, read_yaml_file
 
 
 def _mkdocs(files: Heads, project: str) -> Layout:
@@ -129,11 +132,11 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         )
     ]
     if present:
-        layout.left.append(left_out(project + name, "translations", present))
         taken: set[str] = set()
+        variants = []
         for tongue in [first, *present][:MAX_VARIANTS]:
             facts = tongues.get(tongue, {})
-            layout.variants.append(
+            variants.append(
                 Variant(
                     key=key_of(taken, tongue),
                     title=language_name(tongue, text_of(facts.get("name"))),
@@ -155,6 +158,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
                     else lambda: layout,
                 )
             )
+        layout = replace(layout, variants=variants, left=[left_out(project + name, "translations", present)])
     return layout
 
 
@@ -188,14 +192,13 @@ def _mkdocs_tongue(
     labels = {str(key): text_of(value) for key, value in words.items()}
     made = laid_over(layout, translated, labels=labels, begins=tongue)
     if in_folders:
-        made.overlays = ((f"{source}{tongue}/", layout.root),)
-    else:
-        for path in layout.addresses:
-            if (other := translated(path)) is not None:
-                made.names[other] = named_as_index(
-                    path[len(layout.root) :].removesuffix(own).removesuffix(".md") + ".md"
-                )
-    return made
+        return replace(made, overlays=((f"{source}{tongue}/", layout.root),))
+    names = {
+        other: named_as_index(path[len(layout.root) :].removesuffix(own).removesuffix(".md") + ".md")
+        for path in layout.addresses
+        if (other := translated(path)) is not None
+    }
+    return replace(made, names={**made.names, **names})
 
 
 def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -> list[Entry]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -16,16 +18,9 @@ from ..markdown.literals import read_export
 from ..source_files import Heads, address_of, folder_of, is_page, named_as_index, stem_of
 from ..trees import MAX_LEVEL, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, addressed, key_of, language_name, left_out
-from .configurations import (
-    listing,
-    mapping,
-    module_at,
-    read_json_file,
-    shallowest,
-    text_of,
-    unread_navigation,
-)
+from .configurations import module_at, read_json_file, shallowest, unread_navigation
 
 _META = tuple(f"_meta.{end}" for end in ("js", "ts", "json", "mjs", "tsx", "jsx")) + ("meta.json",)
 
@@ -63,8 +58,7 @@ def _nextra(files: Heads, project: str) -> Layout:
     first = default if default in there else there[0] if there else ""
     if len(there) < 2:
         layout = _nextra_of(files, project, top, config, "", "")
-        layout.language = first or default or html_language(files, project)
-        return layout
+        return replace(layout, language=first or default or html_language(files, project))
     return in_languages(
         lambda name: _nextra_of(
             files, project, top, config, name if in_folders else "", "" if in_folders else name
@@ -80,16 +74,13 @@ def in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str],
     languages."""
 
     def in_language(name: str) -> Layout:
-        made = lay_out(name)
-        made.language = name
-        return addressed(made, name, name == first)
+        return addressed(replace(lay_out(name), language=name), name, name == first)
 
     layout = in_language(first)
     others = [name for name in names if name != first]
     if others:
-        layout.left.append(left_out(top.rstrip("/"), "translations", others))
         taken: set[str] = set()
-        layout.variants = [
+        variants = [
             Variant(
                 key=key_of(taken, name),
                 title=language_name(name),
@@ -100,6 +91,7 @@ def in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str],
             )
             for name in [first, *others][:MAX_VARIANTS]
         ]
+        layout = replace(layout, variants=variants, left=[left_out(top.rstrip("/"), "translations", others)])
     return layout
 
 

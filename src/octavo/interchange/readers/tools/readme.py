@@ -9,6 +9,8 @@ import re
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 from octavo.core.summary import natural_key, title_of_name
 from octavo.core.yaml_text import YamlError, read_yaml
@@ -63,8 +65,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
     layout = _of_version(files, project, versions[0] if versions else "", True)
     if len(versions) > 1:
         taken: set[str] = set()
-        layout.left.append(left_out(project.rstrip("/") or versions[-1], "versions", versions[1:]))
-        layout.variants = [
+        variants = [
             Variant(
                 key=key_of(taken, name),
                 title=name,
@@ -74,6 +75,8 @@ def _lay_out(files: Heads, project: str) -> Layout:
             )
             for at, name in enumerate(versions[:MAX_VARIANTS])
         ]
+        left = left_out(project.rstrip("/") or versions[-1], "versions", versions[1:])
+        layout = replace(layout, variants=variants, left=[left])
     return layout
 
 

@@ -6,6 +6,8 @@ import posixpath
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from octavo.core.problems import Problem
 
 from ..brands import brand_of
@@ -14,8 +16,9 @@ from ..markdown.literals import read_export
 from ..source_files import Heads, address_of
 from ..trees import MAX_LEVEL, grow, label_of, pages_below, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import finder, listing, mapping, module_at, text_of, unread_navigation, unread_pages
+from .configurations import finder, module_at, unread_navigation, unread_pages
 
 _ASTRO = tuple(f"astro.config.{end}" for end in ("mjs", "ts", "js", "mts"))
 
@@ -137,16 +140,13 @@ def _starlight(files: Heads, project: str) -> Layout:
             return next((stem + end for end in (".md", ".mdx") if stem + end in files.known), None)
 
         lang = text_of(mapping(facts.get(name)).get("lang")) or name
-        made = laid_over(
-            layout, translated, labels=words.get(lang) or words.get(lang.partition("-")[0]) or {}, begins=name
-        )
-        made.overlays = ((f"{source}{name}/", root),)
-        return made
+        labels = words.get(lang) or words.get(lang.partition("-")[0]) or {}
+        made = laid_over(layout, translated, labels=labels, begins=name)
+        return replace(made, overlays=((f"{source}{name}/", root),))
 
     if others:
         taken: set[str] = set()
-        layout.left.append(left_out(path, "translations", others))
-        layout.variants = [
+        variants = [
             Variant(
                 key=key_of(taken, name or first),
                 title=language_name(
@@ -160,6 +160,7 @@ def _starlight(files: Heads, project: str) -> Layout:
             )
             for name in ["", *others][:MAX_VARIANTS]
         ]
+        layout = replace(layout, variants=variants, left=[left_out(path, "translations", others)])
     return layout
 
 

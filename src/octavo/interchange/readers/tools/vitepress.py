@@ -19,8 +19,9 @@ from ..markdown.literals import UNKNOWN, read_constant, read_export
 from ..source_files import Heads, named_as_index, stem_of
 from ..trees import MAX_LEVEL, grow, pages_below, redirects_of, walk_entries
 from ..types import Reader
+from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, language_name, left_out
-from .configurations import finder, listing, mapping, module_at, text_of, unread_navigation
+from .configurations import finder, module_at, unread_navigation
 
 _VITEPRESS = tuple(f".vitepress/config.{end}" for end in ("ts", "js", "mts", "mjs", "cts", "cjs")) + tuple(
     f".vitepress/config/index.{end}" for end in ("ts", "js", "mts", "mjs")

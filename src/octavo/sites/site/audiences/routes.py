@@ -112,7 +112,7 @@ def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
 
 @operation("updateSitePublishingAuthById", "PATCH", _AUTH, needs=Can.ADMIN, errors=(400,))
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
-    """Update where visitors without a token are sent: to a sign-in URL of your own (`custom`), or to an
+    """Update where visitors without a token are sent: to your own sign-in URL (`custom`), or to an
     integration on the site, falling back to the URL if there is none (`integration`)."""
     with call.db.write() as tx:
         visitor_auth.update_auth(tx, site, body.backend, body.fallback_url)

@@ -132,7 +132,7 @@ def _read(kept: str | None) -> StoredCustomization:
 
 
 def _convert(stored: Mapping[str, object]) -> Customization:
-    """The customization that is stored. Earlier versions took some control characters in URLs."""
+    """Return a stored customization. Earlier versions accepted some control characters in URLs."""
     try:
         return msgspec.convert(stored, Customization)
     except msgspec.ValidationError:
