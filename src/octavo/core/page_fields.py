@@ -195,7 +195,7 @@ def wire_name(name: str) -> str:
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 
-def declare(body: JsonObject, types: Mapping[str, Any], default: Any = NODEFAULT) -> None:
+def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
     """Declare fields in the body of a struct class, after those declared there so far and skipping those.
 
     ``body``: its ``vars()``. ``types``: by the names of the fields. The type checker does not see these fields, so code

@@ -699,7 +699,7 @@ def present_revision(
     app_url: str,
     revision: RevisionRow,
     *,
-    merged_from: Any,
+    merged_from: object,
     pages: list[RevisionPage],
     files: list[File],
     reusable_contents: list[ReusableContent],

@@ -59,7 +59,7 @@ class Using(Struct, frozen=True):
         return self.actor.agent
 
     def ask(
-        self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: Any = None
+        self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: object = None
     ) -> Any:
         """Return the answer of an operation. Raises RefusedTool with its message."""
         try:
@@ -71,7 +71,7 @@ class Using(Struct, frozen=True):
         self,
         operation: str,
         path: dict[str, str],
-        body: Any = None,
+        body: object = None,
         *,
         query: JsonObject | None = None,
         pages: int = 0,

@@ -94,7 +94,7 @@ class _Counted:
         self._store, self._left = store, most
         self._read: dict[Any, Any] = {}
 
-    def __getitem__(self, oid: Any) -> object:
+    def __getitem__(self, oid: object) -> object:
         self.count()
         found = self._read.get(oid)
         if found is None:

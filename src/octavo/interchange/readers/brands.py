@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.sources import LOOK_LEFT_OUT, Brand
 
@@ -99,7 +100,7 @@ _ICON = re.compile(r"(?:shortcut )?icon")
 _RULE = re.compile(r"([^{}]{0,500})\{([^{}]*)\}")
 
 
-def brand_of(files: Heads, project: str, kind: str, config: dict[str, Any], problems: list[Problem]) -> Brand:
+def brand_of(files: Heads, project: str, kind: str, config: JsonObject, problems: list[Problem]) -> Brand:
     """Return the branding that the configuration of a project states. ``problems`` collects what can't be used."""
     where = _STATED[kind]
 

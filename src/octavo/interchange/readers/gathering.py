@@ -1012,13 +1012,13 @@ def _escaped(title: str) -> str:
     return re.sub(r"([\\`*<\[\]])", r"\\\1", title)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return isinstance(value, (str, int, float, bool)) or (
         isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value)
     )
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from octavo.core.summary import natural_key, title_of_name
@@ -89,7 +89,7 @@ def grow(
     def position(value: float) -> float:
         return math.inf if zero_is_last and value == 0 else value
 
-    def build(folder: dict[str, Any], where: str, top: bool) -> tuple[str | None, list[Entry]]:
+    def build(folder: Mapping[str, object], where: str, top: bool) -> tuple[str | None, list[Entry]]:
         index: str | None = None
         rows: list[tuple[tuple[Any, ...], Entry]] = []
         own = facts(where)

@@ -245,7 +245,7 @@ def _tell_defaults(
                 waiting.append(components[name])
 
 
-def _discriminate(schema: Any, components: JsonObject) -> None:
+def _discriminate(schema: object, components: JsonObject) -> None:
     """Add the discriminating property to every union of named objects that has one."""
     if isinstance(schema, list):
         for part in schema:

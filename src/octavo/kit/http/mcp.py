@@ -335,7 +335,9 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])
 
 
-def _answer_single(server: Server, on: Any, method: str, params: JsonObject, headers: Headers) -> JsonObject:
+def _answer_single(
+    server: Server, on: object, method: str, params: JsonObject, headers: Headers
+) -> JsonObject:
     """Return the result of a request that states its version. Raises ``_Wrong``."""
     _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)

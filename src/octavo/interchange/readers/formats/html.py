@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
@@ -21,6 +21,7 @@ from octavo.core.document.json import DocumentError, from_json
 from octavo.core.document.nodes import MAX_NODES
 from octavo.core.document.page import with_head
 from octavo.core.document.writing import write
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import read_address
 
 from .office_pages import canvas_of, understand
@@ -257,11 +258,11 @@ _NOTE = "data-octavo-note"
 _REFERS = re.compile(r"footnote|endnote|noteref|citation|biblioref", re.IGNORECASE)
 
 
-def _take_notes(main: Any) -> dict[str, Any]:
+def _take_notes(main: Any) -> JsonObject:
     """Remove the footnotes from a page, by id, and mark the references to them. A footnote is the target of a
     number, and links back to that number."""
     by_id = {element.get("id"): element for element in main.iter(etree.Element) if element.get("id")}
-    notes: dict[str, Any] = {}
+    notes: JsonObject = {}
     for link in list(main.iter("a")):
         name = unquote((link.get("href") or "")[1:])
         note = by_id.get(name) if (link.get("href") or "").startswith("#") else None
@@ -389,14 +390,14 @@ def _squeezed(text: str) -> str:
 # --- build the nodes ----------------------------------------------------------------------------------
 
 
-def _block(type: str, nodes: list[Node] | None = None, **data: Any) -> Node:
+def _block(type: str, nodes: list[Node] | None = None, **data: object) -> Node:
     node: Node = {"object": "block", "type": type, "isVoid": nodes is None, "data": data}
     if nodes is not None:
         node["nodes"] = nodes
     return node
 
 
-def _without_empty(**data: Any) -> dict[str, Any]:
+def _without_empty(**data: object) -> JsonObject:
     """Return the members that aren't empty."""
     return {name: value for name, value in data.items() if value}
 
@@ -412,7 +413,7 @@ def _text_between_tags(text: str, marks: Iterable[str] = ()) -> Node:
     return _text(" " if text == "\n" else text, marks)
 
 
-def _inline(type: str, nodes: list[Node] | None = None, **data: Any) -> Node:
+def _inline(type: str, nodes: list[Node] | None = None, **data: object) -> Node:
     node: Node = {"object": "inline", "type": type, "isVoid": nodes is None, "data": data}
     if nodes is not None:
         node["nodes"] = nodes
@@ -438,7 +439,7 @@ class _Maker:
     """Builder of the nodes of an element. Recursion stops at ``deepest``; below that, there is only text."""
 
     def __init__(
-        self, link: Rewrite, image: Rewrite, deepest: int, notes: dict[str, Any] | None = None
+        self, link: Rewrite, image: Rewrite, deepest: int, notes: Mapping[str, object] | None = None
     ) -> None:
         self.notes = notes or {}
         self.link = link
@@ -625,20 +626,20 @@ class _Maker:
         nodes = [node for node in nodes if node.get("type") != "inline-image"] if level == 1 else nodes
         return [_block(f"heading-{min(level - 1, 3)}", nodes, **data)]
 
-    def _paragraph(self, element: Any) -> list[Node]:
+    def _paragraph(self, element: object) -> list[Node]:
         return self.flow(element)
 
-    def _quote(self, element: Any) -> list[Node]:
+    def _quote(self, element: object) -> list[Node]:
         inside = self.flow(element)
         return [_block("blockquote", inside)] if inside else []
 
-    def _hint(self, element: Any) -> list[Node]:
+    def _hint(self, element: object) -> list[Node]:
         words = " ".join(_classes(element))
         style = next(style for style, names in _HINT_KINDS if any(name in words for name in names))
         inside = self.flow(element)
         return [_block("hint", inside, style=style)] if inside else []
 
-    def _divider(self, element: Any) -> list[Node]:
+    def _divider(self, element: object) -> list[Node]:
         return [_block("divider")]
 
     def _code(self, element: Any) -> list[Node]:
@@ -758,7 +759,7 @@ class _Maker:
         ]
         return [{**_block("expandable"), "fragments": fragments}]
 
-    def _nothing(self, element: Any) -> list[Node]:
+    def _nothing(self, element: object) -> list[Node]:
         return []
 
     def _player(self, element: Any) -> list[Node]:
@@ -797,7 +798,7 @@ class _Maker:
             column: {"id": column, "title": title, "type": "text", "textAlignment": "left"}
             for column, title in zip(columns, titles, strict=True)
         }
-        records: dict[str, Any] = {}
+        records: JsonObject = {}
         fragments: list[Node] = []
         for number, row in enumerate(grid[1:] if headed else grid, 1):
             values = {}
@@ -860,7 +861,7 @@ _WIDTH = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(px|%)?\s*\Z")
 _STYLED_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*([^;]*)", re.IGNORECASE)
 
 
-def _width_of(image: Any) -> int | dict[str, Any] | None:
+def _width_of(image: Any) -> int | JsonObject | None:
     """Return the width at which an image is shown: pixels, or percent of the text width."""
     styled = _STYLED_WIDTH.search(image.get("style") or "")
     for written in (styled[1] if styled else None, image.get("width")):
@@ -870,7 +871,7 @@ def _width_of(image: Any) -> int | dict[str, Any] | None:
     return None
 
 
-def title_of(tree: Any) -> str:
+def title_of(tree: object) -> str:
     """Return the title of a page: its first heading, else its title without the name of the site."""
     for heading in _main_content(tree).iter("h1"):
         if words := _squeezed(_plain({"nodes": _Maker(str, str, MAX_DEPTH)._inlines_in(heading, ())})):
@@ -887,7 +888,7 @@ def _explicit_id(heading: Any) -> str:
     return pinned if pinned and re.fullmatch(r"[\w.:-]{1,100}", pinned) else ""
 
 
-def anchors_of(tree: Any) -> dict[str, str]:
+def anchors_of(tree: object) -> dict[str, str]:
     """Return the anchor for each id in a page: that of its own heading, or of the heading above it. Empty for ids
     above the first heading, which lead to the top of the page."""
     anchors: dict[str, str] = {}

@@ -20,7 +20,7 @@ def html_page(text: str | None, place: Place, title: str, prepare: Any = None, c
     return html_of_tree(tree, place, title)
 
 
-def html_of_tree(tree: Any, place: Place, title: str) -> str:
+def html_of_tree(tree: object, place: Place, title: str) -> str:
     """Return a parsed tree, if any, as Markdown."""
     try:
         if tree is None:

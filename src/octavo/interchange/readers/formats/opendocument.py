@@ -269,7 +269,7 @@ class _Styles:
             self._numbers[name, level] = _number(sign, "text:start-value", 999_999_999) if shown else None
         return self._numbers[name, level]
 
-    def _own_look(self, style: Any) -> Look:
+    def _own_look(self, style: object) -> Look:
         if style not in self._own:
             self._own[style] = _look_of(style)
         return self._own[style]
@@ -332,7 +332,7 @@ class _Document:
         self.ids: dict[Any, str] = {}
         self.anchors: dict[str, str] = {}
 
-    def convert(self, body: Any) -> None:
+    def convert(self, body: object) -> None:
         self._clean(body)
         self._find_anchors(body)
         self.blocks(body)
@@ -617,7 +617,7 @@ class _Document:
                 self.blocks(cell)
                 self.put(f"</{tag}>")
 
-    def _times(self, element: Any, name: str, most: int, what: str) -> int:
+    def _times(self, element: object, name: str, most: int, what: str) -> int:
         times = _number(element, name, most + 1)
         if times > most:
             self.tell("left_out", f"the repetitions beyond {most} of {what} of a table")
@@ -679,7 +679,7 @@ class _Document:
             # Fields keep the value they showed last.
             self.runs(element, look)
 
-    def _link(self, element: Any, href: str, look: Look) -> None:
+    def _link(self, element: object, href: str, look: Look) -> None:
         if href.startswith("#"):
             anchor = self._anchor(href)
             if anchor is None:

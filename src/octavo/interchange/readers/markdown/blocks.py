@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+
+from octavo.core.json_types import JsonObject
 
 from .containers import (
     ABBREVIATION,
@@ -386,7 +387,7 @@ class Writer(ContainerWriter):
         self,
         path: str,
         number: int,
-        given: dict[str, Any] | None = None,
+        given: Mapping[str, object] | None = None,
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
         """Return the blocks of another file, as if they were written here. ``given`` are its props as a component.
@@ -506,7 +507,7 @@ class Writer(ContainerWriter):
 
     def children_of(
         self, lines: list[Line], names: tuple[str, ...]
-    ) -> Iterator[tuple[str, dict[str, Any], list[Line], int]]:
+    ) -> Iterator[tuple[str, JsonObject, list[Line], int]]:
         """Return the elements with these names directly in some lines: name, attributes, contents, line."""
         lines = list(lines)
         at = 0

@@ -6,8 +6,8 @@ Supported are ``hero`` and ``features`` of VitePress and Starlight.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
-from typing import Any
 
 from ..layout import Head, Place
 from ..values import mappings
@@ -36,7 +36,7 @@ def hero_text(head: Head, place: Place, title: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str, str]:
+def _feature(one: Mapping[str, object], place: Place) -> tuple[str, str, str, str]:
     icon, link = _text_of(one.get("icon")), _text_of(one.get("link"))
     # Anything but an emoji is an image of the site.
     sign = f"{icon} " if icon and len(icon) <= 4 and not icon.isascii() else ""
@@ -48,7 +48,7 @@ def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str, str]:
     )
 
 
-def _image(image: Any, place: Place) -> str:
+def _image(image: object, place: Place) -> str:
     facts = image if isinstance(image, dict) else {"src": image}
     source = next(
         (text for key in ("src", "file", "light", "dark") if (text := _text_of(facts.get(key)))), ""
@@ -60,7 +60,7 @@ def _image(image: Any, place: Place) -> str:
     )
 
 
-def _text_of(value: Any) -> str:
+def _text_of(value: object) -> str:
     """Return the text of a value, which may contain HTML, on one line."""
     text = re.sub(r"<[^<>]*>", " ", str(value)) if isinstance(value, (str, int, float)) else ""
     return words(" ".join(text.split()))

@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 from ..layout import Dialect, Place
 from .lines import MAX_LINES, Line, anchor, attributes_of, key_name, pointed, words
 from .literals import UNKNOWN, read_literal
@@ -102,7 +104,7 @@ class InlineWriter:
         self.including = including or (place.path,)
         self.jsx = place.path.lower().endswith(dialect.jsx) if dialect.jsx else False
         self.imports: dict[str, str] = {}
-        self.constants: dict[str, Any] = {}
+        self.constants: JsonObject = {}
         self.taken = 0
         self.left = MAX_LINES
         self.depth = 0
@@ -117,10 +119,10 @@ class InlineWriter:
             self.told.add(code + (key or ""))
             self.place.problem(line, code, message)
 
-    def evaluated(self, attributes: dict[str, str]) -> dict[str, Any]:
+    def evaluated(self, attributes: dict[str, str]) -> JsonObject:
         """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if only
         running it would tell its value."""
-        made: dict[str, Any] = {}
+        made: JsonObject = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (
                 self.expression(written[1:-1]) if written.startswith("{") else written.removeprefix("\0")

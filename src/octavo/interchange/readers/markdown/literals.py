@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 MAX_CHARACTERS = 1024 * 1024
 MAX_DEPTH = 60
 MAX_VALUES = 200_000
@@ -329,9 +331,9 @@ class _Reader:
             (value for value in given if isinstance(value, (dict, list))), given[0] if given else UNKNOWN
         )
 
-    def object(self) -> dict[str, Any]:
+    def object(self) -> JsonObject:
         self.take("{")
-        made: dict[str, Any] = {}
+        made: JsonObject = {}
         while not self.take("}"):
             if self.place >= len(self.text):
                 raise _Unread

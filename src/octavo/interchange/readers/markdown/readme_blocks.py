@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from html import escape
-from typing import Any
 
 from .blocks import Writer
 from .lines import Line, fenced, quoted, trimmed, words
@@ -63,18 +63,18 @@ def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[L
     return end + 1, made
 
 
-def _lines(value: Any, number: int) -> list[Line]:
+def _lines(value: object, number: int) -> list[Line]:
     text = value if isinstance(value, str) else ""
     return (
         [(row, number) for row in text.replace("\r\n", "\n").strip("\n").split("\n")] if text.strip() else []
     )
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _made(writer: Writer, kind: str, data: dict[str, Any], number: int) -> list[Line]:
+def _made(writer: Writer, kind: str, data: Mapping[str, object], number: int) -> list[Line]:
     if kind == "code":
         return _codes(writer, data.get("codes"), number)
     if kind == "api-header":
@@ -110,7 +110,7 @@ def _made(writer: Writer, kind: str, data: dict[str, Any], number: int) -> list[
     return writer.blocks(kept)
 
 
-def html_lines(writer: Writer, given: Any, number: int) -> list[Line]:
+def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
     """Return HTML that a page shows unchanged, without scripts and styles."""
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
@@ -122,7 +122,7 @@ def html_lines(writer: Writer, given: Any, number: int) -> list[Line]:
 _RUNS = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-def _codes(writer: Writer, given: Any, number: int) -> list[Line]:
+def _codes(writer: Writer, given: object, number: int) -> list[Line]:
     codes = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
     listings = [
         (_said(one.get("name")), _said(one.get("language")), _lines(one.get("code"), number)) for one in codes
@@ -146,7 +146,7 @@ def _codes(writer: Writer, given: Any, number: int) -> list[Line]:
     )
 
 
-def _image(writer: Writer, given: Any, number: int) -> list[Line]:
+def _image(writer: Writer, given: object, number: int) -> list[Line]:
     one = given if isinstance(given, dict) else {}
     image = one.get("image")
     parts = image if isinstance(image, list) else [image]
@@ -196,7 +196,7 @@ def figure(writer: Writer, source: str, alt: str, caption: str, width: str, numb
     return f"<figure>{made}<figcaption><p>{said}</p></figcaption></figure>"
 
 
-def _parameters(writer: Writer, data: dict[str, Any], number: int) -> list[Line]:
+def _parameters(writer: Writer, data: Mapping[str, object], number: int) -> list[Line]:
     cells = data.get("data")
     columns, rows = data.get("cols"), data.get("rows")
     if not (isinstance(cells, dict) and isinstance(columns, int) and isinstance(rows, int)):

@@ -227,7 +227,7 @@ def _components(files: Heads) -> list[_Component]:
     return made
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return "" if value is True else text_of(value).removesuffix("@")
 
 

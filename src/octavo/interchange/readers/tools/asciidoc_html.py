@@ -59,7 +59,7 @@ def _child(element: Any, name: str) -> Any:
     return next((child for child in element if isinstance(child.tag, str) and _has(child, name)), None)
 
 
-def _drop(element: Any) -> None:
+def _drop(element: object) -> None:
     drop(element)
 
 
@@ -173,7 +173,7 @@ def _verse(element: Any) -> None:
     element.attrib.pop("class", None)
 
 
-def _formula(element: Any) -> None:
+def _formula(element: object) -> None:
     content = _child(element, "content")
     found = _LATEX.search("".join(content.itertext())) if content is not None else None
     if content is None or found is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -64,7 +65,7 @@ def _as_alert(found: re.Match[str]) -> str:
 
 
 class _BookStackPage:
-    def __init__(self, path: str, data: dict[str, Any], folder: str) -> None:
+    def __init__(self, path: str, data: Mapping[str, object], folder: str) -> None:
         self.path = path
         self.data = data
         self.folder = folder
@@ -149,7 +150,7 @@ class _BookStack:
     def _tell(self, path: str, code: str, message: str) -> None:
         self.problems.append(Problem(path, 0, code, message))
 
-    def _archive(self, kind: str, data: dict[str, Any], folder: str) -> tuple[str, list[Entry]]:
+    def _archive(self, kind: str, data: Mapping[str, object], folder: str) -> tuple[str, list[Entry]]:
         if kind == "page":
             return "", [self._page(data, folder, "", "pages")]
         name = one_line(data.get("name")) or "Untitled"
@@ -175,7 +176,7 @@ class _BookStack:
             )
         return name, entries
 
-    def _chapter(self, data: dict[str, Any], folder: str, above: str, address: str) -> Entry:
+    def _chapter(self, data: Mapping[str, object], folder: str, above: str, address: str) -> Entry:
         name = one_line(data.get("name")) or "Untitled"
         where = f"{above}/{file_name(name)}" if above else file_name(name)
         pages = sorted(mappings(data.get("pages")), key=_priority)
@@ -192,12 +193,12 @@ class _BookStack:
         entry.children = children
         return entry
 
-    def _page(self, data: dict[str, Any], folder: str, above: str, address: str) -> Entry:
+    def _page(self, data: Mapping[str, object], folder: str, above: str, address: str) -> Entry:
         name = one_line(data.get("name")) or "Untitled"
         where = f"{above}/{file_name(name)}" if above else file_name(name)
         return self._keep("page", data, folder, where, f"{address}/page/{slugify(name)}")
 
-    def _keep(self, kind: str, data: dict[str, Any], folder: str, where: str, address: str) -> Entry:
+    def _keep(self, kind: str, data: Mapping[str, object], folder: str, where: str, address: str) -> Entry:
         path = self.names.free(f"{folder}{where}")
         page = self.pages[path] = _BookStackPage(path, data, folder)
         self.titles[path] = page.title
@@ -218,7 +219,7 @@ class _BookStack:
             self._asset("attachment", one, folder)
         return Entry(path=path)
 
-    def _asset(self, kind: str, data: dict[str, Any], folder: str) -> None:
+    def _asset(self, kind: str, data: Mapping[str, object], folder: str) -> None:
         file = text_of(data.get("file"))
         path = f"{folder}files/{file}"
         if file and path in self.files.known:
@@ -276,7 +277,7 @@ class _BookStack:
                 )
         return _REFERENCE.sub(address, text)
 
-    def _attached(self, page: _BookStackPage, data: dict[str, Any], place: Place) -> str:
+    def _attached(self, page: _BookStackPage, data: Mapping[str, object], place: Place) -> str:
         name, link, file = one_line(data.get("name")), text_of(data.get("link")), text_of(data.get("file"))
         if file:
             path = f"{page.folder}files/{file}"
@@ -346,11 +347,11 @@ class _BookStack:
 _SAFE = "/:?#[]@!$&'()*+,;=~%-._"
 
 
-def _priority(data: dict[str, Any]) -> float:
+def _priority(data: Mapping[str, object]) -> float:
     return _number(data.get("priority"))
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 1e9
 
 

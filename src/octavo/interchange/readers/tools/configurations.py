@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.yaml_text import YamlError, read_yaml
 
@@ -54,7 +55,7 @@ def finder(*names: str, accept: Callable[[str], bool] = lambda text: True) -> Ca
     return find
 
 
-def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, Any]:
+def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObject:
     text = files.text(path)
     if text is None:
         return {}

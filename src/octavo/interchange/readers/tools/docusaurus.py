@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import posixpath
 import re
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
@@ -45,7 +47,7 @@ def _find_docusaurus(files: Heads) -> str | None:
     return found
 
 
-def _docusaurus_config(files: Heads, project: str) -> tuple[str, dict[str, Any]]:
+def _docusaurus_config(files: Heads, project: str) -> tuple[str, JsonObject]:
     """Return the file of the configuration, empty if there is none, and its values. Docusaurus 1 had its documents
     next to the folder of its configuration, and other names for the same settings."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
@@ -289,7 +291,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
     return replace(over_it, problems=problems, overlays=overlays, begins=locale)
 
 
-def _docs_folder(project: str, instance: dict[str, Any]) -> str:
+def _docs_folder(project: str, instance: Mapping[str, object]) -> str:
     folder = posixpath.normpath(posixpath.join(project, text_of(instance.get("path")) or "docs")).lstrip("./")
     return f"{folder}/" if folder else ""
 
@@ -301,7 +303,7 @@ class _Docs:
         self,
         files: Heads,
         project: str,
-        instance: dict[str, Any],
+        instance: JsonObject,
         labels: dict[str, str],
         where: str = "",
     ) -> None:
@@ -365,7 +367,7 @@ class _Docs:
         made = [entry for entry in made if entry.children]
         return made[0].children if len(made) == 1 else made
 
-    def items(self, given: Any, level: int, where: str) -> list[Entry]:
+    def items(self, given: object, level: int, where: str) -> list[Entry]:
         if isinstance(given, dict) and "type" not in given:
             given = [{"type": "category", "label": label, "items": items} for label, items in given.items()]
         made: list[Entry] = []

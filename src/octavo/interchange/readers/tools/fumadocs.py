@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any
 
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -124,7 +124,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
         )
         return [Entry(title=title, path=index, children=children)]
 
-    def level(folder: str) -> tuple[dict[str, Any], list[Entry]]:
+    def level(folder: str) -> tuple[JsonObject, list[Entry]]:
         """Return what a folder states about itself, and its contents."""
         laid.add(folder)
         named = (f"{folder}meta.{end}" for end in (*([f"{tongue}.json"] if tongue else []), "json"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 
 from ..brands import brand_of
@@ -38,7 +39,7 @@ def _find_hugo(files: Heads) -> str | None:
     return None
 
 
-def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, Any]:
+def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> JsonObject:
     """Return a configuration file, in any of its formats."""
     if path.endswith("toml"):
         import tomllib
@@ -54,7 +55,7 @@ def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> dict[str, An
     return mapping(read(files, path, problems))
 
 
-def _never_shown(head: dict[str, Any], section: bool) -> bool:
+def _never_shown(head: Mapping[str, object], section: bool) -> bool:
     """Return whether a page, or everything in its folder, exists only for use by other pages."""
     given = [head, mapping(head.get("cascade"))] if section else [head]
     return any(
@@ -75,7 +76,7 @@ def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
 
 
 def _hugo(files: Heads, project: str) -> Layout:
-    config: dict[str, Any] = {}
+    config: JsonObject = {}
     problems: list[Problem] = []
     for name in _HUGO:
         if project + name in files.known:

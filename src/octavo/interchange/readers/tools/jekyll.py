@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.yaml_text import YamlError, read_yaml
 
@@ -93,9 +95,9 @@ def _jekyll(files: Heads, project: str) -> Layout:
     )
 
 
-def _jekyll_data(files: Heads, project: str) -> dict[str, Any]:
+def _jekyll_data(files: Heads, project: str) -> JsonObject:
     """Return the contents of the data files, by folder and name."""
-    made: dict[str, Any] = {}
+    made: JsonObject = {}
     for path in files.paths:
         inside = path.removeprefix(f"{project}_data/")
         if (
@@ -118,7 +120,7 @@ def _jekyll_data(files: Heads, project: str) -> dict[str, Any]:
     return made
 
 
-def _jekyll_nav(files: Heads, data: dict[str, Any], addresses: dict[str, str]) -> list[Entry]:
+def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, str]) -> list[Entry]:
     """Return the tree in a data file that lists a good part of the pages. Only the theme knows which file that is,
     and what its keys are called."""
     by_address = {address: page for page, address in addresses.items()}
@@ -131,7 +133,7 @@ def _jekyll_nav(files: Heads, data: dict[str, Any], addresses: dict[str, str]) -
     def address(url: str) -> str | None:
         return by_address.get(re.sub(r"(?:^|/)index\.html$|\.html$", "", url).strip("/"))
 
-    def items(given: Any, depth: int) -> list[Entry]:
+    def items(given: object, depth: int) -> list[Entry]:
         made: list[Entry] = []
         if depth >= MAX_LEVEL:
             return made

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 
@@ -28,7 +30,7 @@ def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
     """Return a configuration with the files that it refers to with ``$ref`` inserted."""
     read = 0
 
-    def filled(value: Any, folder: str, within: tuple[str, ...], level: int) -> Any:
+    def filled(value: object, folder: str, within: tuple[str, ...], level: int) -> Any:
         nonlocal read
         if level > MAX_LEVEL * 3:
             return None
@@ -71,7 +73,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
     addresses = {path: address_of(path[len(project) :]) for path in paths}
     by_address = {posixpath.splitext(path[len(project) :])[0]: path for path in paths}
 
-    def items(given: Any, depth: int) -> list[Entry]:
+    def items(given: object, depth: int) -> list[Entry]:
         made: list[Entry] = []
         for one in listing(given) if depth < MAX_LEVEL else []:
             if isinstance(one, str):
@@ -92,7 +94,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
                 made += group(one, depth)
         return made
 
-    def group(one: dict[str, Any], depth: int) -> list[Entry]:
+    def group(one: Mapping[str, object], depth: int) -> list[Entry]:
         title = next(
             (
                 text_of(one[key])
@@ -178,7 +180,7 @@ def _mintlify(files: Heads, project: str) -> Layout:
     navigation = mapping(_with_references(files, project + name, [])).get("navigation")
     ways: list[tuple[tuple[int, ...], list[dict[str, Any]], bool]] = []
 
-    def walk(at: dict[str, Any], way: tuple[int, ...], said: list[dict[str, Any]], default: bool) -> None:
+    def walk(at: JsonObject, way: tuple[int, ...], said: list[JsonObject], default: bool) -> None:
         parts = _mintlify_parts(at)
         if not parts or len(way) > 2:
             ways.append((way, said, default))
@@ -233,7 +235,7 @@ def _mintlify(files: Heads, project: str) -> Layout:
     return replace(layout, variants=variants, left=left)
 
 
-def _mintlify_parts(navigation: dict[str, Any]) -> list[dict[str, Any]]:
+def _mintlify_parts(navigation: Mapping[str, object]) -> list[JsonObject]:
     return [
         one
         for key in ("languages", "versions")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -162,7 +163,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
     return layout
 
 
-def _i18n_languages(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _i18n_languages(i18n: Mapping[str, object]) -> dict[str, JsonObject]:
     """Return the languages in the configuration of the i18n plug-in, in either of its forms."""
     given = i18n.get("languages")
     if isinstance(given, dict):
@@ -180,7 +181,13 @@ def _i18n_languages(i18n: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _mkdocs_tongue(
-    files: Heads, layout: Layout, source: str, tongue: str, own: str, in_folders: bool, words: dict[str, Any]
+    files: Heads,
+    layout: Layout,
+    source: str,
+    tongue: str,
+    own: str,
+    in_folders: bool,
+    words: Mapping[str, object],
 ) -> Layout:
     def translated(path: str) -> str | None:
         if in_folders:
@@ -201,7 +208,7 @@ def _mkdocs_tongue(
     return replace(made, names={**made.names, **names})
 
 
-def _mkdocs_nav(files: Heads, nav: list[Any], root: str, level: int, own: str) -> list[Entry]:
+def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own: str) -> list[Entry]:
     """Return the tree of the navigation. ``own`` is the ending of page names in the language of the navigation,
     which doesn't state it."""
     made: list[Entry] = []

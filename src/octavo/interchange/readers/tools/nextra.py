@@ -6,10 +6,10 @@ import posixpath
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -145,7 +145,7 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
         for path in paths
     }
 
-    def meta(folder: str) -> dict[str, Any]:
+    def meta(folder: str) -> JsonObject:
         for name in (*(f"_meta{own}.{name.partition('.')[2]}" for name in _META if own), *_META):
             if folder + name in files.known:
                 made = (

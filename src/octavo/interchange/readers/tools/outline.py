@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 
@@ -188,7 +190,7 @@ class _OutlineJson:
             skipped=(".json",),
         )
 
-    def _entries(self, nodes: list[dict[str, Any]], above: str, level: int) -> list[Entry]:
+    def _entries(self, nodes: Sequence[Mapping[str, object]], above: str, level: int) -> list[Entry]:
         made = []
         for node in nodes if level < MAX_LEVELS else []:
             document = self.documents.get(text_of(node.get("id")))
@@ -201,7 +203,7 @@ class _OutlineJson:
             made.append(Entry(title=title if path is None else None, path=path, children=children))
         return made
 
-    def _keep(self, document: dict[str, Any], where: str, address: str) -> str:
+    def _keep(self, document: JsonObject, where: str, address: str) -> str:
         path = self.names.free(where)
         title = one_line(document.get("title")) or "Untitled"
         self.titles[path] = title

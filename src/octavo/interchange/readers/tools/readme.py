@@ -7,10 +7,10 @@ import json
 import posixpath
 import re
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.summary import natural_key, title_of_name
 from octavo.core.yaml_text import YamlError, read_yaml
@@ -171,7 +171,7 @@ class _Project:
     def _first(self, entries: list[Entry]) -> str | None:
         return next((entry.path for entry in walk_entries(entries) if entry.path), None)
 
-    def _variables(self, root: str) -> dict[str, Any]:
+    def _variables(self, root: str) -> JsonObject:
         try:
             said = json.loads(self.files.text(f"{root}variables.json") or "{}")
         except (ValueError, RecursionError):

@@ -271,7 +271,7 @@ class _Site:
         own."""
         count = 0
 
-        def entries(given: Any, level: int) -> list[Entry]:
+        def entries(given: object, level: int) -> list[Entry]:
             nonlocal count
             made: list[Entry] = []
             for one in given if isinstance(given, list) and level < _MAX_LEVEL else []:
@@ -504,7 +504,7 @@ def prepare(tree: Any) -> None:
             _drop(element)
 
 
-def _drop(element: Any) -> None:
+def _drop(element: object) -> None:
     drop(element)
 
 

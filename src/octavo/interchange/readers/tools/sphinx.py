@@ -7,9 +7,9 @@ import ast
 import fnmatch
 import posixpath
 import re
-from typing import Any
 
 from octavo.core.document.anchors import slug
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 
 from ..brands import brand_of
@@ -85,7 +85,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         lambda path: titles.get(path) or files.name(path),
         outside,
     )
-    look: dict[str, Any] = {
+    look: JsonObject = {
         name: found[1]
         for name in ("html_logo", "html_favicon")
         if (found := re.search(rf"^{name}\s*=\s*[\"']([^\"'\n]+)[\"']", conf, re.MULTILINE))
@@ -126,7 +126,7 @@ def _external_links(conf: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _assigned_dict(conf: str, name: str) -> dict[str, Any]:
+def _assigned_dict(conf: str, name: str) -> JsonObject:
     """Return a dictionary that a configuration assigns to a name."""
     if name not in conf or len(conf) > MAX_CONF:
         return {}

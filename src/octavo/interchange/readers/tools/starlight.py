@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -73,7 +72,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         addresses[each] = slug.strip("/") if slug else address_of(each[len(root) :]).lower().replace(" ", "-")
     by_address = {address: each for each, address in addresses.items()}
 
-    def items(one: Any, level: int) -> list[Entry]:
+    def items(one: object, level: int) -> list[Entry]:
         if isinstance(one, str):
             found = by_address.get(one.strip("/"))
             return [Entry(title=label_of(files.head(found)), path=found)] if found else []

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
@@ -32,7 +31,7 @@ _REWRITTEN = re.compile(r":(?P<name>\w+)(?P<shape>\([^()]*\))?(?P<many>[*+?])?")
 MAX_REWRITES = 1000
 
 
-def _rewriter(given: Any) -> Callable[[str], str]:
+def _rewriter(given: object) -> Callable[[str], str]:
     """Return a function that rewrites the path of a file to the path of its URL, by patterns such as
     ``en/:rest*``."""
     patterns: list[tuple[re.Pattern[str], str]] = []
@@ -122,7 +121,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         )
         return by_address.get(re.sub(r"(?:^|/)index$", "", link.strip("/")))
 
-    def items(given: Any, base: str, level: int) -> list[Entry]:
+    def items(given: object, base: str, level: int) -> list[Entry]:
         made = []
         for one in listing(given) if level < MAX_LEVEL else []:
             if not isinstance(one, dict):

@@ -18,7 +18,7 @@ MAX_PAGES = 50_000
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-def one_line(value: Any) -> str:
+def one_line(value: object) -> str:
     return " ".join(text_of(value).split())
 
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from msgspec.structs import replace
 
 from octavo.core.document.page import with_head
+from octavo.core.json_types import JsonObject
 from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 
@@ -28,7 +29,7 @@ _LOCALE = re.compile(r"[a-z]{2}(?:-[a-z]{2})?", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*<!--\n(?P<head>(?:[a-zA-Z]+:[^\n]*\n)+)-->\s*")
 
 
-def _wikijs_head(files: Heads, path: str) -> dict[str, Any]:
+def _wikijs_head(files: Heads, path: str) -> JsonObject:
     if path.endswith(".html"):
         found = _COMMENT.match(files.text(path) or "")
         rows = [row.partition(":") for row in found["head"].splitlines()] if found else []
@@ -119,7 +120,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
             titles.get(path) or files.name(path),
             _prepare_wikijs,
         )
-        said: dict[str, Any] = {"description": head["description"]} if head.get("description") else {}
+        said: JsonObject = {"description": head["description"]} if head.get("description") else {}
         if head.get("published") in ("false", "0"):
             said["hidden"] = True
         return with_head(made, said) if said else made
