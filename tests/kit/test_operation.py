@@ -142,7 +142,7 @@ def test_an_id_is_declared_once() -> None:
 
 
 def test_a_proof_is_entered_once_by_the_same_parameters() -> None:
-    with pytest.raises(DeclarationError, match="Shelf: entered twice"):
+    with pytest.raises(DeclarationError, match="Shelf: already registered"):
         enters(Shelf, "boxId", "roomId")(enter_box)
     assert kit._ENTERS[Shelf, frozenset({"roomId", "boxId"})].fn is enter_box
 
