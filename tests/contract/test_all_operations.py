@@ -199,7 +199,7 @@ def test_all_emoji_are_emoji(world: World) -> None:
         assert answer.is_success, answer.text
 
 
-def test_what_browsers_may_send_and_read(world: World) -> None:
+def test_cors_headers_allowed_and_exposed(world: World) -> None:
     asked = {
         "origin": "https://elsewhere.example",
         "access-control-request-method": "PATCH",
