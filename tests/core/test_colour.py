@@ -77,7 +77,7 @@ def test_colours_outside_of_srgb_lose_chroma_only():
 
 
 @pytest.mark.parametrize("text", ["", "red", "#12", "#1234567", "url(x)", "#fff;}body{display:none", "#ggg"])
-def test_what_is_no_colour_falls_back(text):
+def test_invalid_colors_fall_back_to_the_default(text):
     assert parse_hex(text) is None
     assert theme((text, text)).css() == theme(DEFAULT_PRIMARY).css()
 

@@ -371,7 +371,7 @@ def test_regular_expressions(expression, value):
         "/*a/",
     ],
 )
-def test_what_is_no_regular_expression_here(expression):
+def test_unsupported_regular_expressions_raise_an_error(expression):
     with pytest.raises(ExpressionError):
         evaluate(expression, CONTEXT)
 

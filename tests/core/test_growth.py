@@ -253,7 +253,7 @@ def test_memory_grows_like_the_text(name: str, size: int) -> None:
 @pytest.mark.parametrize(
     "name", ["table with empty cells", "table with short rows", "tables with empty cells"]
 )
-def test_what_tables_leave_out_is_taken_back(name: str) -> None:
+def test_missing_table_cells_are_added_up_to_a_limit(name: str) -> None:
     """However many cells are left out, no more are made than the API takes, and the text stays."""
     text = PAGES[name](20_000)
     document = read(text)

@@ -92,7 +92,7 @@ def broken(href):
         ),
     ],
 )
-def test_what_a_reference_means(href, target):
+def test_references_resolve_to_their_targets(href, target):
     assert resolve(href, SPACE, "guides/start.md") == target
 
 

@@ -39,7 +39,7 @@ def test_pages_are_in_reading_order_with_their_paths() -> None:
     assert [page.id for page in found.ancestors(below)] == ["group", "secret"]
 
 
-def test_what_is_withheld_is_not_there_nor_what_is_below_it() -> None:
+def test_withheld_pages_and_their_subpages_are_absent() -> None:
     found = tree()
     assert found.page("gone") is None
     assert found.page("lost") is None

@@ -212,7 +212,7 @@ def test_a_wrapper_that_goes_leaves_what_was_in_it() -> None:
     assert edited(LISTS, unwrap) == kept
 
 
-def test_what_is_copied_keeps_its_bytes() -> None:
+def test_copied_content_keeps_its_bytes() -> None:
     def paste(edits: BlockEdits, nodes: list[Block]) -> None:
         copied = Block("list-unordered", {}, nodes[1].nodes)
         edits.insert(read_again(copied), BlockPosition(after=nodes[3].key))

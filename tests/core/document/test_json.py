@@ -204,7 +204,7 @@ def nested(depth: int) -> Any:
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(value: Any, message: str) -> None:
+def test_invalid_documents_are_reported_with_their_path(value: Any, message: str) -> None:
     with pytest.raises(DocumentError) as raised:
         from_json(value)
     assert str(raised.value) == message

@@ -206,7 +206,7 @@ def test_a_page_that_begins_with_a_rule_has_no_front_matter(source: str) -> None
         "---\n\nif: [\n\n---\n",
     ],
 )
-def test_what_a_front_matter_still_is(source: str) -> None:
+def test_unusual_front_matter_is_split_from_the_body(source: str) -> None:
     assert split_page(source + "words\n") == (source, "", "words\n")
 
 
