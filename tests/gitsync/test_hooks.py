@@ -71,7 +71,7 @@ def test_each_hoster_signs_in_its_own_way(synced: Synced, hoster: str) -> None:
     )
 
 
-def test_what_is_unsigned_forged_or_of_another_branch_asks_for_nothing(synced: Synced) -> None:
+def test_unsigned_forged_and_foreign_hooks_start_no_sync(synced: Synced) -> None:
     sign = f"sha256={signed(synced)}"
     assert send(synced, {}) == 400
     assert send(synced, {"X-Hub-Signature-256": sign}, {**BODY, "more": 1}) == 404
