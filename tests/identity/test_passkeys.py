@@ -180,7 +180,7 @@ BAD = {
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("change", BAD.values(), ids=list(BAD))
-def test_what_is_no_passkey_is_refused(world: World, change: dict[str, str]) -> None:
+def test_invalid_passkeys_are_refused(world: World, change: dict[str, str]) -> None:
     start = post(world, "/user/passkeys/start", who="editor").json()
     credential = Authenticator(URL).make(start["options"])
     credential["response"] |= change
