@@ -159,7 +159,7 @@ def broken(world: World, code: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("code", ["XX001", "XX002"])
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
-def test_what_postgresql_reports_is_recognized(world: World, code: str) -> None:
+def test_damage_reported_by_postgresql_is_recognized(world: World, code: str) -> None:
     headers = {"authorization": f"Bearer {world.token('admin')}"}
     space = f"/v1/spaces/{world.home['spaceId']}"
     other = open_context(world.context.settings)

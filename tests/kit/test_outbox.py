@@ -66,7 +66,7 @@ def test_an_event_rides_in_its_transaction(database):
     assert seen.types == ["after-the-gap"]
 
 
-def test_what_a_handler_writes_goes_with_the_cursor(database, monkeypatch):
+def test_writes_of_a_handler_commit_with_its_cursor(database, monkeypatch):
     monkeypatch.setattr(jobs, "kinds", {})
 
     @jobs.job("send", bound="a test")
