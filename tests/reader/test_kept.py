@@ -407,7 +407,7 @@ def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
         app.answer_visit = original
 
 
-def test_what_is_kept_waits_for_no_thread_because_others_write(sqlite_world: World) -> None:
+def test_cached_pages_need_no_thread_while_others_write(sqlite_world: World) -> None:
     manuals = Manuals(sqlite_world)
     address = f"{manuals.sites[0][2]}two/b"
     assert manuals.visitor.get(address).status_code == 200
