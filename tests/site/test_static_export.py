@@ -264,7 +264,7 @@ def test_an_interrupted_run_leaves_the_former_export(
     }
 
 
-def test_what_is_refused(world: World, tmp_path: Path) -> None:
+def test_invalid_exports_are_refused(world: World, tmp_path: Path) -> None:
     site = site_of(world, tmp_path / "source", FILES)
     out = tmp_path / "www"
     out.mkdir()
