@@ -198,7 +198,7 @@ def test_long_lists_are_asked_for_to_their_end() -> None:
 _MODULE = re.compile(r"<script module.*?</script>", re.DOTALL)
 
 
-def test_what_is_kept_is_asked_for_by_a_function_of_its_key() -> None:
+def test_cached_resources_load_by_a_function_of_their_key() -> None:
     """
     A resource outlives the screen that made it. If how it is loaded read what that screen shows, it would be loaded
     for whatever the screen showed last: the look of one variant would appear as that of another, and be saved so.

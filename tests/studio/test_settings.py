@@ -266,7 +266,7 @@ def test_a_space_is_translated_and_words_are_kept(app):
     page.context.close()
 
 
-def test_what_models_are_told(app):
+def test_instructions_for_models_are_saved(app):
     page = app.open(f"/o/{app.organization}/~/models")
     told = page.get_by_role("textbox", name="Instructions")
     told.fill("Be brief.")
