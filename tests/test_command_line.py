@@ -117,7 +117,7 @@ def test_completion_in_fish_knows_every_command_and_option() -> None:
         (("check", "--nothing-like-it"), None),
     ],
 )
-def test_what_was_mistyped_is_guessed(arguments: tuple[str, ...], meant: str | None) -> None:
+def test_mistyped_commands_get_suggestions(arguments: tuple[str, ...], meant: str | None) -> None:
     done = octavo_here(*arguments)
     assert done.returncode == 2
     assert ("did you mean" in done.stderr) is (meant is not None), done.stderr

@@ -260,7 +260,7 @@ def test_the_readers_of_imports_stand_alone() -> None:
 
 
 @pytest.mark.parametrize("value", [Source, Brand, Layout])
-def test_what_readers_take_and_return_are_values(value: type[Struct]) -> None:
+def test_readers_take_and_return_immutable_values(value: type[Struct]) -> None:
     """Nothing can be set in them after they are made."""
     assert value.__struct_config__.frozen
 
@@ -573,7 +573,7 @@ REGISTRIES = {
 """Where modules register what they do, when they are imported."""
 
 
-def test_what_is_kept_belongs_to_an_application() -> None:
+def test_caches_belong_to_an_application() -> None:
     """Two applications in one process share nothing: a module declares an ``OwnCache``, or an object has a cache."""
     caches = {"ByteCache", "FreshCache", "OrderedDict", "defaultdict", "deque", "{}", "[]", "set()", "dict()"}
     found = set()
@@ -803,7 +803,7 @@ def _distribution(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=!~; ]", requirement)[0]).lower()
 
 
-def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
+def test_imports_and_declared_dependencies_agree() -> None:
     project = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text())["project"]
     declared = {_distribution(requirement) for requirement in project["dependencies"]}
     optional = {_distribution(each) for extra in project["optional-dependencies"].values() for each in extra}
@@ -970,7 +970,7 @@ def test_addresses_of_the_app_are_written_in_one_place() -> None:
 # --- sites ----------------------------------------------------------------------------------------------
 
 
-def test_what_is_at_a_site_is_found_in_its_table() -> None:
+def test_site_paths_are_declared_in_the_route_table() -> None:
     """Nothing else in the reader looks at the end of a path to say what is there, and each route has its bounds."""
     wrong = []
     for path in FILES:

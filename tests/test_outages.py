@@ -275,7 +275,7 @@ def test_a_disk_without_room_is_no_ready_one(sqlite_world: World, monkeypatch: p
         world.context.files.put(io.BytesIO(secrets.token_bytes(20)))
 
 
-def test_what_will_break_is_said_before_it_does(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_precede_outages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db, "_full_until", [0.0])
 
     def findings() -> dict[str, tuple[bool, str]]:

@@ -100,7 +100,7 @@ def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_ends_by_time_is_gone_when_its_time_is_over(world: World, monkeypatch: Any) -> None:
+def test_expired_rows_are_deleted(world: World, monkeypatch: Any) -> None:
     """A row of long ago in each of these tables, and a run of everything that is done from time to time."""
     context = world.context
     with context.db.write() as tx:

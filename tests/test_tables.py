@@ -93,7 +93,7 @@ def test_a_package_declares_its_tables_in_one_place() -> None:
     assert not wrong
 
 
-def test_what_is_declared_is_there(schemas) -> None:
+def test_declared_tables_and_columns_exist(schemas) -> None:
     for name, table in TABLES.items():
         if name not in schemas:
             continue
