@@ -1,4 +1,4 @@
-"""The ``octavo`` command as a person meets it: what it prints, what it refuses, what it leaves alone."""
+"""The ``octavo`` command: its output, errors, and side effects."""
 
 from __future__ import annotations
 

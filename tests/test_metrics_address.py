@@ -1,4 +1,4 @@
-"""Who reads `/metrics`: whoever has its token, at the API, and nobody where there is none."""
+"""Access to `/metrics`: it requires the metrics token, and is disabled if none is set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in ``packaging`` names what there is: settings, commands, the app in a wheel."""
+"""Files in ``packaging`` refer to existing settings and commands, and the wheel contains the app."""
 
 from __future__ import annotations
 

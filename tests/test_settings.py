@@ -1,4 +1,4 @@
-"""Settings: where they come from, and that nothing which cannot work is accepted."""
+"""Settings: their sources, and the refusal of invalid values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a start loads: everything here takes its time at each start, and memory for as long as a process runs."""
+"""Modules loaded at startup: each costs time at every start, and memory while the process runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What threads share gives each of them what one alone would get, also when it is new."""
+"""Objects shared by threads give each thread the same result as a single thread, also on first use."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def traced(collector: Collector):
 
 @contextmanager
 def access_log():
-    """What is written of requests, as JSON."""
+    """Return the access log entries, parsed from JSON."""
     written = StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logs._JsonLines(logs.Redactor()))
