@@ -1,4 +1,4 @@
-"""What holds of all operations alike: deletions, keys that nobody reads, empty query values, bytes that are no text."""
+"""Properties of all operations: deletions, unknown keys, empty query values, bytes that are not text."""
 
 from __future__ import annotations
 

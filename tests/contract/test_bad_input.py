@@ -35,7 +35,7 @@ _WRONG_TOKENS = [
 
 
 def complaint(answer: httpx.Response, status: int, names: str = "") -> str | None:
-    """What is wrong with an error's envelope, or None."""
+    """Check the envelope of an error and return its problem, or None."""
     if answer.status_code != status:
         return f"expected {status}, got {answer.status_code} {answer.text[:200]}"
     content = answer.json()

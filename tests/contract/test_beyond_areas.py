@@ -1,4 +1,4 @@
-"""What operations read and write beyond their area is declared, and asked of tokens: one for Git is none for
+"""Access beyond the area of an operation is declared and requires token scopes: a token for Git is not valid for
 content."""
 
 from __future__ import annotations

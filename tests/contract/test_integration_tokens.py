@@ -1,4 +1,4 @@
-"""What scripts of integrations may call with their tokens: what the public description says they may."""
+"""Integration tokens can call exactly the operations that the public description allows."""
 
 from __future__ import annotations
 

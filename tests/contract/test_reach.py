@@ -145,7 +145,7 @@ def test_nothing_of_the_other_organization_is_reached(world: World, operation: O
 def test_their_own_organization_is_reached_and_nothing_else_told(
     sqlite_world: World, operation: Operation, coming: Coming
 ) -> None:
-    """What is left of the account itself is said by ``ACCOUNT`` alone."""
+    """``ACCOUNT`` alone lists the remaining operations on the account itself."""
     world, sample = sqlite_world, sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)

@@ -1,4 +1,4 @@
-"""What an operation entered may be taken away before it writes: then the answer says so."""
+"""An object can be deleted between authorization and the write of an operation: the response reports that."""
 
 from __future__ import annotations
 
