@@ -1,4 +1,4 @@
-"""Every text colour is readable on every surface, whatever colour a site chooses."""
+"""Every text color is readable on every surface, for all site colors."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""What ``docs.yaml`` is read as, and what it is written as."""
+"""Parsing and writing of ``docs.yaml``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing a docs.yaml in place, on bytes: what somebody wrote beside what is changed stays as it was."""
+"""In-place edits of docs.yaml: unedited parts keep their bytes."""
 
 from __future__ import annotations
 

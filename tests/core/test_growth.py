@@ -239,7 +239,7 @@ paragraph or list, and the pieces of HTML before they are joined."""
 @pytest.mark.parametrize("size", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MEMORY)
 def test_memory_grows_like_the_text(name: str, size: int) -> None:
-    """What a page takes at most while it is read and drawn."""
+    """Peak memory of a page during parsing and rendering."""
     text = PAGES[name](size)
     tracemalloc.start()
     try:

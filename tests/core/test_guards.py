@@ -1,4 +1,4 @@
-"""What was meant as a condition and is not understood hides what it was meant for, and says so."""
+"""Unparsable conditions hide the content they apply to, and are reported."""
 
 from __future__ import annotations
 

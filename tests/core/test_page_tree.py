@@ -1,4 +1,4 @@
-"""Pages as somebody meets them: order, paths, what is hidden and what is not there."""
+"""The page tree: order, paths, hidden pages, and missing pages."""
 
 from __future__ import annotations
 

@@ -609,7 +609,7 @@ def test_a_task_without_words_stays_one(text: str) -> None:
 
 
 def untold(node: Any) -> Any:
-    """The node as somebody who sends it anew knows it: without keys, so nothing tells from which text it was read."""
+    """Return the node as a new client sends it: without keys, so that its source text is unknown."""
     if isinstance(node, dict):
         return {name: untold(value) for name, value in node.items() if name != "key"}
     return [untold(one) for one in node] if isinstance(node, list) else node

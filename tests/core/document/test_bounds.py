@@ -1,4 +1,4 @@
-"""A document holds so many nodes and no more, whatever text it is read from, and loses nothing of the text."""
+"""The number of nodes in a document is bounded for every source text, and no text is lost."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_content_beyond_the_limit_is_kept_as_source(small):
 
 
 def test_unclosed_conditions_apply_beyond_the_limit(small):
-    """What follows a condition that is not read to its end is under it, as where nobody closed it."""
+    """Content after a condition cut off by the limit belongs to it, like content after an unclosed condition."""
     secret = "".join(f"Secret {n}.\n\n" for n in range(1000))
     text = f"Open.\n\n{{% if visitor.claims.a %}}\n{secret}{{% endif %}}\n\nBehind.\n"
     assert write(read(text)) == text

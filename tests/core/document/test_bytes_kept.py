@@ -1,4 +1,4 @@
-"""What an edit inside a block does not touch keeps its bytes: by saving a whole document, and by blocks."""
+"""Edits inside a block keep the bytes of unedited parts, in saves of documents and of blocks."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_an_empty_paragraph_writes_nothing() -> None:
 @given(st.data())
 @settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
 def test_an_edit_is_read_as_what_was_wanted(data: Any) -> None:
-    """Whatever is done to the words of a page, what is written says it, as if all of it were written anew."""
+    """After any edit of the words of a page, the source has the same meaning as one written from scratch."""
     names = data.draw(st.lists(st.sampled_from(sorted(EXAMPLES)), min_size=1, max_size=3, unique=True))
     text = "\n\n".join(EXAMPLES[name] for name in names)
     old = assign_keys(read(text))

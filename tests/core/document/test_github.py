@@ -15,7 +15,7 @@ from octavo.core.document.writing import write
 
 
 def drawn(source: str) -> str:
-    """What readers see of a source, without classes and other attributes that say nothing here."""
+    """Render a source as HTML, without classes and other irrelevant attributes."""
     document = read(source)
     assert write(document) == source
     html = str(render(document).body)

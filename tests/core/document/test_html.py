@@ -469,7 +469,7 @@ def test_listings_mark_up_only_what_has_a_colour():
 
 
 class Reader(HTMLParser):
-    """What a browser would make of it: every tag with its attributes, text by element, ids."""
+    """Parse HTML as a browser does: every tag with its attributes, text by element, ids."""
 
     VOID = frozenset("img input hr br col".split())
 
