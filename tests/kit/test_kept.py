@@ -47,7 +47,7 @@ def _set_all(database: Database, value: str) -> None:
 
 
 def _set_unheard(database_url: str, value: str) -> None:
-    """By somebody whose notice is still on its way."""
+    """Set a value from another process whose notice is still in transit."""
     statement = "UPDATE secrets SET value = '" + value + "'"
     if database_url.startswith("sqlite"):
         with closing(sqlite3.connect(database_url.removeprefix("sqlite:///"))) as connection:
@@ -74,7 +74,7 @@ def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
 
 @pytest.fixture
 def listening(database: Database, database_url: str) -> Database:
-    """It has heard of the server, has nothing unread, and holds the same value under all names."""
+    """A connected database without pending notices, with the same value under all names."""
     _set_all(database, "0")
     settle(database, database_url)
     return database
