@@ -53,7 +53,7 @@ def test_every_delete_is_a_deletion() -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", DELETIONS, ids=lambda operation: operation.id)
-def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
+def test_deleting_missing_objects(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     names = _PARAMETER.findall(operation.path)
     named = sample.path.get(names[-1], names[-1])

@@ -77,7 +77,7 @@ _TABLES = re.compile(r"\b(?:bodies|page_versions|item_versions)\b")
 _NEEDING = [operation for operation in TABLE.values() if operation.yields]
 
 
-def test_every_operation_that_has_others_act_says_what_is_beyond_its_area() -> None:
+def test_indirect_access_beyond_the_area_is_declared() -> None:
     missing = {
         operation.id
         for operation in TABLE.values()

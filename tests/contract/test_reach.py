@@ -232,7 +232,7 @@ NAMED_TOO = (
     [op for op in OPERATIONS if op.body is not None or op.query is not None],
     ids=lambda operation: operation.id,
 )
-def test_an_id_beyond_the_reach_is_like_one_that_is_not_there(
+def test_ids_beyond_the_reach_return_404(
     sqlite_world: World, operation: Operation, names: tuple[str, ...]
 ) -> None:
     """In every string of every body and query, whether or not it is meant for an id."""
