@@ -59,7 +59,7 @@ def test_known_contrasts():
     assert grey and contrast(white, grey) == pytest.approx(4.54, abs=0.01)
 
 
-def test_readable_keeps_what_is_readable_and_the_hue_of_what_is_not():
+def test_readable_keeps_readable_colors_and_the_hue_of_others():
     white = Oklch(1.0, 0.0, 0.0)
     navy = parse_hex("#123a8c")
     assert navy and readable(navy, white) == navy

@@ -46,7 +46,7 @@ def test_withheld_pages_and_their_subpages_are_absent() -> None:
     assert found.find("gone/lost") is None
 
 
-def test_pages_are_found_by_path_whatever_its_case() -> None:
+def test_page_paths_are_case_insensitive() -> None:
     found = tree()
     start, home = found.find("/GUIDES/start/"), found.find("")
     assert start is not None and start.id == "start"

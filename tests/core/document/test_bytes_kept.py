@@ -204,7 +204,7 @@ def test_moved_blocks_keep_their_bytes_wherever_they_go() -> None:
     assert "\n- a *b*\n- c\n" in quoted
 
 
-def test_a_wrapper_that_goes_leaves_what_was_in_it() -> None:
+def test_removing_a_wrapper_keeps_its_content() -> None:
     def unwrap(edits: BlockEdits, nodes: list[Block]) -> None:
         edits.set(nodes[2].key or "", Document([Block(b.type, b.data, b.nodes) for b in nodes[2].nodes]), "")  # type: ignore[union-attr, arg-type]
 
@@ -236,7 +236,7 @@ def test_an_empty_paragraph_writes_nothing() -> None:
 @pytest.mark.slow
 @given(st.data())
 @settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
-def test_an_edit_is_read_as_what_was_wanted(data: Any) -> None:
+def test_edits_are_read_back_as_intended(data: Any) -> None:
     """After any edit of the words of a page, the source has the same meaning as one written from scratch."""
     names = data.draw(st.lists(st.sampled_from(sorted(EXAMPLES)), min_size=1, max_size=3, unique=True))
     text = "\n\n".join(EXAMPLES[name] for name in names)

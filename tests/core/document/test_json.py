@@ -121,7 +121,7 @@ def public(document: Document) -> bool:
 
 @given(st.lists(leaves, min_size=1, max_size=3).map(Document).filter(public))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_blocks_have_what_the_description_requires(oracle: Any, document: Document) -> None:
+def test_blocks_have_all_required_fields(oracle: Any, document: Document) -> None:
     assert oracle.is_valid(to_json(document))
 
 
