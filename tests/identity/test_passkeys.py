@@ -81,7 +81,7 @@ def test_invalid_assertions_sign_no_one_in(world: World, change: dict) -> None:
     assert failures(world) == ["wrong answer"]
 
 
-def test_a_challenge_is_good_for_what_it_was_made_for(world: World, monkeypatch) -> None:
+def test_challenges_are_valid_only_for_their_purpose(world: World, monkeypatch) -> None:
     key = made(world)
     begun, other = started(world), started(world)
     assert answered(world, other, key.sign(begun["options"])).status_code == 401, "another challenge"
