@@ -84,7 +84,7 @@ def test_damage_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: P
 
 
 @pytest.mark.parametrize("tables", [("page_versions",), ("bodies", "spaces"), ("audit_events",)])
-def test_verify_says_what_is_damaged(sqlite_world: World, tmp_path: Path, tables: tuple[str, ...]) -> None:
+def test_verify_reports_damaged_rows(sqlite_world: World, tmp_path: Path, tables: tuple[str, ...]) -> None:
     data = sqlite_world.install(tmp_path / "data")
     with opened(data) as context:
         damage(data, *tables)

@@ -60,7 +60,7 @@ def test_a_cap_keeps_nothing(store):
     assert store.put(b"x" * 1000, limit=1000).size == 1000
 
 
-def test_deleting_and_what_is_not_there(store):
+def test_deleting_stored_and_missing_files(store):
     blob = store.put(b"gone")
     assert store.exists(blob.hash)
     store.delete(blob.hash)

@@ -247,9 +247,7 @@ def _end_listener(database_url: str) -> None:
         )
 
 
-def test_a_listener_that_lost_its_connection_ends_what_is_kept(
-    listening: Database, database_url: str
-) -> None:
+def test_losing_the_listener_connection_clears_the_cache(listening: Database, database_url: str) -> None:
     if listening.engine == "sqlite":
         return
     for value in "12":
@@ -267,7 +265,7 @@ def test_a_listener_that_lost_its_connection_ends_what_is_kept(
         settle(listening, database_url)
 
 
-def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monkeypatch) -> None:
+def test_a_silent_server_clears_the_cache(listening: Database, monkeypatch) -> None:
     if not isinstance(listening, postgres.PostgresDatabase):
         return
     with listening.read_kept() as tx:

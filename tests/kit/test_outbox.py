@@ -166,7 +166,7 @@ def test_many_writers_and_consumers_lose_and_double_nothing(database):
     assert sorted(seen.types) == sorted(f"{who}-{n}" for who in range(3) for n in range(40) if n % 5)
 
 
-def test_only_what_all_consumers_have_passed_is_pruned(database):
+def test_only_events_consumed_by_all_are_pruned(database):
     outbox.consumer("a")(Seen())
     outbox.consumer("b")(Seen())
     _emit(database, "one", "two")
