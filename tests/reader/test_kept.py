@@ -260,9 +260,7 @@ STEPS = st.lists(
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
-def test_answers_are_those_that_would_be_made_anew(
-    manuals: Manuals, steps: list[tuple[str, int, int]]
-) -> None:
+def test_cached_responses_equal_fresh_ones(manuals: Manuals, steps: list[tuple[str, int, int]]) -> None:
     for kind, where, n in steps:
         manuals.step(kind, where, n)
         manuals.check()
