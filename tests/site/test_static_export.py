@@ -206,7 +206,7 @@ def test_the_manual(world: World, tmp_path: Path, live: tuple[str, ...]) -> None
     assert len(pages) == done.pages
 
 
-def test_a_second_run_writes_what_changed_and_removes_what_is_gone(world: World, tmp_path: Path) -> None:
+def test_a_second_run_writes_changed_files_and_deletes_removed_ones(world: World, tmp_path: Path) -> None:
     source, out = tmp_path / "source", tmp_path / "www"
     site = site_of(world, source, FILES)
     export_site(world.context, site, out)
