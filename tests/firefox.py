@@ -109,7 +109,7 @@ class Firefox:
             time.sleep(0.05)
 
     def call(self, function: str, *nodes: dict[str, Any]) -> Any:
-        """Call a JavaScript function with these elements and return its result: a string, number, or boolean."""
+        """Call a JavaScript function on these elements and return its result: a string, number, or boolean."""
         result = self.ask(
             "script.callFunction",
             functionDeclaration=function,

@@ -34,7 +34,7 @@ _of_thread = _Loop()
 
 
 class _Answer(httpx.Response):
-    """A response that creates its request on first access."""
+    """A response that creates its request on access."""
 
     asked: tuple[str, str]
 

@@ -303,7 +303,7 @@ def test_commands_that_print_no_value_take_no_json(arguments: tuple[str, ...]) -
     assert done.returncode == 2 and "--json" in done.stderr
 
 
-def test_each_command_says_what_it_does() -> None:
+def test_each_command_has_a_description() -> None:
     helps = octavo_here("token", "create", "--help").stdout
     assert "Create an access token and print it." in helps and "--hand-over" in helps
     assert "OCTAVO_WORKERS" in octavo_here("serve", "--help").stdout

@@ -73,7 +73,7 @@ def test_every_table_is_on_the_page_once() -> None:
     assert all(TABLES[name].derived or name == "cluster_embeddings" for name in DERIVED)
 
 
-def test_settings_on_the_page_are_those_that_there_are_with_their_defaults() -> None:
+def test_settings_on_the_page_exist_with_their_defaults() -> None:
     fields = {f"{PREFIX}{field.name.upper()}": field.default for field in msgspec.structs.fields(Settings)}
     for _, kept, setting, _ in _rows("Deleted automatically"):
         for name in _named(setting):

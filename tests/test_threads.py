@@ -51,7 +51,7 @@ assert found[0] == {work}
         ),
     ],
 )
-def test_threads_get_what_one_alone_gets(imports: str, work: str, rounds: int) -> None:
+def test_threads_get_the_same_results_as_a_single_thread(imports: str, work: str, rounds: int) -> None:
     script = TOGETHER.format(imports=imports, work=work)
     for _ in range(rounds):
         ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)

@@ -1,5 +1,4 @@
-"""Traces over the whole: what a collector is told of requests, jobs, deliveries and what they ask elsewhere,
-and what it is never told."""
+"""End-to-end traces: spans of requests, jobs, deliveries, and outgoing calls, and data that is never exported."""
 
 from __future__ import annotations
 
