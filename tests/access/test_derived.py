@@ -1,5 +1,5 @@
-"""Everything derived from a permission ends with it: whatever continues without its creator is tested against
-every way in which the creator loses the permission."""
+"""Everything derived from a permission ends with it: test each background activity against every way in which
+its creator loses the permission."""
 
 from __future__ import annotations
 
