@@ -1,4 +1,4 @@
-"""Archives of organizations that somebody wrote by hand: what they say reaches no further than what they make."""
+"""Handcrafted organization archives: their content affects only the imported organization."""
 
 from __future__ import annotations
 
