@@ -490,7 +490,7 @@ def test_every_operation_that_agents_may_call_exists_and_none_is_of_accounts():
 
 
 def test_a_story_of_an_agent(world, connecting):
-    """It drafts, people review and merge, and its day is undone in one step."""
+    """The agent drafts, people review and merge, and its edits of a day are reverted in one step."""
     space = world.home["spaceId"]
     agent = Agent(world, connecting.token()["access_token"])
     pages = agent.do("list_pages", space=space)
@@ -699,7 +699,7 @@ def test_clients_that_want_an_address_ending_in_mcp(world, connecting):
 
 
 def test_clients_that_ask_for_what_the_server_does_not_have(world, connecting):
-    """Some clients request resources and prompts from each server, whatever capabilities it declares."""
+    """Some clients request resources and prompts from each server, regardless of its declared capabilities."""
     agent = Agent(world, connecting.token()["access_token"])
 
     def ask(method, **params):
