@@ -515,7 +515,7 @@ def shown_with_secret(world: World, site: str) -> tuple[str, str]:
 def test_syncing_a_site_requires_access_to_each_of_its_spaces(
     world: World, site: str, developer: Developer
 ) -> None:
-    """docs.yaml renamed spaces that whoever connected it could not see, and told what they are called."""
+    """Previously, docs.yaml could rename spaces that the person who connected it cannot see, and reveal their names."""
     _, secret = shown_with_secret(world, site)
     close(world, secret, None)
     developer.commit({"docs.yaml": RENAMING, "open/README.md": "# Open\n"})
