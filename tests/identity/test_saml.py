@@ -976,7 +976,7 @@ def test_saml_responses_with_missing_parts_are_refused(world, element):
 
 @pytest.mark.sqlite_first
 def test_a_certificate_that_expired_still_signs_people_in(world):
-    """Providers keep using theirs; what is trusted is the key that somebody configured."""
+    """Providers keep using expired certificates. Trust is based on the configured key."""
     old = Keys(days=-30)
     made = provider(world, certificate=old.certificate)
     assert reader_of(world, made)(sign(response_xml(**honest(made)), old)).email == "ada@example.org"
