@@ -1,4 +1,4 @@
-"""What somebody waits for: components that are rendered, and public endpoints."""
+"""Synchronous script calls: rendering of components, and public endpoints."""
 
 from __future__ import annotations
 
@@ -436,7 +436,7 @@ def test_unrenderable_script_output_returns_502(sqlite_world):
 
 
 def test_one_that_is_busy_keeps_no_other_organization_waiting(sqlite_world, monkeypatch):
-    """Who has taken its share of the threads that wait for scripts is told to come again."""
+    """An organization that uses its share of script threads is asked to retry later."""
     from octavo.extensions.integrations import event_replies as asking
 
     monkeypatch.setattr(asking, "_PATIENCE", 0.01)
