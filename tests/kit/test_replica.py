@@ -227,7 +227,7 @@ def test_reads_at_a_replica() -> None:
                     time.sleep(dice.choice((0, 0.002)))
 
         def steps(count: int) -> dict[str, int]:
-            """Return the number of statements the replica ran meanwhile."""
+            """Run steps and return the outcomes of replica reads meanwhile."""
             before = {
                 outcome: one.replica_reads[outcome] + other.replica_reads[outcome] for outcome in OUTCOMES
             }
