@@ -1,4 +1,4 @@
-"""What a page sends for each way to authenticate, in a real browser against a server that reports what it received."""
+"""Requests for each authentication method, in a real browser against a server that echoes them."""
 
 from __future__ import annotations
 
