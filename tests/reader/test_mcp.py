@@ -1,4 +1,4 @@
-"""The MCP server of a site: the official client against the reader, its visitors, and whatever else is posted."""
+"""The MCP server of a site: the official client against the reader, visitors, and arbitrary posts."""
 
 from __future__ import annotations
 

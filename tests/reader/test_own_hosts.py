@@ -1,4 +1,4 @@
-"""A site's host name serves only that site, whatever the path."""
+"""A site's host name serves only that site, at every path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents request from a site: Markdown by Accept, the index and its parts, the tree, skills, and cards."""
+"""Resources of a site for agents: Markdown by Accept, the index and its parts, the tree, skills, and cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reader counts: views, searches, questions, and clicks, all anonymous."""
+"""Events the reader counts: views, searches, questions, and clicks, all anonymous."""
 
 import json
 import logging
