@@ -1,4 +1,4 @@
-"""The totals stored with references match a recount, whatever was done to a space."""
+"""The totals stored with references match a recount after any change of a space."""
 
 import random
 import sqlite3
