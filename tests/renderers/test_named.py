@@ -206,7 +206,7 @@ def test_people_whom_a_page_mentions(named: Named) -> None:
 
 
 def test_people_in_cells_of_a_table(named: Named) -> None:
-    """A renderer requests whatever such a cell contains; a text that isn't an id leads nowhere."""
+    """A renderer requests the content of such a cell. Text that isn't an id returns 404."""
     user = named.world.users["editor"]
     token = named.token()
     cells = f'<td><a href="{user}">Ana</a>, <a href="{named.world.users["stranger"]}">x</a></td><td>Ada</td>'
