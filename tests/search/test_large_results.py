@@ -1,4 +1,4 @@
-"""Tests that search finds every match, however many there are, and whatever other spaces contain."""
+"""Tests that search finds every match, regardless of their number and of other spaces."""
 
 import psycopg
 import pytest
@@ -278,7 +278,7 @@ def test_a_prepared_statement_reads_no_list_of_all_sections(world, tmp_path):
 
 
 def test_how_many_words_are_mistyped_makes_no_more_statements(world, tmp_path, monkeypatch):
-    """On PostgreSQL each statement is costly, whatever it queries."""
+    """On PostgreSQL each statement is costly, regardless of its query."""
     words = ["harbour", "zeppelin", "lantern", "compass", "railway", "meadow"]
     space = make(world, tmp_path / "s", {"Airships": " ".join(words)})
     asked = []
