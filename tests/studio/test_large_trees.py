@@ -36,7 +36,7 @@ def space(app: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Asked:
-    """What a page asks the API for."""
+    """The API requests of a page."""
 
     def __init__(self, page: Any) -> None:
         self.sent = 0
@@ -59,7 +59,7 @@ class Asked:
             self.sent += event["encodedDataLength"]
 
     def tree(self) -> list[str]:
-        """What was asked of the tree since this was called last."""
+        """Return the tree requests since the last call."""
         found, self._tree = self._tree, []
         return found
 

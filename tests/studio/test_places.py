@@ -128,7 +128,7 @@ def test_each_kind_of_program_calls_something() -> None:
 
 
 def test_edits_of_content_go_out_at_one_place() -> None:
-    """Who calls these operations elsewhere forgets what `changeContent` asks for: what became of each change."""
+    """Calls from elsewhere would skip the outcome of each change, which `changeContent` checks."""
     edits = ("updateSpaceContent", "updateChangeRequestContent")
     assert {place for id in edits for place in called()[id]} == {"changing.ts"}
 

@@ -1,4 +1,4 @@
-"""What the app's page loads before anything can be seen stays small."""
+"""The app's initial load before first paint stays small."""
 
 from __future__ import annotations
 

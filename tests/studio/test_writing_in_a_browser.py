@@ -170,7 +170,7 @@ class Desk:
         return text
 
     def until(self, change: int, right: Callable[[str], bool]) -> str:
-        """The Markdown, once it is right; whatever it is after some seconds."""
+        """Return the Markdown once it is right, or the current one after a timeout."""
         until = time.monotonic() + PATIENCE
         while not right(found := self.markdown(change)) and time.monotonic() < until:
             # Routes of the browser are answered meanwhile.
