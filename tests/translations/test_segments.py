@@ -1,4 +1,4 @@
-"""What is translated of a document: only its texts, whoever translates."""
+"""Translatable parts of a document: only its texts, for every provider."""
 
 from __future__ import annotations
 
