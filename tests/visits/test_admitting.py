@@ -1,4 +1,4 @@
-"""Who sees what on a site: sections and variants, share links, authenticated visitors, conditions, previews,
+"""Access to site content: sections and variants, share links, authenticated visitors, conditions, previews,
 redirects."""
 
 import hmac
