@@ -364,7 +364,7 @@ def open_to_visitors() -> set[str]:
     return {operation.id for operation in TABLE.values() if operation.visit_type is not None}
 
 
-def test_operations_open_to_visitors_exist() -> None:
+def test_operations_open_to_visitors_are_read_only() -> None:
     open_ones = open_to_visitors()
     assert len(open_ones) == 29
     # Operations for visitors change nothing; those with a body only ask.
