@@ -148,7 +148,7 @@ def test_a_proof_is_entered_once_by_the_same_parameters() -> None:
 
 
 def test_every_proof_names_its_organization() -> None:
-    """What a session or a token of one organization reaches is asked of the proof: see ``access.reach``."""
+    """The proof determines the reach of a session or token of one organization: see ``access.reach``."""
     ours = [proof for proof in list_proofs() if proof.__module__.startswith("octavo.")]
     assert len(ours) > 5
     for proof in ours:
