@@ -76,7 +76,7 @@ HEAVY = [
 
 
 class Waits(NamedTuple):
-    """Longest answers in seconds."""
+    """Longest response times in seconds."""
 
     read: float = 0.0
     view: float = 0.0
@@ -85,7 +85,7 @@ class Waits(NamedTuple):
 
 
 def probe(token: str, read: str, view: str, write: str, told: Connection) -> None:
-    """Asks until it is told to end; with each ``next`` it tells the longest answers since the last."""
+    """Send requests until told to end. On each ``next``, report the longest response times since the last one."""
     longest = dict.fromkeys(Waits._fields, 0.0)
     lock = threading.Lock()
     stop = threading.Event()
