@@ -93,7 +93,7 @@ ASKED = [
     "We are trying to {} without success.",
     "What is the best way to {}?",
     "{} fails with an error.",
-    "Somebody in my company needs to {}.",
+    "A colleague needs to {}.",
 ]
 AROUND = ["", "Hi there! ", "Hello support. ", "Thanks for the product. We are using it for a year now. "]
 AFTER = ["", " Thanks!", " It is urgent.", " Regards, a customer", " I have looked everywhere."]

@@ -149,8 +149,8 @@ async def _deliver(
     for n in range(integrations):
         script = SCRIPT.replace("HANGS", "true" if hangs and n == 0 else "false")
         manifest: dict[str, object] = {
-            "title": "Told",
-            "description": "Told",
+            "title": "Event received",
+            "description": "Shows that an event arrived.",
             "organization": org,
             "runtime": "v2",
             "script": script,

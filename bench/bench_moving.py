@@ -303,7 +303,7 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
         "pages/s": round(len(documents) / max(seconds, 0.001)),
         "links": (
             f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} lead "
-            f"nowhere in the source, {told['broken_link']} told"
+            f"nowhere in the source, {told['broken_link']} reported"
         ),
         "images": f"{found['images_led']}/{found['images']} of {said['images']}",
         "code with language": f"{found['code_named']} of {said['code_named']}",
