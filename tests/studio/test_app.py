@@ -40,6 +40,9 @@ def test_the_first_administrator_sets_up_their_account(app, tmp_path):
         page.get_by_label("Name").fill("Ines Okafor")
         page.get_by_label("Email address").fill("ines@example.org")
         page.get_by_label("Password").fill("too short")
+        expect(page.get_by_text("Weak")).to_be_visible()
+        page.get_by_role("button", name="Show password").click()
+        expect(page.get_by_label("Password")).to_have_attribute("type", "text")
         page.get_by_role("button", name="Finish setup").click()
         expect(page.get_by_label("Password")).to_have_accessible_description(
             re.compile("10 to 1000 characters")
