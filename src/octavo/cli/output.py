@@ -37,7 +37,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def warn(text: str) -> None:
-    """Print what is wrong on standard error."""
+    """Print a warning on standard error."""
     say(f"octavo: {text}")
 
 

@@ -179,7 +179,7 @@ class _DocsReader:
         return [entry, *outside]
 
     def _type(self, value: Mapping[str, object], way: tuple[str | int, ...]) -> EntryType:
-        """Return the type of an entry, inferred from its content where it is not given."""
+        """Return the type of an entry, inferred from its content if it is not given."""
         given: Any = value.get("type")
         if given in get_args(EntryType):
             return cast("EntryType", given)

@@ -110,7 +110,7 @@ def prepare_anew(
     anew: bool = False,
     whole: bool = False,
 ) -> bool:
-    """Return ``anew``. Revisions, including those of change requests, enqueue their own images."""
+    """Return ``anew`` unchanged: revisions, including those of change requests, enqueue their own images."""
     return anew
 
 

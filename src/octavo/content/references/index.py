@@ -259,9 +259,8 @@ def derive_delta(
 ) -> Delta:
     """Return how ``changes`` of a state of main change its references.
 
-    ``anew``: treat the space as if those who change had not been
-    there, and had no rows. ``whole``: include ``written``. ``hosts``: the hosts of
-    this server.
+    ``anew``: treat the space as if the changed owners were new and had no rows. ``whole``: include
+    ``written``. ``hosts``: the hosts of this server.
     """
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, EverythingViewer(tx))
@@ -531,8 +530,8 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 def _rows_asking(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> list[Row]:
-    """Return the references, in any space, that depend on something whose answer may have another answer now;
-    ``anew``: in another one."""
+    """Return the references, in any space, that depend on a question whose answer may have changed; ``anew``:
+    see ``derive_delta``."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
@@ -559,7 +558,7 @@ def _rows_asking(
 
 def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Copy the references of a space to its copy. References of the original to itself become references of
-    the copy to itself. References that contain the URL of the original still lead there."""
+    the copy to itself. References that contain the URL of the original still point there."""
     kept = [c for c in COLUMNS if c not in ("space_id", "target_space", "target_key", "asked")]
     own = "CASE WHEN r.written LIKE :named THEN {0} ELSE replace({0}, :source, :copy) END"
     given = {"source": source_id, "copy": copy_id, "named": f"%{source_id}%"}

@@ -44,7 +44,7 @@ class Draft:
         self._by_slug: dict[tuple[str | None, str], list[str]] = {}
         self._by_file: dict[str, list[str]] = {}
         self._by_path: dict[str, list[str]] = {}
-        """IDs of what was put, by its current path."""
+        """IDs of the files that were put, by their current path."""
         self._root: str | None = None
         for page_id, page in (laid.pages if laid is not None else {}).items():
             self._lay_page(page_id, page)

@@ -56,7 +56,8 @@ _WALKED = 20
 """Sections that PostgreSQL reads in order per requested section before it yields to other queries."""
 _BATCH = 500
 _MAX_WORDS = 10_000
-"""Different words of a page that are counted, as many as a novel has; pages with more are data tables."""
+"""Different words of a page that are counted, about as many as in a novel; pages with more contain data
+tables."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
 """Condition for rows of ``search_pages p``, or ``search_sections s``, of the current version."""

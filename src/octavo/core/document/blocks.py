@@ -605,7 +605,7 @@ class BlockEdits:
             self._register_slot(slot)
 
     def _register_slot(self, slot: _Slot) -> None:
-        """Map the keys of a block to it unless they already lead to a block."""
+        """Map the keys of a block to it unless they already refer to a block."""
         if slot.entry is not None and not slot.is_read:
             self._register_keys(slot.entry.keys, slot)
         else:

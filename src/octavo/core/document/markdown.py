@@ -718,8 +718,8 @@ _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Return whether a link can lead there: no script, data, or local file, however a browser would read the
-    URL."""
+    """Return whether a link can have this URL: no script, data, or local file, however a browser would read
+    it."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 

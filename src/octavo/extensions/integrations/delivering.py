@@ -173,7 +173,8 @@ ANSWERED = (
     "content_compute_revision",
     "content_compute_document",
 )
-"""Events with an immediate answer. Delivering one again is useless: nobody waits for the answer."""
+"""Events with an immediate answer. Delivering one again is useless, because nothing is waiting for the
+answer."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:

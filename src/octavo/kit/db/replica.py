@@ -1,4 +1,4 @@
-"""Streaming replica that answers reads as long as no one results are the same as the server's.
+"""Streaming replica that answers reads as long as its results are the same as the server's.
 
 A read may start at a replica if its snapshot has every transaction that this process knows to have committed: its
 own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows promises the same, so

@@ -65,7 +65,7 @@ class PortListener:
         self._serving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Return when the port accepts connections. Raises what prevents that."""
+        """Wait until the port accepts connections. Raises OSError if it can't be opened."""
         self._serving = asyncio.ensure_future(self._server.serve())
         while not self._serving.done():
             with contextlib.suppress(ConnectionRefusedError):

@@ -55,7 +55,7 @@ from .lookup import find_named
 
 
 class BroughtSite(Struct, frozen=True):
-    """Site that a repository with ``docs.yaml`` became, with each space that has a directory by its key.
+    """Site created from a repository with ``docs.yaml``, with each space that has a directory by its key.
 
     ``site_url``: where it is published, if it is. ``problems``: those of ``docs.yaml`` itself; ``known``:
     which spaces ids in links turned out to mean.

@@ -434,7 +434,7 @@ class Drawer:
         return found if linked else None
 
     def _find_link(self, value: Any) -> Data | None:
-        """Return where the page, or the schemas page, shows a named schema."""
+        """Return the location of a named schema on the page or on the schemas page."""
         anchor = self._linked.get(self._description.name_of(value))
         if anchor is not None and self._schemas_at:
             return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
@@ -680,7 +680,8 @@ class Drawer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line about so many omitted items and where to find them; nothing for 0. ``cut``: characters."""
+        """Return a line about this many omitted items and where to find them; nothing for 0. ``cut``:
+        characters."""
         return [_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:

@@ -75,7 +75,7 @@ class _Reading(Struct):
     place: Place
     names: Names
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each included file, the files that led to it."""
+    """For each included file, the chain of files that include it."""
     left: int = MAX_LINES
     told: set[tuple[str, str]] = field(default_factory=set)
 
