@@ -56,7 +56,7 @@ class Command(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the command does, which is the docstring of its function."""
+        """Description of the command: the docstring of its function."""
         return " ".join((self.run.__doc__ or "").split())
 
 

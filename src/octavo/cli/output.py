@@ -1,4 +1,4 @@
-"""What commands print: values as JSON or for people, tables, notes on standard error, and progress."""
+"""Output of commands: values as JSON or for people, tables, notes on standard error, and progress."""
 
 from __future__ import annotations
 

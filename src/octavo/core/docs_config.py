@@ -357,8 +357,8 @@ class _DocsReader:
             self._complain("bad_value", f"{language!r} is not a supported language", *way, "language")
 
     def _check_variants(self, entries: list[DocsEntry]) -> None:
-        """From the spaces of a section, or of a site without sections, remove duplicates and fields that only
-        sections have."""
+        """Remove duplicates, and fields that only sections have, from the spaces of a section or of a site
+        without sections."""
         directories: set[str] = set()
         for entry in [entry for entry in entries if entry.type == "space"]:
             for name in _OF_SECTION:

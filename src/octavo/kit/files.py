@@ -154,7 +154,7 @@ class FileStore:
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
-        """Trace a request to a remote store, and let other threads compute meanwhile."""
+        """Trace a request to a remote store, and let other threads compute in the meantime."""
         if self._s3 is None:
             yield
             return

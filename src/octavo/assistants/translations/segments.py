@@ -135,7 +135,7 @@ def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
 
 
 def _serialize(nodes: Nodes, parts: list[Any]) -> str:
-    """Return the text with numbered tags; ``parts`` gets what each number stands for."""
+    """Return the text with numbered tags; ``parts`` receives the part for each number."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):

@@ -211,7 +211,7 @@ def _find_stale_questions(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> _Stale:
     """Return the questions whose answers may have changed. ``same_places``: whether the anchors in the texts
-    of the pages are unchanged. ``anew``: nothing of it was there."""
+    of the pages are unchanged. ``anew``: as in ``derive_delta``."""
     stale = _Stale()
     before = StateFiles(tx, state)
     old_pages = {} if anew else find_pages(tx, state, changes.pages)

@@ -47,9 +47,9 @@ from .tokens import (
 _WINDOW = 1000
 """Sections ranked together."""
 _SMALL_WINDOW = 60
-"""The same for queries of frequent words only, whose order says little."""
+"""Sections ranked together for queries of frequent words only, whose order says little."""
 _FILLED = 60
-"""The same for partial matches."""
+"""Sections ranked together for partial matches."""
 _AT_ONCE = 16
 """Spaces searched together for frequent words."""
 MAX_COUNT = 1000

@@ -33,7 +33,7 @@ FEW = 16
 _SPACES_COUNTED = 1001
 """Spaces of an organization, those with most pages first, whose pages with a word are counted."""
 _SPACES_BEGUN = 100
-"""The same for each completion of a prefix."""
+"""Spaces whose pages are counted for each completion of a prefix."""
 _BEGINNINGS = 400
 _BEGINNINGS_OF_MANY = 100
 _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (

@@ -204,7 +204,7 @@ class BlockPosition(Struct, frozen=True):
 
 
 class Allowed(Struct, frozen=True):
-    """What is allowed at a position: ``blocks`` or one type; and the depth in the document."""
+    """Content allowed at a position (``blocks`` or one type), and its depth in the document."""
 
     type: str
     depth: int

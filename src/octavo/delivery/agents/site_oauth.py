@@ -67,7 +67,7 @@ def _issuer(context: Context, site_id: str) -> str:
 
 
 def _resources(tx: Transaction, context: Context, site: SiteRow) -> list[str]:
-    """The addresses of the MCP server of a site, which its tokens are for."""
+    """Return the URLs of the MCP server of a site, for which its tokens are valid."""
     return [f"{public_url(tx, context, site)}{path}" for path in MCP_PATHS]
 
 

@@ -201,8 +201,8 @@ def admit(
 
 
 def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Coming:
-    """The request as the visitor would send it who connected the agent that sends it. An agent's token is good for the
-    MCP server of one site alone."""
+    """Return the request of an agent as the visitor who connected it would send it. An agent's token is valid
+    only for the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)
@@ -257,7 +257,7 @@ def _require_token(
 
 
 def fold_query(query: str) -> str:
-    """A query as one part of a path."""
+    """Return a query encoded as one segment of a path."""
     return base64.urlsafe_b64encode(query.encode()).rstrip(b"=").decode()
 
 

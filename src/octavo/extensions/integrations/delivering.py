@@ -193,7 +193,7 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
 
 @recipient("integration")
 def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
-    """Have a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
+    """Let a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
     problem: str | None = None

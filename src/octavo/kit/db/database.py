@@ -42,10 +42,12 @@ log = logging.getLogger("octavo.db")
 TURN_SECONDS = 10.0
 """Seconds that a write waits for its turn before it fails and the caller has to try again."""
 _LEAST_TURN_SECONDS = 1.0
-"""The same for a request that has already waited that long for a thread: others would wait behind it."""
+"""Seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for a thread:
+others would wait behind it."""
 
 _LEAST_PROCESS_SECONDS = 0.1
-"""The same for turns of processes, if nearly all of the time was spent waiting for threads of this process."""
+"""Seconds that a write waits for the turn of its process if nearly all of the time was spent waiting for
+threads of this process."""
 _THREADS = 1000
 """More threads than a process has."""
 _LATELY = 0.001

@@ -3,7 +3,7 @@
 With SQLite, a waiting process checks again from time to time, up to a tenth of a second later: a process that
 writes all the time has started its next write by then, and the others wait for seconds. So processes take
 turns with two locks of the system. A writer waits at the door, and only the one past the door waits for the
-turn itself: a process that has just written finds another one at the door, and is behind it.
+turn itself: a process that has just written finds another one at the door and has to wait behind it.
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ def _code(text: str, language: str, title: str) -> nodes.Node:
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[Any]]:
-    """Any role that docutils lacks."""
+    """Return the nodes for a role that docutils lacks."""
     name, reading = name.lower(), _now.get()
     lineno = inliner.reporter.get_source_and_line(lineno)[1] or lineno
     text = nodes.unescape(text)
