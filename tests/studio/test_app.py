@@ -299,7 +299,7 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     page.context.close()
 
 
-def test_an_editor_that_loads_late_leaves_the_focus_in_a_field_in_use(app):
+def test_an_editor_that_loads_late_keeps_the_focus_of_the_field_in_use(app):
     space = app.fill_space("Late", PAGES)
     page = app.open(f"/s/{space}/reference")
     page.get_by_role("heading", name="Reference", level=1).wait_for()
