@@ -76,9 +76,8 @@ def enqueue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
     _enqueue_items(tx, space_id, [item for item in changes.items.values() if item is not None])
 
 
-def enqueue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
-    if anew:
-        _enqueue_items(tx, space_id, list_rasters(tx, space_id))
+def enqueue_all_files(tx: Transaction, space_id: str) -> None:
+    _enqueue_items(tx, space_id, list_rasters(tx, space_id))
 
 
 def _enqueue_items(tx: Transaction, space_id: str, items: Collection[Item]) -> None:
@@ -103,19 +102,6 @@ def _organization(tx: Transaction, space_id: str) -> str | None:
     return found
 
 
-def prepare_anew(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> bool:
-    """Return ``anew``. Revisions, including those of change requests, enqueue their own images."""
-    return anew
-
-
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Return an error message if an image of main was not recorded."""
     wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
@@ -129,7 +115,7 @@ def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
     if copy.written:
         return
     store.copy_variants(tx, copy.source_id, copy.copy_id)
-    enqueue_all_files(tx, copy.copy_id, True)
+    enqueue_all_files(tx, copy.copy_id)
 
 
 # --- creating variants --------------------------------------------------------------------------------
