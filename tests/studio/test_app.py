@@ -250,7 +250,7 @@ def test_a_phone_names_the_space_and_leads_to_the_parts_of_a_page(app):
 
 
 @pytest.mark.slow
-def test_a_page_says_who_changed_it_last(app):
+def test_a_page_shows_its_last_editor(app):
     space = app.create_space("Signed")
     writer = app.colleague("Tomas")
     change = {"operation": "insert_page", "title": "Signed", "document": {"markdown": "Words.\n"}}
@@ -424,7 +424,7 @@ def test_files_are_imported_into_a_new_space(app, tmp_path):
     page.context.close()
 
 
-def test_history_shows_what_changed_and_goes_back(app):
+def test_history_shows_and_reverts_changes(app):
     space = app.fill_space("History", ["Only"])
     first = app.call("GET", f"/spaces/{space}")["revision"]
     only = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
