@@ -432,5 +432,5 @@ def read_map(text: str) -> dict[str, str]:
     YamlError."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):
-        raise YamlError("a mapping file must be a map from space names to space ids")
+        raise YamlError("a mapping file must be a map from space names to space IDs")
     return {str(name): id for name, id in found.value.items()}

@@ -200,7 +200,7 @@ def _find_site(
         ids = ", ".join(one.id for one in same)
         raise BadRequest(
             f"The organization already has a site {title!r} ({ids}), which was not created from this source."
-            " Nothing was changed. Use --site with its id to import into it, or --new-site to create another"
+            " Nothing was changed. Use --site with its ID to import into it, or --new-site to create another"
             " one."
         )
     return found
