@@ -218,7 +218,7 @@ class LargeFiles:
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
             if "upload" not in actions:
-                return  # the server has it
+                return  # the server already has it
             data = contents[pointer.oid]()
             self._ask(actions["upload"], "PUT", data, {"content-type": "application/octet-stream"})
             if "verify" in actions:

@@ -451,7 +451,7 @@ class SqliteDatabase(Database):
         self._counted = (0.0, 0)
         """Until when the generation counts as known, and its value."""
         if self._mark.exists() and not self.find_damage():
-            # It was restored since.
+            # It has been restored since.
             self._mark.unlink(missing_ok=True)
 
     def _explained(self, error: sqlite3.Error) -> Exception:

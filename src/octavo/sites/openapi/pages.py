@@ -207,7 +207,7 @@ class _Pages:
         but are added after them, so that they don't change their paths."""
         first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
-            # The authentication page has samples beside the text, which need the room of the outline.
+            # The authentication page has samples beside the text, which need the space of the outline.
             layout = _ROWS if name == "authentication" else _WIDE
             props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
             self.add_labeled(name, props=props, layout=layout)
