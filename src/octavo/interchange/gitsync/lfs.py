@@ -160,8 +160,8 @@ class _Answer(Struct):
 
 
 class _Granted(Struct):
-    """Answer of an SSH server about its Git LFS server: the URL, and the headers "
-    "that open it for a number of seconds."""
+    """Answer of an SSH server about its Git LFS server: the URL, and the headers that give access to it for a
+    number of seconds."""
 
     href: str
     header: dict[str, str] = field(default_factory=dict)

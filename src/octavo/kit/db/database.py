@@ -49,7 +49,7 @@ _LEAST_PROCESS_SECONDS = 0.1
 """Seconds that a write waits for the turn of its process if nearly all of the time was spent waiting for
 threads of this process."""
 _THREADS = 1000
-"""More threads than a process has."""
+"""Number above the number of threads of any process."""
 _LATELY = 0.001
 """Seconds for which the counter of other processes' commits may be reused."""
 REQUEST_SECONDS = 60.0

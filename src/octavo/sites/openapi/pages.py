@@ -74,7 +74,7 @@ _OVERVIEW = "info"
 """Key of the page about the whole API."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
+"""Layout of pages that need the space of the outline, such as lists of rows with their letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
