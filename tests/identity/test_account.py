@@ -98,7 +98,7 @@ def test_no_token_changes_how_its_owner_signs_in(world, operation):
         assert (answer.status_code, world.digest()) == (403, before)
 
 
-def test_the_password_proves_who_one_is(world):
+def test_the_password_confirms_the_identity(world):
     old = world.session("reader", proved=False)
 
     def prove(**body):

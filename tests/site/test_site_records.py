@@ -194,7 +194,7 @@ def test_links_lead_into_the_site(world, path):
         assert world.call("admin", "PUT", f"{path}/customization", json=body).status_code == 404
 
 
-def test_defaults_are_what_the_model_says(world, path):
+def test_defaults_match_the_model(world, path):
     import msgspec
 
     assert world.get("admin", f"{path}/customization") == msgspec.to_builtins(Customization())
@@ -227,7 +227,7 @@ def test_redirects_are_found_by_the_nearest_source(world, path):
     assert {item["source"] for item in listed["items"]} == {"/a/b/*", "/A/b/c"}
 
 
-def test_redirects_follow_what_they_lead_to(world, path):
+def test_redirects_follow_their_targets(world, path):
     home = world.home
     body = {
         "source": "/start",
@@ -316,7 +316,7 @@ no path,https://x.test/,
 # --- MCP servers, profile, search -----------------------------------------------------------------------
 
 
-def test_headers_of_mcp_servers_are_sealed_and_for_who_manages_the_site(world, path):
+def test_headers_of_mcp_servers_are_encrypted_and_visible_to_site_managers(world, path):
     body = {"name": "Wiki", "url": "https://wiki.test/mcp", "headers": {"authorization": "Bearer hush-hush"}}
     made = world.post("admin", f"{path}/mcp-servers", body)
     assert world.get("admin", f"{path}/mcp-servers/{made['id']}")["headers"] == body["headers"]

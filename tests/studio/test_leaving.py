@@ -9,7 +9,7 @@ from .conftest import App
 
 
 @pytest.mark.slow
-def test_an_account_is_deleted_after_it_was_said_what_ends(app: App) -> None:
+def test_an_account_is_deleted_after_a_confirmation(app: App) -> None:
     # Who runs the installation does not delete their own account.
     page = app.open("/~/account")
     page.get_by_role("button", name="Delete account").click()

@@ -22,7 +22,7 @@ ACCOUNT = CommandGroup("account", "List, change, deactivate, and delete accounts
 DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
-_ORG = option("--org", metavar="ORG", required=True, help="id, host name, or title of the organization")
+_ORG = option("--org", metavar="ORG", required=True, help="ID, host name, or title of the organization")
 
 
 @TOKEN.command(
@@ -31,7 +31,7 @@ _ORG = option("--org", metavar="ORG", required=True, help="id, host name, or tit
         "--email", required=True, help="email address of the token's owner; the account is created if needed"
     ),
     option("--create", action="store_true", help="create the account without asking"),
-    option("--org", metavar="ORG", help="add the owner to this organization: its id, host name, or title"),
+    option("--org", metavar="ORG", help="add the owner to this organization: its ID, host name, or title"),
     option(
         "--role",
         choices=("admin", "create", "review", "edit", "comment", "read", "guest"),
@@ -98,7 +98,7 @@ def list_tokens(options: argparse.Namespace) -> int:
 @TOKEN.command(
     "revoke",
     _EMAIL,
-    option("id", nargs="?", help="id of the token, as listed"),
+    option("id", nargs="?", help="ID of the token, as listed"),
     option("--all", action="store_true", help="revoke all tokens"),
 )
 def revoke_token(options: argparse.Namespace) -> int:
@@ -123,7 +123,7 @@ def list_sessions(options: argparse.Namespace) -> int:
 @SESSION.command(
     "revoke",
     option("--email", help="email address of the person"),
-    option("id", nargs="?", help="id of the session, as listed"),
+    option("id", nargs="?", help="ID of the session, as listed"),
     option("--all", action="store_true", help="revoke all sessions of the person"),
     option("--everyone", action="store_true", help="revoke all sessions of all people"),
 )
@@ -136,7 +136,7 @@ def revoke_session(options: argparse.Namespace) -> int:
             raise Failure("give --email, or use --everyone")
         return _revoke(options, "session", end_sessions)
     if options.email is not None or options.id is not None or options.all:
-        raise Failure("--everyone can't be used with --email, --all, or an id")
+        raise Failure("--everyone can't be used with --email, --all, or an ID")
     with opened(options) as context:
         ended = end_sessions_of_everyone(context)
     show(options, {"ended": ended}, f"{counted(ended, 'session')} revoked")
@@ -173,7 +173,7 @@ def _camel(name: str) -> str:
 
 def _revoke(options: argparse.Namespace, what: str, end: Callable[[Context, str, str | None], int]) -> int:
     if (options.id is None) != options.all:
-        raise Failure("give an id, or use --all")
+        raise Failure("give an ID, or use --all")
     with opened(options) as context:
         ended = end(context, options.email, options.id)
     if options.id is not None and not ended:

@@ -50,9 +50,9 @@ _WINDOW = 1000
 _PER_RESULT = 8
 """Sections in the first window per requested result, of those that the engine scores highest."""
 _SMALL_WINDOW = 60
-"""The same for queries of frequent words only, whose order says little."""
+"""Sections ranked together for queries of frequent words only, whose order says little."""
 _FILLED = 60
-"""The same for partial matches."""
+"""Sections ranked together for partial matches."""
 _AT_ONCE = 16
 """Spaces searched together for frequent words."""
 MAX_COUNT = 1000

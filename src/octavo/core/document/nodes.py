@@ -22,7 +22,7 @@ It also bounds everything computed from a document, and each step that no other 
 
 
 PARTS = "blocks, cells, and pieces of text"
-"""What messages say that a page has too many of."""
+"""Name in messages for what a page has too many of."""
 
 
 class Mark(Struct, frozen=True, gc=False):

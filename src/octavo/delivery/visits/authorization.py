@@ -1,6 +1,6 @@
 """From a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
 
-A visit is the proof that the visitor can see what it is at; every route of a site takes one.
+A visit is the proof that the visitor can see its location; every route of a site takes one.
 
 A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` under the sites domain. An
 owner's proxy requests ``/~proxied/{site id}/`` there, and every answer to it uses the paths that the visitor's

@@ -284,7 +284,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Return what is due for polling, with its organization. It becomes due again if polling doesn't happen."""
+    """Return a sync that is due for polling, with its organization. It becomes due again if polling doesn't
+    happen."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(

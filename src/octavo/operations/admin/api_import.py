@@ -477,7 +477,7 @@ class _Moving:
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """Return the local page that a redirect leads to. Raises NotFound."""
+        """Return the local page that a redirect points to. Raises NotFound."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:

@@ -55,7 +55,7 @@ from .lookup import find_named
 
 
 class BroughtSite(Struct, frozen=True):
-    """Site that a repository with ``docs.yaml`` became, with each space that has a directory by its key.
+    """Site created from a repository with ``docs.yaml``, with each space that has a directory by its key.
 
     ``site_url``: where it is published, if it is. ``problems``: those of ``docs.yaml`` itself; ``known``:
     which spaces ids in links turned out to mean.
@@ -200,7 +200,7 @@ def _find_site(
         ids = ", ".join(one.id for one in same)
         raise BadRequest(
             f"The organization already has a site {title!r} ({ids}), which was not created from this source."
-            " Nothing was changed. Use --site with its id to import into it, or --new-site to create another"
+            " Nothing was changed. Use --site with its ID to import into it, or --new-site to create another"
             " one."
         )
     return found

@@ -155,9 +155,9 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
 
 @operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
 def delete_own_account(call: Call, caller: SignedIn) -> None:
-    """Delete your account permanently, with its memberships, sessions, tokens, and notifications. What you
-    wrote stays, without your name. Returns 409 for the last administrator of an organization, for server
-    administrators, and for accounts managed by an organization."""
+    """Delete your account permanently, with its memberships, sessions, tokens, and notifications. Content
+    that you wrote is kept without your name. Returns 409 for the last administrator of an organization, for
+    server administrators, and for accounts managed by an organization."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         account_deletion.delete_account(tx, call.settings, caller.actor, caller.user_id)

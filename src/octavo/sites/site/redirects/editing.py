@@ -129,7 +129,7 @@ def delete_redirect(tx: Transaction, site: SiteAccess, redirect_id: str) -> bool
 
 
 def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow) -> str | None:
-    """Return where a redirect leads, for members: a path below the site (quoted, without a leading slash),
+    """Return the target of a redirect, for members: a path below the site (quoted, without a leading slash),
     or a complete URL. None if its target is no longer shown, or in a space that they cannot see."""
     if row.url is not None:
         return row.url

@@ -32,9 +32,9 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``:
-    the redirect of the site that applies; otherwise ``site_space``: the site space that the URL leads to,
-    or whose files contain the redirect."""
+    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``: the
+    redirect of the site that applies; otherwise ``site_space``: the site space that the URL points to, or
+    whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None
@@ -49,7 +49,7 @@ class ResolvedRedirect(Struct, frozen=True):
 def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
-    """Return where a path leads, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
+    """Return the target of a path, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
     the sites, which redirects of spaces cannot target."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
@@ -86,7 +86,8 @@ def _is_left(outline: Outline, path: str) -> bool:
 def find_target(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], row: RedirectRow
 ) -> str | None:
-    """Return where a redirect of the site leads; None if its target is no longer shown, or hidden from this visitor."""
+    """Return the target of a redirect of the site; None if its target is no longer shown, or hidden from this
+    visitor."""
     if row.url is not None:
         return row.url
     if row.section_id is not None:
@@ -163,7 +164,7 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
     """Return whether a URL is outside of the site and of the server's other sites, from which a redirect
-    could lead back."""
+    could return to the site."""
     parts = read_address(url)
     if parts is None:
         return False
