@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from octavo.cli.commands import DONE, CommandGroup, Failure, option
+from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
 from octavo.cli.output import show, table
 from octavo.cli.values import parse_duration
@@ -23,6 +23,14 @@ DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
 _ORG = option("--org", metavar="ORG", required=True, help="id, host name, or title of the organization")
+
+
+def _revoked(what: str) -> tuple[Option, Option]:
+    """Return the options that select one or all tokens or sessions."""
+    return (
+        option("id", nargs="?", help=f"id of the {what}, as listed"),
+        option("--all", action="store_true", help=f"revoke all {what}s"),
+    )
 
 
 @TOKEN.command(
@@ -95,12 +103,7 @@ def list_tokens(options: argparse.Namespace) -> int:
     )
 
 
-@TOKEN.command(
-    "revoke",
-    _EMAIL,
-    option("id", nargs="?", help="id of the token, as listed"),
-    option("--all", action="store_true", help="revoke all tokens"),
-)
+@TOKEN.command("revoke", _EMAIL, *_revoked("token"))
 def revoke_token(options: argparse.Namespace) -> int:
     """Revoke a person's token, or all of them."""
     from octavo.operations.admin.credentials import revoke_tokens
@@ -120,12 +123,7 @@ def list_sessions(options: argparse.Namespace) -> int:
     )
 
 
-@SESSION.command(
-    "revoke",
-    _EMAIL,
-    option("id", nargs="?", help="id of the session, as listed"),
-    option("--all", action="store_true", help="revoke all sessions"),
-)
+@SESSION.command("revoke", _EMAIL, *_revoked("session"))
 def revoke_session(options: argparse.Namespace) -> int:
     """Revoke a person's session, or all of them."""
     from octavo.operations.admin.credentials import end_sessions

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import Changes, Item, State, list_items, list_rasters, main_state
+from octavo.content.revisions.store import Changes, Item, list_items, list_rasters, main_state
 from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction

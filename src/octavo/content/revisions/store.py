@@ -240,6 +240,12 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
     source = (
         f"FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id WHERE s.id = :space AND {_IS_LAST}"
     )
+    return _list_revisions(tx, source, count, limit, page, space=space_id)
+
+
+def _list_revisions(
+    tx: Transaction, source: str, count: int, limit: int, page: str | None, *, before: str = "", **given: str
+) -> Slice[RevisionRow]:
     return list_page(
         tx,
         limit,
@@ -250,8 +256,9 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
         by="r.sequence",
         key_types=(int,),
         descending=True,
+        before=before,
         count=count,
-        space=space_id,
+        **given,
     )
 
 
@@ -276,20 +283,7 @@ def list_revisions_of_page(
     prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
     count = tx.value(f"{prefix} SELECT count(sequence) FROM shown", **given)
     source = "FROM revisions r WHERE r.branch_id = :branch AND r.sequence IN (SELECT sequence FROM shown)"
-    return list_page(
-        tx,
-        limit,
-        page,
-        _REVISION,
-        source,
-        _revision,
-        by="r.sequence",
-        key_types=(int,),
-        descending=True,
-        before=prefix,
-        count=count,
-        **given,
-    )
+    return _list_revisions(tx, source, count, limit, page, before=prefix, **given)
 
 
 _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,

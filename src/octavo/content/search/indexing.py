@@ -17,7 +17,7 @@ from octavo.content.revisions.bodies import get_body, list_oversized, read_sourc
 from octavo.content.revisions.deriving import MainUpdate, enqueue_rebuild
 from octavo.content.revisions.drawing import contains_rendered_blocks
 from octavo.content.revisions.staging import BATCH
-from octavo.content.revisions.store import Changes, State, list_pages, main_state
+from octavo.content.revisions.store import Changes, list_pages, main_state
 from octavo.content.revisions.versions import current_versions
 from octavo.core.document.anchors import Conditions
 from octavo.core.document.containing import contained

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from octavo.content.revisions.computing import notify_dependency_changed
-from octavo.content.revisions.store import Changes, Item, State, list_content, list_items, main_state
+from octavo.content.revisions.store import Changes, Item, list_content, list_items, main_state
 from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
