@@ -10,7 +10,7 @@ from msgspec import Struct
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
 
@@ -37,7 +37,7 @@ CHANGEABLE = ("label", "entity_id", "certificate", "sso_url", "default_team", "d
 _COLUMNS = ", ".join(("id", "organization_id", *CHANGEABLE, "created_at"))
 
 
-def _provider(row: tuple[Any, ...]) -> ProviderRow:
+def _provider(row: Row) -> ProviderRow:
     values = dict(zip(ProviderRow.__struct_fields__, row, strict=True))
     return ProviderRow(**values | {"idp_initiated": bool(values["idp_initiated"])})
 
