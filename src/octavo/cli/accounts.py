@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
@@ -143,7 +143,7 @@ def create_link(options: argparse.Namespace) -> int:
 
 
 def _show_credentials(
-    options: argparse.Namespace, found: list[dict[str, Any]], columns: tuple[str, ...]
+    options: argparse.Namespace, found: list[dict[str, object]], columns: tuple[str, ...]
 ) -> int:
     show(
         options,

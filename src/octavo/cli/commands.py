@@ -29,7 +29,7 @@ class Option(NamedTuple):
     described: dict[str, Any]
 
 
-def option(*names: str, **described: Any) -> Option:
+def option(*names: str, **described: object) -> Option:
     """Describe an option or argument in the words of ``add_argument``."""
     return Option(names, described)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -109,7 +108,7 @@ def update_provider(tx: Transaction, provider_id: str, values: Mapping[str, obje
         )
 
 
-def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, Any]:
+def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, object]:
     return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 
