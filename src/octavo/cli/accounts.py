@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from octavo.cli.commands import DONE, CommandGroup, Failure, option
+from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
 from octavo.cli.output import show, table
 from octavo.cli.values import parse_duration
@@ -23,6 +23,14 @@ DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
 _ORG = option("--org", metavar="ORG", required=True, help="ID, host name, or title of the organization")
+
+
+def _revoked(what: str) -> tuple[Option, Option]:
+    """Return the options that select one or all tokens or sessions."""
+    return (
+        option("id", nargs="?", help=f"ID of the {what}, as listed"),
+        option("--all", action="store_true", help=f"revoke all {what}s"),
+    )
 
 
 @TOKEN.command(
@@ -95,12 +103,7 @@ def list_tokens(options: argparse.Namespace) -> int:
     )
 
 
-@TOKEN.command(
-    "revoke",
-    _EMAIL,
-    option("id", nargs="?", help="ID of the token, as listed"),
-    option("--all", action="store_true", help="revoke all tokens"),
-)
+@TOKEN.command("revoke", _EMAIL, *_revoked("token"))
 def revoke_token(options: argparse.Namespace) -> int:
     """Revoke a person's token, or all of them."""
     from octavo.operations.admin.credentials import revoke_tokens
@@ -123,8 +126,7 @@ def list_sessions(options: argparse.Namespace) -> int:
 @SESSION.command(
     "revoke",
     option("--email", help="email address of the person"),
-    option("id", nargs="?", help="ID of the session, as listed"),
-    option("--all", action="store_true", help="revoke all sessions of the person"),
+    *_revoked("session"),
     option("--everyone", action="store_true", help="revoke all sessions of all people"),
 )
 def revoke_session(options: argparse.Namespace) -> int:
@@ -155,7 +157,7 @@ def create_link(options: argparse.Namespace) -> int:
 
 
 def _show_credentials(
-    options: argparse.Namespace, found: list[dict[str, Any]], columns: tuple[str, ...]
+    options: argparse.Namespace, found: list[dict[str, object]], columns: tuple[str, ...]
 ) -> int:
     show(
         options,

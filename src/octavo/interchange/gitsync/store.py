@@ -172,18 +172,18 @@ class BranchRow(Struct, frozen=True):
     space_id: str
     ref: str
     branch: str | None
-    pull: str | None
     title: str
-    url: str | None
-    change_id: str | None
-    commit_id: str | None
-    checked: str | None
-    pushing: str | None
     pushes: int
     status: str
-    error: str | None
     created_at: int
     updated_at: int
+    pull: str | None = None
+    url: str | None = None
+    change_id: str | None = None
+    commit_id: str | None = None
+    checked: str | None = None
+    pushing: str | None = None
+    error: str | None = None
 
 
 _RUN = ", ".join(SyncRunRow.__struct_fields__)

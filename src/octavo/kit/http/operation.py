@@ -228,7 +228,7 @@ def _camel(name: str) -> str:
     return head + "".join(word.title() for word in tail)
 
 
-def _without_none(annotation: object) -> tuple[Any, bool]:
+def _without_none(annotation: object) -> tuple[object, bool]:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         kept = [a for a in typing.get_args(annotation) if a is not types.NoneType]
         if len(kept) < len(typing.get_args(annotation)):

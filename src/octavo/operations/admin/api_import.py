@@ -268,7 +268,7 @@ class _Moving:
     def identity(self, kind: str, id: str) -> str:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
 
-    def make_spaces(self, spaces: list[dict[str, Any]]) -> None:
+    def make_spaces(self, spaces: list[dict[str, object]]) -> None:
         """Create a space for each remote one, so that links between them can be resolved from the start."""
         for space in spaces:
             id, title = text_of(space, "id"), text_of(space, "title") or "Imported"
@@ -292,7 +292,7 @@ class _Moving:
 
     # --- a space --------------------------------------------------------------------------------------
 
-    def bring_space(self, space: dict[str, Any]) -> MovedSpace:
+    def bring_space(self, space: dict[str, object]) -> MovedSpace:
         id = text_of(space, "id")
         # Its current state is requested again: the list may be old.
         current = self.remote.get(f"/spaces/{escaped(id)}")
@@ -339,7 +339,7 @@ class _Moving:
 
     # --- change requests ------------------------------------------------------------------------------
 
-    def _bring_change(self, space: str, change: dict[str, Any], problems: list[Problem]) -> bool:
+    def _bring_change(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
         """Import a change request with its edits of pages; False if it was imported before."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
@@ -372,7 +372,7 @@ class _Moving:
 
     # --- a site ---------------------------------------------------------------------------------------
 
-    def bring_site(self, organization: str, site: dict[str, Any], publish: bool) -> MovedSite:
+    def bring_site(self, organization: str, site: dict[str, object], publish: bool) -> MovedSite:
         id, title = text_of(site, "id"), text_of(site, "title")
         at = f"/orgs/{escaped(organization)}/sites/{escaped(id)}"
         structure = self.remote.get(f"{at}/structure")
@@ -445,7 +445,7 @@ class _Moving:
             **common,
         )
 
-    def _dress(self, access: SiteAccess, look: Any, places: dict[str, str], moved: MovedSite) -> None:
+    def _dress(self, access: SiteAccess, look: object, places: dict[str, str], moved: MovedSite) -> None:
         try:
             body = msgspec.convert(_renamed(look, {**self.spaces, **places}), PutCustomization)
             with self.context.db.write() as tx:
@@ -578,7 +578,7 @@ class _Edits:
             return None
 
 
-def _renamed(value: Any, ids: dict[str, str]) -> Any:
+def _renamed(value: object, ids: dict[str, str]) -> object:
     """Return JSON with ids replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}

@@ -119,7 +119,7 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
     return copy(value, (), False)
 
 
-def use_full_paths(files: Mapping[str, object], path: str) -> tuple[Any, list[str]]:
+def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list[str]]:
     """Return a file with its references to other files changed to their full paths, and the files it refers to."""
     named: dict[str, None] = {}
 
