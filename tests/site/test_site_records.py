@@ -153,6 +153,11 @@ def test_a_site_space_overrides_and_takes_back(world, path):
     assert world.call("admin", "DELETE", own).status_code == 205
     assert world.call("admin", "DELETE", own).status_code == 204
     assert world.get("admin", own)["internationalization"]["locale"] == "en"
+    # A site space can do without the icon of its site.
+    world.call("admin", "PUT", f"{path}/customization", json={"favicon": {"emoji": "1f4d8"}})
+    assert world.get("admin", own)["favicon"] == {"emoji": "1f4d8"}
+    assert change(world, own, {"favicon": {}})["favicon"] == {}
+    assert world.get("admin", own)["favicon"] == {}
     # Requests that only remove overrides leave nothing behind.
     change(world, own, {"styling": {"theme": None}, "favicon": None, "header": {"links": None}})
     assert world.call("admin", "DELETE", own).status_code == 204
