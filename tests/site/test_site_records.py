@@ -335,6 +335,20 @@ def test_headers_of_mcp_servers_are_encrypted_and_visible_to_site_managers(world
         assert change(world, f"{path}/mcp-servers/{made['id']}", {"headers": headers}, 400)
 
 
+def test_mcp_servers_have_a_transport_and_a_condition(world, path):
+    body = {"name": "Wiki", "url": "https://wiki.test/mcp", "headers": {}}
+    made = world.post("admin", f"{path}/mcp-servers", body)
+    assert made["transport"] == "sse" and "condition" not in made
+    server = f"{path}/mcp-servers/{made['id']}"
+    for_some = {"transport": "http", "condition": "visitor.claims.beta"}
+    changed = change(world, server, for_some, 200)
+    assert for_some.items() <= changed.items()
+    assert change(world, server, {"condition": "visitor.("}, 400)
+    assert change(world, server, {"transport": "carrier"}, 400)
+    assert "condition" not in change(world, server, {"condition": None}, 200)
+    assert world.get("admin", server)["transport"] == "http"
+
+
 def test_the_profile_is_of_published_sites(world, path):
     assert world.call("admin", "GET", f"{path}/published").status_code == 404
     world.post("admin", f"{path}/publish")
