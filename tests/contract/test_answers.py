@@ -21,6 +21,7 @@ from .schemas import Schemas
 load_packages()
 
 NOT_DESCRIBED = {
+    "bulkUpsertSiteRedirects": "described by a later version of the public API",
     "createOrganization": "described by a later version of the public API",
     "listSpacePageMetaLinks": "described by a later version of the public API",
     "listRevisionPageMetaLinks": "described by a later version of the public API",

@@ -277,7 +277,7 @@ def test_many_redirects_come_as_a_table(world, path):
 /A,https://x.test/other,
 /e,/nothing/here,
 /f,javascript:alert(1),
-/g,https://x.test/,draft
+/g,https://x.test/,later
 no path,https://x.test/,
 /old,,
 """
@@ -305,7 +305,7 @@ no path,https://x.test/,
         item["source"]: item["destination"]["kind"]
         for item in world.get("admin", f"{path}/redirects")["items"]
     }
-    assert kinds == {"/a": "site-page", "/b": "site-space", "/c": "url", "/d": "site-page"}
+    assert kinds == {"/a": "site-page", "/b": "site-space", "/c": "external", "/d": "site-page"}
     done = take('source,destination\n/a,https://x.test/\n/c,"https://x.test/?a,b"\n')
     assert (done["updated"], done["unchanged"], done["errors"]) == (1, 1, [])
     row = "/{},https://x.test/\n"

@@ -15,7 +15,7 @@ from octavo.kit.http.operation import Area, Call, Stream
 from octavo.organization.access.authorization import OrgAccess, SiteAccess, VisitedSite
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import list_visible_space_ids
-from octavo.sites.site.structure.outline import Outline
+from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.structure.store import load_structure
 
 from . import asking, recommending, site_answers, wire
@@ -197,10 +197,7 @@ def _site_asker(
         structure = load_structure(tx, site.site_id)
         if isinstance(site, VisitedSite):
             visitor = site.visitor
-            shown = {
-                one.id: one.space_id
-                for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
-            }
+            shown = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
         else:
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
             seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))

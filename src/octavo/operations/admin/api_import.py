@@ -54,6 +54,7 @@ from octavo.interchange.transfer.reimporting import (
 )
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
+from octavo.kit.http.operation import Recipient
 from octavo.kit.net.fetch import Fetcher, FetchError
 from octavo.kit.temporary import TemporaryFolder
 from octavo.organization.access.authorization import SiteAccess, site_access, space_access
@@ -64,7 +65,7 @@ from octavo.organization.spaces.store import insert_space
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.customization.editing import list_differences, override, put_customization
 from octavo.sites.site.customization.model import Override, PutCustomization
-from octavo.sites.site.redirects.editing import create_redirect
+from octavo.sites.site.redirects.editing import RedirectEditor
 from octavo.sites.site.redirects.wire import CreateRedirect
 from octavo.sites.site.store import find_site_by_docs_source, set_published
 from octavo.sites.site.structure.arranging import arrange_site, find_parts, require_bounds
@@ -486,10 +487,12 @@ class _Moving:
             known = {**places}
             if page:
                 known[page] = self._page(text_of(destination, "siteSpaceId"), page, places)
-            made = {"source": source, "destination": _renamed(destination, known)}
+            names = ("captureWildcard", "permanent")
+            kept: dict[str, Any] = {name: redirect[name] for name in names if name in redirect}
+            made = {"source": source, "destination": _renamed(destination, known), **kept}
             body = msgspec.convert(made, CreateRedirect)
             with self.context.db.write() as tx:
-                create_redirect(tx, self.context, access, body.source, body.destination)
+                RedirectEditor(tx, Recipient(context=self.context), access).create(body.fields)
         except Conflict:
             return False  # It was imported before.
         except (msgspec.ValidationError, OctavoError) as error:
