@@ -22,6 +22,18 @@ NOT_DESCRIBED = {
     "listSpacePageMetaLinks": "described by a later version of the public API",
     "listRevisionPageMetaLinks": "described by a later version of the public API",
     "listChangeRequestPageMetaLinks": "described by a later version of the public API",
+    **dict.fromkeys(
+        (
+            "inviteToSite",
+            "listTeamPermissionsInSite",
+            "listUserPermissionsInSite",
+            "removeTeamFromSite",
+            "removeUserFromSite",
+            "updateTeamPermissionInSite",
+            "updateUserPermissionInSite",
+        ),
+        "described by a later version of the public API",
+    ),
     "updateChangeRequestContent": "described by a later version of the public API",
 }
 """Operations that version 0.146.0 of the description has not, and that are not Octavo's own either."""

@@ -19,6 +19,10 @@ from .structure.store import load_structure
 from .wire import present_site
 
 
+def _role(site: SiteAccess | VisitedSite) -> str | None:
+    return site.role if isinstance(site, SiteAccess) else None
+
+
 def present_profile(
     tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None
 ) -> PublishedSite:
@@ -28,7 +32,7 @@ def present_profile(
         raise NotFound("This site is not published.")
     whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
     scripts = list_scripts(tx, to.context, site.site_id)
-    presented = present_site(to, shown.organization, shown.site)
+    presented = present_site(to, shown.organization, shown.site, _role(site))
     if isinstance(site, SiteAccess):
         mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
         looks = {id: look for id, look in of_site_spaces.items() if id in mine}
