@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from octavo.content.revisions.files import signed_url
 from octavo.core.json_types import JsonObject
+from octavo.interchange.gitsync.store import ProjectRow, find
 from octavo.kit.clock import iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -221,9 +222,8 @@ def present_site_installation(
     if extended and actor is not None:
         found = get_site(tx, row.place_id)
         seen = find_site_access(tx, actor, Can.VIEW, found.organization_id, found.id)
-        site = present_site(
-            to, get_organization(tx, found.organization_id), found, seen.role if seen else None
-        )
+        organization, sync = get_organization(tx, found.organization_id), find(tx, ProjectRow, found.id)
+        site = present_site(to, organization, found, seen.role if seen else None, sync)
     return SiteInstallation(
         integration=row.integration,
         installation=row.installation_id,

@@ -315,6 +315,17 @@ def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str,
     return _site_access(tx, org, needs, site_id)
 
 
+def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -> SiteAccess:
+    """Return the access to a site that a request names without its organization. Raises NotFound and Forbidden."""
+    organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+    if organization_id is None:
+        raise NotFound(f"There is no site {site_id!r}.")
+    try:
+        return site_access(tx, actor, needs, organization_id, site_id)
+    except NotFound:
+        raise NotFound(f"There is no site {site_id!r}.") from None
+
+
 def find_site_access(
     tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
 ) -> SiteAccess | None:

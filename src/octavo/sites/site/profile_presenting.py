@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.errors import NotFound
+from octavo.interchange.gitsync.store import ProjectRow, find
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
@@ -32,7 +33,8 @@ def present_profile(
         raise NotFound("This site is not published.")
     whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
     scripts = list_scripts(tx, to.context, site.site_id)
-    presented = present_site(to, shown.organization, shown.site, _role(site))
+    sync = find(tx, ProjectRow, site.site_id) if isinstance(site, SiteAccess) else None
+    presented = present_site(to, shown.organization, shown.site, _role(site), sync)
     if isinstance(site, SiteAccess):
         mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
         looks = {id: look for id, look in of_site_spaces.items() if id in mine}

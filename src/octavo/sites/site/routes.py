@@ -9,6 +9,7 @@ from octavo.content.pages.wire import EmbedQuery
 from octavo.content.search.wire import SearchListing, SearchQuery, SearchSpace
 from octavo.core.hosts import spell_host
 from octavo.errors import Forbidden, NotFound
+from octavo.interchange.gitsync.store import ProjectRow, find, list_synced_sites
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
@@ -29,7 +30,18 @@ from octavo.organization.access.rights.wire import present_source
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 
-from . import ads, editing, hostnames, organization_routes, publishing, scripts, searching, site_images, store
+from . import (
+    ads,
+    editing,
+    hostnames,
+    installation_routes,
+    organization_routes,
+    publishing,
+    scripts,
+    searching,
+    site_images,
+    store,
+)
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_ads
 from .creating import create_site as create
 from .profile_presenting import present_profile
@@ -57,14 +69,17 @@ from .wire import (
 
 operation = Area("sites").operation
 
-__all__ = ["organization_routes"]
+__all__ = ["installation_routes", "organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, site: SiteAccess) -> Site:
     """Present a site with the caller's current role, which an update of the site can change."""
     found = find_site_access(tx, site.actor, Can.VIEW, site.organization_id, site.site_id)
     organization = get_organization(tx, site.organization_id)
-    return present_site(call, organization, store.get_site(tx, site.site_id), found.role if found else None)
+    sync = find(tx, ProjectRow, site.site_id)
+    return present_site(
+        call, organization, store.get_site(tx, site.site_id), found.role if found else None, sync
+    )
 
 
 @operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.VIEW, agents="docs:read")
@@ -85,7 +100,8 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
             published=query.published,
             types=list(query.type or []),
         )
-    return present_slice(found, lambda item: present_site(call, row, *item))
+        syncs = list_synced_sites(tx, [site.id for site, _ in found.rows])
+    return present_slice(found, lambda item: present_site(call, row, *item, syncs.get(item[0].id)))
 
 
 @operation(
@@ -106,13 +122,14 @@ def list_member_sites(
         found = store.list_sites(tx, org if query.closed else member, query.limit, query.page)
         steps = list_steps_of_sites(tx, [site.id for site, _ in found.rows])
         said = list_step_grants(tx, user_id, [step for way in steps.values() for step in way])
+        syncs = list_synced_sites(tx, [site.id for site, _ in found.rows])
 
     def present(item: tuple[store.SiteRow, str | None]) -> MemberSitePermission:
         site, _ = item
         found = evaluate_steps(member.role, [said[step.id] for step in steps[site.id]])
         return MemberSitePermission(
             found.decision.role,
-            present_site(call, row, site, found.decision.role),
+            present_site(call, row, site, found.decision.role, syncs.get(site.id)),
             present_source(found, steps[site.id], org.organization_id) if org.role == "admin" else UNSET,
         )
 

@@ -9,6 +9,8 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.core.json_types import JsonObject
+from octavo.interchange.gitsync.store import ProjectRow
+from octavo.interchange.gitsync.wire import present_site_state
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
@@ -17,6 +19,7 @@ from octavo.organization.access.permitting import permissions, reach_for
 from octavo.organization.access.rights.wire import PermissionSource
 from octavo.organization.access.roles import Level
 from octavo.organization.orgs.store import OrgRow
+from octavo.organization.spaces.wire import GitSyncState
 
 from .customization.model import Favicon
 from .domain_verification import verification_record
@@ -121,6 +124,7 @@ class Site(Struct, rename="camel", kw_only=True):
     proxy: Proxy | UnsetType = UNSET
     adaptive_content: AdaptiveContent | UnsetType = UNSET
     ads: dict[str, Any] | UnsetType = UNSET
+    git_sync: GitSyncState | UnsetType = UNSET
     unverified: list[UnverifiedLocation] | UnsetType = UNSET
 
 
@@ -238,8 +242,10 @@ def _icon(site: SiteRow) -> Favicon | None:
     return found if found is not None and found != Favicon() else None
 
 
-def present_site(to: Recipient, org: OrgRow, site: SiteRow, role: str | None) -> Site:
-    """Present a site. ``role``: the recipient's role there."""
+def present_site(
+    to: Recipient, org: OrgRow, site: SiteRow, role: str | None, sync: ProjectRow | None
+) -> Site:
+    """Present a site. ``role``: the recipient's role there; ``sync``: its Git sync."""
     proxy = site.claimed_proxy or site.proxy
     return Site(
         id=site.id,
@@ -259,6 +265,7 @@ def present_site(to: Recipient, org: OrgRow, site: SiteRow, role: str | None) ->
         icon=_icon(site),
         default_level=site.default_level,
         permissions=permissions("site", role, reach_for(to)),
+        git_sync=present_site_state(sync) if sync is not None else UNSET,
         hostname=site.claimed_hostname or site.hostname or UNSET,
         basename=site.basename,
         proxy=Proxy(proxy, f"{to.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,
