@@ -453,7 +453,7 @@ class _Moving:
     def _dress(
         self,
         access: SiteAccess,
-        look: object,
+        look: dict[str, Any],
         own_looks: dict[str, Any],
         places: dict[str, str],
         moved: MovedSite,
