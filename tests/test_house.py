@@ -234,8 +234,8 @@ def test_packages_have_no_fronts() -> None:
 
 
 READERS = ("interchange", "readers")
-FACE_OF_READERS = {"choosing", "converting", "formats.html", "opening", "scratch", "types"}
-"""What the rest may import of the readers: how to open a source, how to read it, and HTML."""
+FACE_OF_READERS = {"choosing", "converting", "formats.html", "opening", "redirect_files", "scratch", "types"}
+"""What the rest may import of the readers: how to open a source, how to read it, redirects, and HTML."""
 PLATFORM_OF_READERS = {"interchange/readers/tools/asciidoc.py": {("kit", "runtime", "process"), ("errors",)}}
 """What readers import beside `core`: the one place that may start the process in which a library parses."""
 

@@ -29,7 +29,7 @@ class Option(NamedTuple):
     described: dict[str, Any]
 
 
-def option(*names: str, **described: Any) -> Option:
+def option(*names: str, **described: object) -> Option:
     """Declare an option or argument with the parameters of ``add_argument``."""
     return Option(names, described)
 

@@ -210,14 +210,14 @@ def _print_import(options: argparse.Namespace, done: Imported, described: object
     return DONE
 
 
-def _describe_space(one: Brought) -> dict[str, Any]:
+def _describe_space(one: Brought) -> dict[str, object]:
     import msgspec
 
     outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
     return outcome | ({"site": one.site_url} if one.site_url else {})
 
 
-def _describe_site(brought: BroughtSite) -> dict[str, Any]:
+def _describe_site(brought: BroughtSite) -> dict[str, object]:
     return {
         "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
         "spaces": {key: _describe_space(one) for key, one in brought.spaces.items()},

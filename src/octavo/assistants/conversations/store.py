@@ -12,7 +12,7 @@ from msgspec import Struct
 from octavo.content.changes.store import forget_clusters
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.db.tables import TABLES
 from octavo.organization.access.authorization import OrgAccess
@@ -266,7 +266,7 @@ _ISSUES = """FROM conversation_issues i JOIN conversations c ON c.id = i.convers
              JOIN issue_clusters k ON k.id = i.cluster_id"""
 
 
-def _issue(row: tuple[Any, ...]) -> tuple[IssueRow, ConversationRow]:
+def _issue(row: Row) -> tuple[IssueRow, ConversationRow]:
     split = len(IssueRow.__struct_fields__)
     issue = IssueRow(*(*row[: split - 1], bool(row[split - 1])))
     return issue, ConversationRow(*row[split:])

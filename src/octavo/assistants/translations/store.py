@@ -518,7 +518,7 @@ def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[An
     )
 
 
-def update_entry(tx: Transaction, entry_id: str, translations: Mapping[Any, str]) -> None:
+def update_entry(tx: Transaction, entry_id: str, translations: Mapping[object, str]) -> None:
     tx.run(
         "UPDATE glossary_entries SET translations = :translations, updated_at = :at WHERE id = :id",
         id=entry_id,

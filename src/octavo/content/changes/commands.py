@@ -143,6 +143,14 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
             raise ValueError("provide `set`, `insert`, `move`, or `delete`")
 
 
+MediaType = Annotated[
+    str,
+    Meta(
+        pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"), max_length=200
+    ),
+]
+
+
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     """File. ``upload``: key of an upload of the kind ``page_file``, for files up to 100 MB; an Octavo extension."""
 
@@ -150,16 +158,7 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
     upload: Annotated[str, Meta(max_length=100)] | None = None
-    content_type: (
-        Annotated[
-            str,
-            Meta(
-                pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"),
-                max_length=200,
-            ),
-        ]
-        | None
-    ) = None
+    content_type: MediaType | None = None
     ref: Ref | None = None
 
     def __post_init__(self) -> None:

@@ -208,10 +208,6 @@ class Draft:
 
     # --- contents of a revision -------------------------------------------------------------------------
 
-    def is_put(self, owner_id: str) -> bool:
-        """Return whether a page or item was changed or deleted."""
-        return owner_id in self._pages or owner_id in self._items
-
     def find_put(self, owner_id: str) -> Page | Item | None:
         """Return the new page or item, or None if it was deleted or not changed."""
         return self._pages.get(owner_id) or self._items.get(owner_id)

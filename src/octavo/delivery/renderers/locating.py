@@ -28,8 +28,7 @@ from octavo.kit.http.operation import Visitor
 from octavo.sites.site.audiences.share_links import find_link_by_key
 from octavo.sites.site.audiences.visitor_auth import read_token as read_visitor_token
 from octavo.sites.site.store import find_site_by_hostname, find_site_by_proxy, get_site
-from octavo.sites.site.structure.outline import Outline
-from octavo.sites.site.structure.store import load_structure
+from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.visitor_tokens import make_visitor_token
 from octavo.sites.site.wire import PROXIED, proxied_path
 
@@ -105,7 +104,7 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
         target = find_redirect(tx, visit, context.settings.sites_url)
         if target is None:
             raise NotFound("There is no page at this URL.")
-        return _redirect(origin, target)
+        return _redirect(origin, target.target)
     if not path.startswith(unquote(space.base)):
         return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")
     return _content(tx, context, origin, space, previewer)
@@ -153,8 +152,10 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
         raise NotFound(_MISSING)
     site = get_site(tx, site_id)
     drafted = previewer.drafted
-    admission = Admission(claims=previewer.claims, personal=True, preview=True, drafted=drafted)
-    outline = Outline(load_structure(tx, site_id), previewer.claims, preview=True, drafted=drafted)
+    admission = Admission(
+        claims=previewer.claims, personal=True, preview=True, drafted=drafted, drafts=previewer.drafts
+    )
+    outline = visitor_outline(tx, previewer)
     made_of = MadeOf(site, None, admission.claims, more=True)
     base = f"/{site_id}/"
     start = f"https://{_PREVIEW_HOST}{base}"

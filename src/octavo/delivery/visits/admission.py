@@ -90,16 +90,17 @@ class SendOn(Exception):  # noqa: N818
 class Admission(Struct, frozen=True):
     """Admitted visitor. ``key``: of the share link, part of the path. ``claims``: the ``visitor`` of conditions.
     ``personal``: what they see depends on more than the path and must not be shared. ``until``: when their proof
-    expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``:
-    the person whose unsaved customization it shows, ``theme``: light or dark, overriding the look, ``framed``:
-    it can be shown in a frame of the app. ``proof``: the
-    token of an authenticated visitor or of a preview, by which they were let in."""
+    expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``drafts``:
+    it shows drafts of the structure, ``look``: the person whose unsaved customization it shows, ``theme``: light or
+    dark, overriding the look, ``framed``: it can be shown in a frame of the app. ``proof``: the token of an
+    authenticated visitor or of a preview, by which they were let in."""
 
     key: str = ""
     claims: JsonObject = field(default_factory=lambda: NOBODY)
     personal: bool = False
     preview: bool = False
     drafted: Drafted | None = None
+    drafts: bool = False
     until: int | None = None
     look: str | None = None
     theme: Literal["light", "dark"] | None = None
@@ -115,7 +116,8 @@ class Admission(Struct, frozen=True):
     def audience(self) -> str:
         """Return a key for everyone who sees the same; part of every cache key."""
         if self.personal:
-            return f"{self.key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
+            key = f"{self.key} drafts" if self.drafts else self.key
+            return f"{key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
         return f"{self.key} agent" if self.claims.get("agent") else self.key
 
     def as_agent(self) -> Admission:
@@ -169,6 +171,7 @@ def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Ad
         personal=True,
         preview=True,
         drafted=found.drafted,
+        drafts=found.drafts,
         look=found.look,
         theme=found.theme,
         framed=True,
@@ -339,7 +342,15 @@ def _preview(
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
-    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted, proof=kept or "")
+    return Admission(
+        "",
+        found.visitor,
+        personal=True,
+        preview=True,
+        drafted=found.drafted,
+        drafts=found.drafts,
+        proof=kept or "",
+    )
 
 
 # --- unsigned claims -------------------------------------------------------------------------------------

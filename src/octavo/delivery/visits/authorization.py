@@ -230,7 +230,13 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
             raise NotFound("This site can't be embedded.")
         base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
     structure = load_structure(tx, site.id)
-    outline = Outline(structure, admission.claims, preview=admission.preview, drafted=admission.drafted)
+    outline = Outline(
+        structure,
+        admission.claims,
+        preview=admission.preview,
+        drafts=admission.drafts,
+        drafted=admission.drafted,
+    )
     made_of = MadeOf(site, find_version(tx, site.id), admission.claims, structure.empty)
     return SiteVisit(
         site,
@@ -275,12 +281,20 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     return visit_space(tx, visit, shown, rest)
 
 
-def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | None:
+class VisitRedirect(NamedTuple):
+    """Redirect of a visitor. ``permanent``: everyone is redirected there, and will be."""
+
+    target: str
+    permanent: bool = False
+
+
+def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRedirect | None:
     """Return the redirect for a visitor whose page wasn't found. ``sites_url``: the public URL of sites."""
     lead = resolve_redirect(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
     if lead is None:
         return None
-    return lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"
+    target = lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"
+    return VisitRedirect(target, lead.is_permanent and visit.indexed and not visit.admission.personal)
 
 
 class OtherSpaces:

@@ -9,7 +9,7 @@ import resource
 import socket
 import time
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import uvloop
 from granian.constants import HTTPModes, Interfaces
@@ -96,7 +96,7 @@ def new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def run_served(main: Coroutine[Any, Any, T]) -> T:
+def run_served(main: Coroutine[object, object, T]) -> T:
     """Run a coroutine on a loop of that kind."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(main)

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from octavo.errors import NotFound
 from octavo.kit.clock import now
-from octavo.kit.db.database import Database, Transaction
+from octavo.kit.db.database import Database, Row, Transaction
 from octavo.kit.db.tables import Table, declare
 from octavo.kit.ids import new_id
 from octavo.kit.observability import tracing
@@ -352,6 +352,6 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
     return count
 
 
-def _job(row: tuple[Any, ...]) -> JobRow:
+def _job(row: Row) -> JobRow:
     found = JobRow(*row)
     return found._replace(state=_SHOWN[found.state], payload=msgspec.json.decode(row[4]))

@@ -24,6 +24,7 @@ from octavo.interchange.transfer.brand_images import store_brand
 from octavo.interchange.transfer.space_links import guess_ids, with_names
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import site_access
 from octavo.organization.access.members import find_first_administrator
 from octavo.organization.access.reach import actor_for_job
@@ -154,7 +155,7 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
         access = site_access(
             tx, actor_for_job(user, row.organization_id), Can.ADMIN, row.organization_id, site_id
         )
-        return redirect_old_urls(tx, context, access, space_id, source.addresses)
+        return redirect_old_urls(tx, Recipient(context=context), access, space_id, source.addresses)
 
 
 def _read(source: Source) -> DocsConfig:

@@ -250,7 +250,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
         while True:
             found = list_redirects(tx, site.id, MAX_LIMIT, token, None)
             for row in found.rows:
-                if row.source.endswith(_BELOW):
+                if row.is_wildcard:
                     left_out.append(row.source)
                 else:
                     wanted[quote(unquote(row.source).strip("/"))] = None

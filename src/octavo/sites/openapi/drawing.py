@@ -20,7 +20,7 @@ import msgspec
 from octavo.core.document.anchors import Anchors, place_ids, slug
 from octavo.core.document.evaluating import replace_nodes
 from octavo.core.document.html import BlockLabels
-from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Text, plain_text
+from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Replacement, Text, plain_text
 from octavo.core.document.reader import read
 from octavo.core.free_names import free_name
 
@@ -212,7 +212,7 @@ def draw_markdown(text: str, *, anchored: bool = True) -> list[Block]:
     document = read(text)
     own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
 
-    def unlinked(node: Block | Inline) -> list[object] | None:
+    def unlinked(node: Block | Inline) -> Replacement | None:
         ref = node.data.get("ref") if node.type == "link" else None
         url = text_of(object_of(ref).get("url"))
         return list(node.nodes) if url.startswith("#") and own.find(unquote(url[1:])) is None else None
@@ -998,7 +998,7 @@ class Drawer:
                 items.append([line, *about])
         return [self._part_heading("authentication"), *_items(items)]
 
-    def _ways(self, ways: list[dict[str, list[Any]]]) -> list[Block]:
+    def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
         """Return a line for each way to authenticate, with all schemes used together. Schemes are described on the
         authentication page, except for the only one."""
         lines: list[Block] = []

@@ -24,7 +24,8 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 class SpecRow(Struct, frozen=True):
     """Specification. ``pending``: hash of a text to process. ``generation``: of the newest request to process it.
-    ``errors``: the problems found by the newest processing, as JSON. Times are in milliseconds."""
+    ``errors``: the first problems found by the newest processing, as JSON, of ``error_count``. Times are in
+    milliseconds."""
 
     id: str
     organization_id: str
@@ -38,6 +39,7 @@ class SpecRow(Struct, frozen=True):
     processed_at: int | None
     error_code: ErrorCode | None
     errors: str
+    error_count: int
     etag: str | None
     last_modified: str | None
     created_at: int
