@@ -76,8 +76,8 @@ class PreparedIndex:
 
 
 def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
-    """Read and split the texts of changed pages. For the whole, also index long texts of pages that are already
-    indexed, instead of leaving them to a job."""
+    """Read and split the texts of changed pages. For a whole update, also index long texts of pages that are
+    already indexed, instead of leaving them to a job."""
     state, changes, _, anew, whole = update
     prepared = PreparedIndex()
     if not (anew or whole):

@@ -169,7 +169,7 @@ def wanted_installation(installation: GitConnection, body: UpdateGitInstallation
     """Return the requested settings. Raises BadRequest for settings of another provider, and for those that Octavo
     doesn't have."""
     if body.provider is not UNSET and body.provider != installation.provider:
-        raise BadRequest(f"provider: this installation is of {installation.provider}")
+        raise BadRequest(f"provider: this installation is for {installation.provider}")
     if or_none(body.agent_instructions):
         raise BadRequest("agentInstructions: Octavo writes no instructions for agents into repositories")
     if or_none(body.child_installation_project_directories):
@@ -184,7 +184,9 @@ def wanted_installation(installation: GitConnection, body: UpdateGitInstallation
         foreign["customInstanceURL"] = config.custom_instance_url
     for name, value in foreign.items():
         if value is not UNSET:
-            raise BadRequest(f"providerConfiguration.{name}: this installation is of {installation.provider}")
+            raise BadRequest(
+                f"providerConfiguration.{name}: this installation is for {installation.provider}"
+            )
     if not gitlab and config.repository_id is not UNSET and "/" not in config.repository_id:
         raise BadRequest("providerConfiguration.repositoryId: must be the owner and name, such as acme/docs")
     origin = None

@@ -210,7 +210,7 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
     """Return the access to a provider. Raises Conflict for an installation of another provider, or without an access
     token."""
     if installation.provider != provider:
-        raise Conflict(f"This installation is of {installation.provider}, not of {provider}.")
+        raise Conflict(f"This installation is for {installation.provider}, not for {provider}.")
     if installation.sync is not None:
         credential = credential_of(context.sealer, installation.sync)
         remote = read_remote(installation.sync.remote, local=True)
