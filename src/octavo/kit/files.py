@@ -46,9 +46,8 @@ CHUNK = 256 * 1024
 _SPOOL = 4 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{64}")
 
-# Types that browsers may display: none that can contain scripts. Detected by content, never by name.
 # Types that a page could load and run as a script, a style sheet, a worker, or a document. SVG stays an
-# image, which runs nothing in a page, and is downloaded when opened by itself.
+# image: it runs nothing in a page, and is downloaded when opened by itself.
 _RUNS = re.compile(r"javascript|ecmascript|wasm|html|text/css|xslt|/xml\b|(?<!svg)\+xml\b", re.I)
 _PUBLIC_SECONDS = 3600
 

@@ -128,7 +128,7 @@ def _send(
         with context.db.write() as tx:
             mail.allow(tx, context.settings, address)
     except TooManyRequests:
-        return  # It is in the app.
+        return  # It is shown in the app.
     try:
         mail.send(
             context.settings,

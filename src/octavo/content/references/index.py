@@ -373,7 +373,7 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
-        # About as many questions as references are deleted.
+        # About as many queries as deleted references.
         places = tx.all(
             f"SELECT place FROM content_references WHERE {of_owner} ORDER BY place LIMIT :most",
             most=max(1, most // 2),

@@ -31,7 +31,7 @@ from .versions import claim_version
 
 
 class RevisionWriter(Struct):
-    """RevisionWriter being written. ``tx``: its transaction. ``state``: the state it is based on."""
+    """Revision being written. ``tx``: its transaction. ``state``: the state it is based on."""
 
     tx: Transaction
     state: State

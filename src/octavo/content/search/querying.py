@@ -91,7 +91,7 @@ _SUGGESTED = 12
 _COMPLETED = 20
 """Completions that are looked up for a prefix with many."""
 
-# Scores of the ways of matching: how well the words fit counts as much as the engine's order.
+# Scores of the ways of matching: how well the words match counts as much as the engine's order.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0

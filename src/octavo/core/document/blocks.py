@@ -190,7 +190,7 @@ class NotLocal(Exception):
 
 
 class Missing(EditError):
-    """No node has this key."""
+    """Raised if no node has the requested key."""
 
 
 class BlockPosition(Struct, frozen=True):

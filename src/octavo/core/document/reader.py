@@ -182,8 +182,8 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return the number that a node counts for, as when a client sends it back: a text counts its leaves and
-    their marks."""
+    """Return how much a node counts, as if a client sent it back. A text also counts its leaves and their
+    marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 

@@ -1,8 +1,7 @@
-"""OAuth for the MCP servers of sites for authenticated visitors: what apps find out, the page on which visitors agree,
-tokens (RFC 6749, 7009, 8414, 8707, 9728).
+"""OAuth for the MCP servers of sites for authenticated visitors: metadata, the consent page, and tokens.
 
-The authorization server of a site has an address below that of all sites; visitors agree at the site itself, where
-they are signed in.
+Follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL below the sites URL; visitors
+give consent on the site itself, where they are signed in.
 """
 
 from __future__ import annotations

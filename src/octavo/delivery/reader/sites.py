@@ -40,8 +40,8 @@ FEED_PATH = "~feed.xml"
 _HEADER, _SEARCH, _GAP = 1216, 360, 52
 """Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""With more variants than this, their links lead to the variants' start pages, because looking up the page in all
-of them would be slow."""
+"""With more variants than this, their links point to the variants' start pages, because looking up the page
+in all of them would be slow."""
 
 
 def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:

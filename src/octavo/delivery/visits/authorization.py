@@ -138,7 +138,7 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Site that a URL names; the path, its escaped base, and the rest, as browsers have them."""
+    """Site that a URL names; the path, its escaped base, and the rest, as browsers see them."""
 
     site: SiteRow
     path: str

@@ -500,16 +500,16 @@ class _Following:
                 commit = pull.merged
                 if commit is None or (self.copy.has(commit) and self._is_synced(commit)):
                     self._arrived(link)
-                return  # the next sync brings what has not arrived
+                return  # the next sync fetches the rest
         elif is_there:
-            self._finish(link)  # the pattern changed
+            self._finish(link)  # the pattern has changed
             return
         if link.commit_id is not None and self._is_synced(link.commit_id):
             self._arrived(link)
         elif self._is_in_main(change):
             self._merged(link, change)
         elif link.pushes and link.pull is None:
-            self._finish(link)  # it was created in Octavo, and stays
+            self._finish(link)  # it was created in Octavo, so it stays
         else:
             access = self._access(change)
             with self.context.db.write() as tx:

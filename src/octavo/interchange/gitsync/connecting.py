@@ -322,7 +322,7 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
     if settings.get("forget_host_key"):
         fields["host_key"] = None
         if _waits_for_key(row):
-            # The sync waited for this only: no side has to be chosen.
+            # The sync was only waiting for this: no side has to be chosen.
             fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
     return fields
 

@@ -107,7 +107,7 @@ class RemoteConnection:
 
         depth = 1 if base is None and not whole else None
         if base is not None and not copy.has(base):
-            copy.forget()  # the commits of the copy do not lead to the base
+            copy.forget()  # the base is not reachable from the commits of the copy
         with self._client() as client:
 
             def bring() -> FetchPackResult:

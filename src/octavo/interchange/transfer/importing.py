@@ -90,7 +90,8 @@ class StagedFiles(Struct, frozen=True):
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
-        """Return the pages, parents first, with these ids by place. Links to files lead to ``file_ids`` by path."""
+        """Return the pages, parents first, with these ids by place. Links to files point to ``file_ids`` by
+        path."""
         found = []
         for read, head, body in self.reads:
             page = page_of(read, ids, file_ids)

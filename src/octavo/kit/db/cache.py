@@ -82,7 +82,7 @@ class Memory:
             if self._taken <= self.limit:
                 return
             caches = list(self._caches)
-            # Counted again: a cache that is gone with its application released nothing.
+            # Counted again, because a cache that was discarded with its application released nothing.
             sizes = {cache: cache.size for cache in caches}
             self._taken = sum(sizes.values())
             excess = self._taken - self.limit

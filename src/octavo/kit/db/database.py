@@ -49,7 +49,7 @@ _LEAST_PROCESS_SECONDS = 0.1
 """Seconds that a write waits for the turn of its process if nearly all of the time was spent waiting for
 threads of this process."""
 _THREADS = 1000
-"""More threads than a process has."""
+"""Number above the number of threads of any process."""
 _LATELY = 0.001
 """Seconds for which the counter of other processes' commits may be reused."""
 REQUEST_SECONDS = 60.0
@@ -451,7 +451,7 @@ class SqliteDatabase(Database):
         self._counted = (0.0, 0)
         """Until when the generation counts as known, and its value."""
         if self._mark.exists() and not self.find_damage():
-            # It was restored since.
+            # It has been restored since.
             self._mark.unlink(missing_ok=True)
 
     def _explained(self, error: sqlite3.Error) -> Exception:

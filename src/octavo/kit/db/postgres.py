@@ -209,7 +209,7 @@ class _KeptRead(Transaction):
         try:
             return timed(self.begin().execute)(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # It took too long, and would at the server.
+            raise  # It took too long, and would take too long at the server as well.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise
@@ -522,10 +522,10 @@ class PostgresDatabase(Database):
         except psycopg.errors.DiskFull as error:
             raise out_of_room(error) from error
         except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
-            # A server accepts no writes while it is a standby of another one, or has no room left.
+            # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None
-        self._changed(row[1])  # Not waiting for our own notice: a thread reads what it wrote.
+        self._changed(row[1])  # Don't wait for our own notice, so that a thread reads what it wrote.
         for effect in transaction._after_commit:
             effect()
 
@@ -601,7 +601,7 @@ class PostgresDatabase(Database):
                         self._hear(connection, _QUIET_SECONDS)
                         asked = time.monotonic()
                         if asked > self._heard_until - _HEARD_SECONDS / 2:
-                            # From a server that vanished nothing would ever be received.
+                            # A server that vanished would never send anything.
                             self._learn(connection)
                             self._hear(connection, 0)  # Notices that arrived before the answer.
                             self._heard_until = asked + _HEARD_SECONDS

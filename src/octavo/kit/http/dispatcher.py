@@ -379,8 +379,8 @@ class Dispatcher:
         except self._tried_again:
             raise
         except Exception:
-            # An object may have been deleted since it was entered: then that is the error. A read saw one
-            # snapshot, and what failed in it may have ended it.
+            # An object may have been deleted since it was entered, which is then the error. A read saw a single
+            # snapshot, which the failure may have ended.
             if operation.method != "GET":
                 self._enter(call)
             raise

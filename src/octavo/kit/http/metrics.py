@@ -184,7 +184,7 @@ class Metrics:
             _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
             self._memory.set((resident - shared) * _PAGE)
             self._files.set(len(os.listdir("/proc/self/fd")))
-        except OSError:  # Not on Linux: the maximum it ever used, in kilobytes.
+        except OSError:  # Not on Linux: use the maximum so far, in kilobytes.
             self._memory.set(used.ru_maxrss * 1024)
 
     def observe_caches(self) -> None:

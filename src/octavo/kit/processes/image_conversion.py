@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         made = compiler.compile(format="png", ppi=144)
     except typst.TypstError:
-        return  # It is not an image.
+        return  # not an image
     assert isinstance(made, bytes), "there is one page"
     (folder / _MADE).write_bytes(made)
 

@@ -128,7 +128,7 @@ def consumer(name: str) -> Callable[[Handler], Handler]:
 def deliver(database: Database) -> bool:
     """Let each registered consumer process a batch; return whether there was anything."""
     with database.read() as tx:
-        # Mostly no consumer is behind: two queries then, however many consumers there are.
+        # Usually no consumer is behind, which takes two queries, however many consumers there are.
         last = tx.value("SELECT id FROM events ORDER BY id DESC LIMIT 1") or 0
         cursors: dict[str, int] = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
     handled = 0

@@ -320,10 +320,10 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 
 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
-    """Return what is wrong with a continuous backup.
+    """Return the problems of a continuous backup.
 
-    That is: entries that are damaged or missing, damage of the newest state when it is restored, and, with
-    ``fresh``, that the last change is older than so many milliseconds.
+    These are damaged or missing entries, damage of the newest state when it is restored, and, with ``fresh``
+    (milliseconds), a last change that is older than that.
     """
     load_packages()
     kept = place.list("log/")

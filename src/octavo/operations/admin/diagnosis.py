@@ -136,7 +136,7 @@ def _certificates(settings: Settings) -> list[Finding]:
         except ssl.SSLCertVerificationError as error:
             return [("certificates", False, f"{address.host}: {error.verify_message}")]
         except OSError:
-            # The proxy in front may only be reachable for others.
+            # The proxy in front may be reachable only from elsewhere.
             said.append(f"{address.host}: can't be checked from here")
             continue
         if days < _RENEWED:

@@ -470,7 +470,7 @@ def _digest(text: str) -> str:
 
 
 class _Folder:
-    """TemporaryFiles of an export: files of earlier runs, and those that this run is about to write."""
+    """Folder of an export: files of earlier runs, and those that this run is about to write."""
 
     def __init__(self, folder: Path, site_id: str) -> None:
         self._root = folder.resolve()

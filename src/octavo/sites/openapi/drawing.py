@@ -1533,7 +1533,7 @@ class Drawer:
                     for scope in {text_of(each) for each in list_of(scopes)} or {""}:
                         at.setdefault(scope, {})[operation.key] = operation
                     beside = together.setdefault(name, {})
-                    if len(beside) <= _WAYS:  # few are shown, however many are listed together
+                    if len(beside) <= _WAYS:  # few are shown, even if many are listed together
                         beside.update(
                             dict.fromkeys(islice((each for each in way if each != name), _WAYS + 1))
                         )

@@ -505,7 +505,7 @@ class _Maker:
             )
             inside = self.flow(panel)
             if inside and inside[0]["type"] == "paragraph" and _squeezed(_plain(inside[0])) == title:
-                # A repeat for browsers without scripts.
+                # A repetition for browsers without scripts.
                 del inside[0]
             items.append(_block("tabs-item", inside or [_block("paragraph", [_text("")])], title=title))
         return [_block("tabs", items)]
