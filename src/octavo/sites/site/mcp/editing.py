@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from octavo.errors import Conflict, NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -35,7 +33,7 @@ def create_server(
 
 
 def update_server(
-    tx: Transaction, context: Context, site: SiteAccess, server_id: str, values: dict[str, Any]
+    tx: Transaction, context: Context, site: SiteAccess, server_id: str, values: dict[str, object]
 ) -> McpServerRow:
     before = get_server(tx, context, site, server_id)
     if values:
