@@ -320,7 +320,7 @@ def test_redirects_are_added_and_imported(app, site):
 
 
 @pytest.mark.slow
-def test_a_host_name_shows_what_proves_it_and_a_site_is_deleted(app, site):
+def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
     page = app.open(f"{site[1]}/~/address")
     page.get_by_role("textbox", name="Hostname").fill("not a host")
     page.get_by_role("button", name="Save domain").click()

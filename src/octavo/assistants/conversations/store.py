@@ -542,7 +542,8 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
 
 
 def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str, str] | None) -> None:
-    """Set the label and summary that a model gave a cluster of so many issues; None: it gave none."""
+    """Set the label and summary that a model gave a cluster with this number of issues; None: it gave
+    none."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
     if said is not None:
         tx.run(

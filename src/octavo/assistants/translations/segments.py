@@ -135,7 +135,7 @@ def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
 
 
 def _serialize(nodes: Nodes, parts: list[object]) -> str:
-    """Return the text with numbered tags; ``parts`` gets what each number stands for."""
+    """Return the text with numbered tags; ``parts`` receives the part for each number."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -240,7 +240,7 @@ def _unescape(text: str) -> str:
 def strip_tags(text: str) -> str:
     """Return the words of a text, without tags and machine-readable parts.
 
-    >>> unprotected("Now <1>open</1> https://example.com/login {name}")
+    >>> strip_tags("Now <1>open</1> https://example.com/login {name}")
     'Now open  '"""
     return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
 

@@ -44,7 +44,7 @@ def _edited_type(field: Field) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """``title``, ``slug`` and the fields of ``EDITED_FIELDS``."""
+    """``title``, ``slug``, and the fields of ``EDITED_FIELDS``."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -57,7 +57,7 @@ class EditedPageFields(Struct, rename="camel"):
                 require_emoji(value, wire_name(name))
 
     def edited(self) -> dict[str, object]:
-        """Return the given ones of ``EDITED_FIELDS``."""
+        """Return the values given for ``EDITED_FIELDS``."""
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
 

@@ -245,7 +245,7 @@ def _is_of_specification(block: Block) -> bool:
 
 
 def _table_without(table: Block | Inline, is_gone: Callable[[object], bool]) -> Replacement | None:
-    """Return the table without values that lead to withheld pages, or None if there are none."""
+    """Return the table without values that point to withheld pages, or None if there are none."""
 
     def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}

@@ -347,7 +347,7 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
 
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
     """Return the sequence before the consecutive saves that an edit of this state by this person or their
-    agent continues, or None if it starts anew."""
+    agent continues, or None if it starts a new series."""
     last = get_revision(tx, state.revision_id)
     if (
         (last.type, last.author, last.agent) != ("edits", author, agent)

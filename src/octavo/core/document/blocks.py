@@ -204,7 +204,7 @@ class BlockPosition(Struct, frozen=True):
 
 
 class Allowed(Struct, frozen=True):
-    """What is allowed at a position: ``blocks`` or one type; and the depth in the document."""
+    """Content allowed at a position (``blocks`` or one type), and its depth in the document."""
 
     type: str
     depth: int
@@ -605,7 +605,7 @@ class BlockEdits:
             self._register_slot(slot)
 
     def _register_slot(self, slot: _Slot) -> None:
-        """Map the keys of a block to it unless they already lead to a block."""
+        """Map the keys of a block to it unless they already refer to a block."""
         if slot.entry is not None and not slot.is_read:
             self._register_keys(slot.entry.keys, slot)
         else:

@@ -72,7 +72,7 @@ _TABLE_PARTS: dict[str, frozenset[str]] = {
     "definition": frozenset("id title type textAlignment multiple options max".split()),
     "records": frozenset(["orderIndex", "values"]),
 }
-"""The same for the data of a table: its view, each column, and each row."""
+"""Fields that are part of the key of a table: of its view, each column, and each row."""
 _ALIGN_MAX = 2_000
 """Runs of changed blocks longer than this are aligned in order rather than by similarity."""
 

@@ -21,8 +21,8 @@ MAX_NODES = 100_000
 It also bounds everything computed from a document, and each step that no other thread can interrupt."""
 
 
-PARTS = "blocks, cells and pieces of text"
-"""What messages say that a page has too many of."""
+PARTS = "blocks, cells, and pieces of text"
+"""Name in messages for what a page has too many of."""
 
 
 class Mark(Struct, frozen=True, gc=False):

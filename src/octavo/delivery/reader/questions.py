@@ -85,6 +85,7 @@ def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionA
         visit.admission.claims,
         frozenset(one.space_id for one in shown),
         drafted=visit.admission.drafted,
+        drafts=visit.admission.drafts,
     )
     variants = {one.id for one in space.site_spaces} - {space.site_space.id}
     only = [one.id for one in shown if one.id not in variants]
@@ -197,7 +198,7 @@ class WrittenAnswer(NamedTuple):
             lines = (f"{number}. {title}: {url}" for number, (title, url) in enumerate(self.sources, 1))
             parts += ["## Sources", "\n".join(lines)]
         if self.followups:
-            parts += ["## What else could be asked", "\n".join(f"- {one}" for one in self.followups)]
+            parts += ["## Follow-up questions", "\n".join(f"- {one}" for one in self.followups)]
         return "\n\n".join(parts) + "\n"
 
 

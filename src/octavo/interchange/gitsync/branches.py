@@ -179,7 +179,7 @@ class _Following:
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 
     def _guarded(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
-        """Update one branch and record on it what went wrong."""
+        """Update one branch and record any failure on it."""
         try:
             do(link)
             said = None

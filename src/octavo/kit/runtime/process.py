@@ -259,7 +259,7 @@ class ScriptProcess:
                     raise ScriptFailed("the script ended") from None
 
     def has_said(self, seconds: float) -> bool:
-        """Return whether the script sends a message, or ends, within so many seconds."""
+        """Return whether the script sends a message, or ends, within this many seconds."""
         return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
 
     def _receive(self, deadline: float) -> _Message:
@@ -342,7 +342,7 @@ class ScriptRun:
             message = self._next(deadline, fetch)
             if isinstance(message, _Done) and message.id == self._id:
                 if self._left_out:
-                    self._note("warn", f"{self._left_out} further lines were left out")
+                    self._note("warn", f"{self._left_out} more lines were omitted")
                 return True
 
     def _next(self, deadline: float, fetch: Fetch) -> _Message:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ from octavo.interchange.transfer.reimporting import (
 )
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
+from octavo.kit.http.operation import Recipient
 from octavo.kit.net.fetch import Fetcher, FetchError
 from octavo.kit.temporary import TemporaryFolder
 from octavo.organization.access.authorization import SiteAccess, site_access, space_access
@@ -62,9 +63,9 @@ from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import insert_space
 from octavo.sites.site.creating import create_site
-from octavo.sites.site.customization.editing import put_customization
-from octavo.sites.site.customization.model import PutCustomization
-from octavo.sites.site.redirects.editing import create_redirect
+from octavo.sites.site.customization.editing import list_differences, override, put_customization
+from octavo.sites.site.customization.model import Override, PutCustomization
+from octavo.sites.site.redirects.editing import RedirectEditor
 from octavo.sites.site.redirects.wire import CreateRedirect
 from octavo.sites.site.store import find_site_by_docs_source, set_published
 from octavo.sites.site.structure.arranging import arrange_site, find_parts, require_bounds
@@ -390,6 +391,10 @@ class _Moving:
             redirects = list(self.remote.all(f"{at}/redirects"))
         except Absent:
             look, redirects = None, []
+        own_looks = {}
+        for entry in config.spaces if look is not None else ():
+            with suppress(Absent):
+                own_looks[entry.key] = self.remote.get(f"{at}/site-spaces/{escaped(entry.key)}/customization")
         identity = self.identity("site", id)
         spaces = {entry.key: self.spaces[self.shown[entry.key]] for entry in config.spaces}
         with self.context.db.write() as tx:
@@ -401,7 +406,7 @@ class _Moving:
             places = find_parts(tx, here)
         if known is None and look is not None:
             # Settings that people changed here since are kept.
-            self._dress(access, look, places, moved)
+            self._dress(access, look, own_looks, places, moved)
         for redirect in redirects:
             moved.redirects += self._redirect(access, redirect, places, moved)
         if publish and site.get("published") is True:
@@ -445,11 +450,28 @@ class _Moving:
             **common,
         )
 
-    def _dress(self, access: SiteAccess, look: object, places: dict[str, str], moved: MovedSite) -> None:
+    def _dress(
+        self,
+        access: SiteAccess,
+        look: dict[str, Any],
+        own_looks: dict[str, Any],
+        places: dict[str, str],
+        moved: MovedSite,
+    ) -> None:
+        """Apply the customization of the remote site, and where those of its site spaces differ from it.
+        ``own_looks``: those of the site spaces, by their remote ids."""
+        ids = {**self.spaces, **places}
         try:
-            body = msgspec.convert(_renamed(look, {**self.spaces, **places}), PutCustomization)
+            body = msgspec.convert(_renamed(look, ids), PutCustomization)
+            own = {
+                places[key]: msgspec.convert(_renamed(list_differences(look, other), ids), Override)
+                for key, other in own_looks.items()
+                if other != look and key in places
+            }
             with self.context.db.write() as tx:
                 put_customization(tx, access, body)
+                for site_space, differences in own.items():
+                    override(tx, access, site_space, differences)
         except (msgspec.ValidationError, OctavoError) as error:
             moved.problems.append(
                 Problem("customization", 0, "left_out", f"the customization can't be imported: {error}")
@@ -465,10 +487,12 @@ class _Moving:
             known = {**places}
             if page:
                 known[page] = self._page(text_of(destination, "siteSpaceId"), page, places)
-            made = {"source": source, "destination": _renamed(destination, known)}
+            names = ("captureWildcard", "permanent")
+            kept: dict[str, Any] = {name: redirect[name] for name in names if name in redirect}
+            made = {"source": source, "destination": _renamed(destination, known), **kept}
             body = msgspec.convert(made, CreateRedirect)
             with self.context.db.write() as tx:
-                create_redirect(tx, self.context, access, body.source, body.destination)
+                RedirectEditor(tx, Recipient(context=self.context), access).create(body.fields)
         except Conflict:
             return False  # It was imported before.
         except (msgspec.ValidationError, OctavoError) as error:
@@ -477,7 +501,7 @@ class _Moving:
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """Return the local page that a redirect leads to. Raises NotFound."""
+        """Return the local page that a redirect points to. Raises NotFound."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:

@@ -377,6 +377,7 @@ _RIGHTS = {
         ("grants", "object_type = 'collection' AND object_id = :id"),
         ("invite_links", "target_type = 'collection' AND target_id = :id"),
     ),
+    "sites": (("grants", "object_type = 'site' AND object_id = :id"),),
     "teams": (("grants", "subject_type = 'team' AND subject_id = :id"),),
     "saml_providers": (("external_identities", "provider = :id"),),
 }

@@ -59,7 +59,7 @@ def bundle(files: SpecFiles) -> JsonObject:
     bundler = _Bundler(files)
     whole = bundler.run()
     if bundler.complaints:
-        raise SpecError(bundler.complaints)
+        raise SpecError(bundler.complaints, bundler.count)
     return whole
 
 
@@ -151,6 +151,7 @@ class _Bundler:
         self._files = files
         self._wanted: list[str] = []
         self.complaints: list[Complaint] = []
+        self.count = 0
 
     def run(self) -> JsonObject:
         entry = self._copy(self._files.entry)
@@ -170,6 +171,7 @@ class _Bundler:
         )
 
     def _complain(self, file: str, way: Way, message: str) -> None:
+        self.count += 1
         if len(self.complaints) < MOST:
             shown = "" if file == self._files.entry else file
             line = self._files.files[file].line(way)
@@ -194,7 +196,7 @@ class _Bundler:
             other = resolve_path(file, place)
             if other not in self._files.files:
                 self._complain(
-                    file, way, f"`{reference[:200]}`: there is no such file beside the description."
+                    file, way, f"`{reference[:200]}`: there is no such file next to the description."
                 )
                 return None
         else:
