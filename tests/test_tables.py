@@ -196,7 +196,7 @@ def test_the_rows_of_organizations_and_spaces_are_all_rows(world: World, schemas
                 assert sum(tx.value(query, space=id) for id in spaces) == count, name
 
 
-def test_a_purged_space_releases_what_any_of_its_rows_name(world: World) -> None:
+def test_a_purged_space_releases_everything_its_rows_reference(world: World) -> None:
     space, context = world.home["spaceId"], world.context
     with context.db.write() as tx:
         revision = tx.value("SELECT main_revision FROM spaces WHERE id = :id", id=space)

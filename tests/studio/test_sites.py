@@ -373,7 +373,7 @@ def test_a_conversation_with_the_assistant_is_continued(app, site):
     dialog = page.get_by_role("dialog", name="Ask")
     conversations = dialog.get_by_role("list", name="Your conversations")
     expect(conversations.get_by_role("listitem")).to_have_count(1)
-    dialog.get_by_label("Question").fill("And the second part?")
+    dialog.get_by_role("textbox", name="Question").fill("And the second part?")
     dialog.get_by_role("button", name="Ask", exact=True).click()
     expect(dialog.get_by_role("list", name="Earlier questions")).to_have_text("How do I read the first part?")
     conversations.get_by_role("button", name=re.compile("Actions")).click()
@@ -384,14 +384,14 @@ def test_a_conversation_with_the_assistant_is_continued(app, site):
     expect(conversations).to_contain_text("Parts")
     check(page)
     conversations.get_by_role("button", name="Parts", exact=True).click()
-    expect(dialog.get_by_label("Question")).to_have_value("And the second part?")
+    expect(dialog.get_by_role("textbox", name="Question")).to_have_value("And the second part?")
     conversations.get_by_role("button", name=re.compile("Actions")).click()
     page.get_by_role("menuitem", name="Delete conversation").click()
     expect(conversations).to_have_count(0)
     page.context.close()
 
 
-def test_a_host_name_shows_what_proves_it_and_a_site_is_deleted(app, site):
+def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
     page = app.open(f"{site[1]}/~/address")
     page.get_by_role("textbox", name="Hostname").fill("not a host")
     page.get_by_role("button", name="Save domain").click()

@@ -50,26 +50,26 @@ if TYPE_CHECKING:
     option(
         "--from-org",
         metavar="ORG",
-        help="organization at --from, if the token can access several: its id or title",
+        help="organization at --from, if the token can access several: its ID or title",
     ),
     option(
         "--org",
-        help="organization of the new space or site, if the server has several: its id, host name, or title",
+        help="organization of the new space or site, if the server has several: its ID, host name, or title",
     ),
-    option("--space", help="import into this existing space: its id, URL, or title"),
-    option("--collection", help="id of the collection for the new space"),
+    option("--space", help="import into this existing space: its ID, URL, or title"),
+    option("--collection", help="ID of the collection for the new space"),
     option(
         "--title",
         help="title of the new space, or of the new site if the source has several versions or languages",
     ),
     option("--publish", action="store_true", help="publish the imported space or site"),
-    option("--site", help="import into this existing site: its id, URL, or title"),
+    option("--site", help="import into this existing site: its ID, URL, or title"),
     option("--new-site", action="store_true", help="create a new site even if one with this title exists"),
     option(
         "--map",
         type=Path,
         metavar="FILE",
-        help="YAML file that maps names of spaces, as in links or docs.yaml, to ids of spaces on this server",
+        help="YAML file that maps names of spaces, as in links or docs.yaml, to IDs of spaces on this server",
     ),
     option("--kind", help="format of the source, such as docusaurus or notion (default: detected)"),
     option(
@@ -210,14 +210,14 @@ def _print_import(options: argparse.Namespace, done: Imported, described: object
     return DONE
 
 
-def _describe_space(one: Brought) -> dict[str, Any]:
+def _describe_space(one: Brought) -> dict[str, object]:
     import msgspec
 
     outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
     return outcome | ({"site": one.site_url} if one.site_url else {})
 
 
-def _describe_site(brought: BroughtSite) -> dict[str, Any]:
+def _describe_site(brought: BroughtSite) -> dict[str, object]:
     return {
         "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
         "spaces": {key: _describe_space(one) for key, one in brought.spaces.items()},

@@ -154,7 +154,7 @@ class FileStore:
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
-        """Trace a request to a remote store, and let other threads compute meanwhile."""
+        """Trace a request to a remote store, and let other threads compute in the meantime."""
         if self._s3 is None:
             yield
             return
@@ -226,7 +226,7 @@ class FileStore:
 def open_store(
     url: str, signing: Signer, environ: Mapping[str, str] = os.environ, *, direct: bool = True
 ) -> FileStore:
-    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: links lead to the
+    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: links point to the
     bucket itself.
 
     The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable.

@@ -203,6 +203,22 @@ SAMPLES = {
             "destination": {"kind": "site-section", "siteSectionId": place["siteSectionId"]},
         }
     ),
+    "bulkUpsertSiteRedirects": Sample(
+        # Foreign ids are reported for each redirect: tests/site/test_redirects.py.
+        body={
+            "redirects": [
+                {
+                    "source": "/older/*",
+                    "intent": "draft",
+                    "captureWildcard": True,
+                    "destination": {"kind": "external", "url": "https://example.org/"},
+                },
+                {"source": "/older/*", "intent": "publish"},
+                {"source": "/old", "destination": None},
+                {"source": "/nowhere", "destination": None},
+            ]
+        }
+    ),
     "deleteSiteRedirectById": Sample(),
     "getSiteRedirectBySource": Sample(query={"source": "/Old"}),
     "getSiteCustomizationById": Sample(),

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from octavo.assistants.channels.store import count_answer
 from octavo.content.search.presenting import visible_spaces
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
+from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Area, Call, Script, Stream
 from octavo.organization.access.authorization import OrgAccess, SiteAccess, VisitedSite
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import list_visible_space_ids
-from octavo.sites.site.structure.outline import Outline
+from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.structure.store import load_structure
 
 from . import agent_conversation_routes, agent_conversations, asking, recommending, site_answers, wire
@@ -155,7 +155,7 @@ def stream_questions_in_site(
 ) -> Stream:
     """Suggest questions that pages of a site answer, as server-sent events."""
     only = [query.site_space_id] if query.site_space_id is not None else None
-    asker = _site_asker(call, site, only, "siteSpaceId")
+    asker = _site_asker(call, site, only, "siteSpaceId", query.space_id)
     with call.db.read() as tx:
         found = recommending.recommend(tx, asker.material(tx))
     return _stream([wire.QuestionEvent(question) for question in found])
@@ -175,11 +175,12 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     """Get a response of a site's assistant as server-sent events. It can continue from an earlier response to the
     same caller, for whom responses are kept for a day."""
     question, before = body.question, []
-    if body.previous_response_id is not UNSET:
+    previous = or_none(body.previous_response_id)
+    if previous is not None:
         with call.db.read() as tx:
-            before = site_answers.get_answer(tx, site, body.previous_response_id).questions
+            before = site_answers.get_answer(tx, site, previous).questions
     answers = asking.ask(call.context, _site_asker(call, site, None, ""), question, before)
-    return _stream(stream_answer(call.context, site, [*before, question], answers))
+    return _stream(stream_answer(call.context, site, [*before, question], answers, previous))
 
 
 @operation(
@@ -198,19 +199,20 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 
 
 def _site_asker(
-    call: Call, site: SiteAccess | VisitedSite, only: Sequence[str] | None, place: str
+    call: Call,
+    site: SiteAccess | VisitedSite,
+    only: Sequence[str] | None,
+    place: str,
+    space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker at a site: a visitor, or a member with access to some of its spaces. Raises NotFound for a
-    site space that they can't see."""
+    """Return the asker at a site: a visitor, or a member with access to some of its spaces. ``only``: the site
+    spaces to answer from, or those of ``space_id``. Raises NotFound for a site space or space that they can't see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         if isinstance(site, VisitedSite):
             visitor = site.visitor
-            shown = {
-                one.id: one.space_id
-                for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
-            }
+            shown = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
         else:
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
             seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
@@ -218,6 +220,10 @@ def _site_asker(
     for id in only or []:
         if id not in shown:
             raise NotFound(f"{place}: there is no site space with the ID {id!r} in this site.")
+    if space_id is not None:
+        only = [id for id in only or shown if shown[id] == space_id]
+        if not only:
+            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} in this site.")
 
     def material(tx: Transaction) -> AnswerMaterial:
         if visitor is not None:

@@ -65,7 +65,10 @@ class AskSite(Struct):
 
 
 class SiteQuestionsQuery(Struct, rename="camel"):
+    """``spaceId``: only of the site spaces that show this space."""
+
     site_space_id: str | None = None
+    space_id: str | None = None
 
 
 class StreamQuery(AskQuery, kw_only=True):
@@ -199,9 +202,17 @@ class ResponseSuggestion(Struct, rename="camel", tag_field="type", tag="response
     suggestions: list[str]
 
 
+class ResponseMetadata(Struct):
+    """Response as it is referred to. ``previous``: the one that it continues."""
+
+    id: str
+    previous: str | UnsetType = UNSET
+
+
 class ResponseFinish(Struct, rename="camel", tag_field="type", tag="response_finish"):
     message_id: str
     response_id: str
+    response: ResponseMetadata
 
 
 ResponseEvent = ResponseStart | ResponseDocument | ResponseSuggestion | ResponseFinish

@@ -677,11 +677,6 @@ def _alone(texts: list[str], nested: _Nested) -> str:
     return "\n".join(found).rstrip()
 
 
-def read_inlines(markdown: str) -> Inlines:
-    """Return the nodes of one paragraph's text."""
-    return inlines(parse_inline(markdown, {}))
-
-
 def code_lines(content: str) -> list[Block | Inline | Text]:
     """Return the code-line blocks of a code block's text; its last line break does not add a line."""
     content = content.removesuffix("\n")

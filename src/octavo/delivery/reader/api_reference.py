@@ -280,7 +280,7 @@ class _Pages:
         return self._drawer().operation(operation, operation.title)
 
     def _drawer(self) -> Drawer:
-        """Drawer that links to schemas on their own pages."""
+        """Return a drawer that links to schemas on their own pages."""
         schemas = self._description.schemas
         return Drawer(self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}")
 

@@ -89,7 +89,8 @@ def own_frame(
 def site_view(
     tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """Return the frame of a page of a site, or of a view without a page. Links lead only to what this visitor sees."""
+    """Return the frame of a page of a site, or of a view without a page. Links point only to content that
+    this visitor sees."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -169,7 +170,7 @@ def _variants(
 
 
 class _Links:
-    """Links of header, footer, and announcement that lead somewhere for this visitor."""
+    """Links of header, footer, and announcement that have a target for this visitor."""
 
     def __init__(self, space: SpaceVisit, builder: PageBuilder, look: SiteLook) -> None:
         self._space = space

@@ -179,7 +179,7 @@ class _Following:
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 
     def _guarded(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
-        """Update one branch and record on it what went wrong."""
+        """Update one branch and record any failure on it."""
         try:
             do(link)
             said = None
@@ -269,18 +269,13 @@ class _Following:
             self.space_id,
             want.ref,
             want.branch,
-            want.pull,
             want.title,
-            want.url,
-            None,
-            None,
-            None,
-            None,
-            0,
-            "open",
-            None,
-            moment,
-            moment,
+            pushes=0,
+            status="open",
+            created_at=moment,
+            updated_at=moment,
+            pull=want.pull,
+            url=want.url,
         )
 
     # --- one branch -----------------------------------------------------------------------------------

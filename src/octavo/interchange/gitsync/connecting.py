@@ -410,18 +410,12 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
             space.space_id,
             ref,
             name,
-            None,
             change.subject or name,
-            None,
-            change.id,
-            None,
-            None,
-            None,
-            1,
-            "open",
-            None,
-            moment,
-            moment,
+            pushes=1,
+            status="open",
+            created_at=moment,
+            updated_at=moment,
+            change_id=change.id,
         )
     store.put_branch(tx, link)
     target = ("space", space.space_id)

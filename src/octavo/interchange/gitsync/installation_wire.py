@@ -91,6 +91,7 @@ class UpdateGitInstallation(Struct, rename="camel", kw_only=True):
     """Changed settings of an installation. ``priority``: the side that the first sync starts from, or that a sync
     continues from that waits for this decision."""
 
+    provider: ListedProvider | UnsetType = UNSET
     provider_configuration: UpdateProviderConfiguration | UnsetType = UNSET
     project_directory: Folder | UnsetType = UNSET
     commit_message_template: Message | UnsetType = UNSET
@@ -167,6 +168,8 @@ class GitFileQuery(Struct, kw_only=True):
 def wanted_installation(installation: GitConnection, body: UpdateGitInstallation) -> WantedInstallation:
     """Return the requested settings. Raises BadRequest for settings of another provider, and for those that Octavo
     doesn't have."""
+    if body.provider is not UNSET and body.provider != installation.provider:
+        raise BadRequest(f"provider: this installation is of {installation.provider}")
     if or_none(body.agent_instructions):
         raise BadRequest("agentInstructions: Octavo writes no instructions for agents into repositories")
     if or_none(body.child_installation_project_directories):

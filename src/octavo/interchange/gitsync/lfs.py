@@ -73,7 +73,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Tells whether the attributes of a commit put a path of the synced folder into LFS."""
+    """Check whether the attributes of a commit put a path of the synced folder into LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy

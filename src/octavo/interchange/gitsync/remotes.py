@@ -88,10 +88,10 @@ class RemoteConnection:
         return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
-        """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't exist.
-        ``base``: the last synced commit. Without it, only the newest commit is fetched, without its history; one that
-        ``base`` may not lead to is fetched with all of its history. ``whole``: fetch all of the history, whatever the
-        copy has."""
+        """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't
+        exist. ``base``: the last synced commit. Without it, only the newest commit is fetched, without its
+        history; one that may not descend from ``base`` is fetched with all of its history. ``whole``: fetch
+        all of the history, whatever the copy has."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":

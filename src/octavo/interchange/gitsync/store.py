@@ -172,18 +172,18 @@ class BranchRow(Struct, frozen=True):
     space_id: str
     ref: str
     branch: str | None
-    pull: str | None
     title: str
-    url: str | None
-    change_id: str | None
-    commit_id: str | None
-    checked: str | None
-    pushing: str | None
     pushes: int
     status: str
-    error: str | None
     created_at: int
     updated_at: int
+    pull: str | None = None
+    url: str | None = None
+    change_id: str | None = None
+    commit_id: str | None = None
+    checked: str | None = None
+    pushing: str | None = None
+    error: str | None = None
 
 
 class DraftRow(Struct, frozen=True):
@@ -338,7 +338,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Return what is due for polling, with its organization. It becomes due again if polling doesn't happen."""
+    """Return a sync that is due for polling, with its organization. It becomes due again if polling doesn't
+    happen."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(

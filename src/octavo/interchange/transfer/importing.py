@@ -176,7 +176,8 @@ def import_files(
 
 
 def stage_for(context: Context, source: Source, space_id: str, progress: Progress) -> StagedFiles:
-    """Stage a source like ``stage_files``, for a space. Links may lead to other spaces of its organization."""
+    """Stage a source like ``stage_files``, for a space. Links may point to other spaces of its
+    organization."""
 
     def is_neighbour(other: str) -> bool:
         with context.db.read() as tx:
@@ -195,8 +196,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space`` returns whether a
-    link to a space with this id leads to a space that the source's space may link to."""
+    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space`` returns whether
+    a link to a space with this id refers to a space that the source's space may link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0

@@ -187,8 +187,8 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Cache of values read from the database, each valid until anyone next commit by any process, and then checked
-    again.
+    """Cache of values read from the database, each valid until the next commit by any process, and then
+    checked again.
 
     ``cost`` returns how many bytes a value takes, or None for one that is not cached. Never use it inside a
     write transaction: what it sees may yet be rolled back.

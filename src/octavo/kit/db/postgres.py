@@ -266,7 +266,7 @@ class PostgresDatabase(Database):
         """Connect to PostgreSQL.
 
         ``connections``: maximum number, one of them to listen; half of the others are for writes, so that
-        waiting for a row does not block readers. ``direct_url``: the server, if ``url`` leads to a pooler.
+        waiting for a row does not block readers. ``direct_url``: the server, if ``url`` points to a pooler.
         ``replica_url``: of a streaming replica, which gets as many connections as reads have.
         """
         super().__init__()
@@ -322,7 +322,7 @@ class PostgresDatabase(Database):
             raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
 
     def _require_heard(self, connection: Connection) -> None:
-        """Check that notices on this connection are received at the direct URL: that it leads to the same
+        """Check that notices on this connection are received at the direct URL: that it points to the same
         database, and to the server itself."""
         name = "OCTAVO_DATABASE_DIRECT_URL"
         try:
@@ -550,7 +550,7 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _disown(self) -> None:
-        """Treat our transaction like someone else's: no one is unknown whether it has committed, or will."""
+        """Treat our transaction like another process's: it is unknown whether it has committed, or will."""
         self._name = token_hex(8)
         self._changed()
 

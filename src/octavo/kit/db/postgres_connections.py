@@ -52,7 +52,7 @@ class Connection(psycopg.Connection[Row]):
     give_back: Callable[[], None]
     """Returns the place in its pool."""
     place: Hashable | None = None
-    """What it leads to, once that is known (``replica``)."""
+    """The server that it is connected to, once that is known (``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout

@@ -385,7 +385,7 @@ class Dispatcher:
                 self._enter(call)
             raise
 
-    def _enter(self, call: Call) -> dict[str, Any]:
+    def _enter(self, call: Call) -> dict[str, object]:
         """Return the path parameters for the handler, with the proof that the caller has permission. Raises
         NotFound and Forbidden."""
         operation, given = call.operation, call.path_parameters

@@ -686,8 +686,8 @@ class Edge:
     ) -> None:
         """Send pieces, read one by one in threads, until the end or until the client has left.
 
-        After an error in the middle, the connection ends without an end of the response, so that no one don't
-        take it for complete.
+        After an error in the middle, the connection ends without an end of the response, so that no one
+        mistakes it for complete.
         """
         chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(exchange.gone())

@@ -44,7 +44,7 @@ def shape_of(type: object) -> Shape:
     return _shape(models.type_info(type), {})
 
 
-def _shape(kind: models.Type, known: dict[Any, Shape]) -> Shape:
+def _shape(kind: models.Type, known: dict[object, Shape]) -> Shape:
     made = Shape()
     objects: list[models.StructType] = []
     for variant in _variants(kind):

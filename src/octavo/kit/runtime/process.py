@@ -259,7 +259,7 @@ class ScriptProcess:
                     raise ScriptFailed("the script ended") from None
 
     def has_said(self, seconds: float) -> bool:
-        """Return whether the script sends a message, or ends, within so many seconds."""
+        """Return whether the script sends a message, or ends, within this many seconds."""
         return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
 
     def _receive(self, deadline: float) -> _Message:

@@ -36,7 +36,7 @@ class PendingCall(Generic[T]):
         self.is_over = False
         self.dropped: Callable[[], None] | None = None
 
-    def __await__(self) -> Generator[Any, None, T]:
+    def __await__(self) -> Generator[object, None, T]:
         assert self._done is not None
         try:
             return (yield from self._done.__await__())

@@ -299,7 +299,7 @@ class _Follower:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Have SQLite restart the log: the next writer does so once all of it is in the database and no one
+        """Make SQLite restart the log: the next writer does so once all of it is in the database and no one
         reads it."""
         self._log.move()
         with self._context.db.write():

@@ -287,7 +287,7 @@ def _rebuild(
 
 
 def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
-    """Return a base and the pages after it that lead to the wanted time. Raises BadRequest."""
+    """Return a base and the changed pages after it, up to the wanted time. Raises BadRequest."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
         raise BadRequest(f"{place.address}: has no full backup written by --follow")

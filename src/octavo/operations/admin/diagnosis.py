@@ -31,7 +31,7 @@ _POSTGRESQL = 15
 _APART = 5.0
 """Maximum difference of clocks in seconds."""
 _RENEWED = 14
-"""Days before its end by which a certificate should have been renewed automatically."""
+"""Days before its expiry by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Seconds in which one of our own servers has to respond."""
 _LITTLE_ROOM = 5_000_000_000

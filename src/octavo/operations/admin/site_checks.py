@@ -2,7 +2,7 @@
 
 A site of this server is requested in process, as an export does; one behind a URL is fetched. Both are seen
 as anonymous visitors see them. Each response adds the URLs it links to, each of which is requested once,
-until nothing is left or a limit is reached. Links are judged only then, since the page that a link leads to
+until nothing is left or a limit is reached. Links are judged only then, since the page that a link points to
 may be requested much later.
 """
 

@@ -168,6 +168,11 @@ def disable_account(tx: Transaction, user_id: str) -> None:
     tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
 
 
+def enable_account(tx: Transaction, user_id: str) -> None:
+    """Activate a deactivated account."""
+    tx.run("UPDATE users SET disabled = 0 WHERE id = :id", id=user_id)
+
+
 DELETED = "Deleted user"
 """Display name for the author of content whose account was deleted."""
 

@@ -111,7 +111,8 @@ _OPERATIONS: dict[ApiScope, str] = {
         listSiteSectionGroups listSiteSections listSiteSpaces listSites
     """,
     "site:write": """
-        addSectionGroupToSite addSectionToSite addSpaceToSite createSite createSiteMcpServer createSiteRedirect
+        addSectionGroupToSite addSectionToSite addSpaceToSite bulkUpsertSiteRedirects createSite
+        createSiteMcpServer createSiteRedirect
         deleteSiteById deleteSiteMcpServerById deleteSiteRedirectById deleteSiteSectionById
         deleteSiteSectionGroupById deleteSiteSpaceById deleteSiteSpaceCustomizationById getSiteMcpServerById
         listSiteMcpServers moveSiteSection moveSiteSectionGroup moveSiteSpace overrideSiteSpaceCustomizationById

@@ -506,8 +506,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """Do the same as ``find_space_access`` for a space that may be in the trash. Decisions about it apply
-    once it is restored."""
+    """Return access to a space like ``find_space_access``, but also for a space in the trash. Decisions about
+    it apply once it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess

@@ -108,6 +108,7 @@ SITE: Abilities = {
 }
 ORGANIZATION: Abilities = {
     Can.VIEW: None,
+    Can.ACCESS: None,
     Can.ADMIN: "admin",
     Can.OWN_TEAM: "admin",
     Can.CREATE_CONTENT: "create",

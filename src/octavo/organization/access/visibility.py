@@ -155,7 +155,7 @@ def _visible(table: str, source: str, where: str, role: str) -> str:
     return f"(SELECT {table[-1]}.id AS id, {role} AS height FROM {source} WHERE {where})"
 
 
-def _merge_parameters(org: Viewer, parameters: Mapping[str, object]) -> dict[str, Any]:
+def _merge_parameters(org: Viewer, parameters: Mapping[str, object]) -> dict[str, object]:
     asked = {
         "organization": org.organization_id,
         "viewer": org.user_id,

@@ -14,9 +14,8 @@ from .customization.editing import get_customization, list_customizations
 from .customization.showing import shown_to
 from .profile_wire import Customizations, PublishedSite
 from .scripts import list_scripts
-from .structure.outline import Outline
+from .structure.outline import visitor_outline
 from .structure.presenting import ShownStructure
-from .structure.store import load_structure
 from .wire import present_site
 
 
@@ -43,12 +42,7 @@ def present_profile(
     presented.urls.published = visitor.base
     presented.site_spaces = len(visitor.spaces)
     presented.ads = presented.proxy = UNSET
-    seen = {
-        one.id
-        for one in Outline(
-            load_structure(tx, site.site_id), visitor.claims, preview=bool(visitor.preview)
-        ).site_spaces()
-    }
+    seen = {one.id for one in visitor_outline(tx, visitor).site_spaces()}
     looks = {id: shown_to(tx, visitor, look) for id, look in of_site_spaces.items() if id in seen}
     return PublishedSite(
         presented, shown.whole(), Customizations(shown_to(tx, visitor, whole), looks), scripts

@@ -68,8 +68,11 @@ FEATURES = (
 
 
 class SiteUrls(Struct):
+    """URLs of a site. ``preview``: opens a new preview, for people who are signed in and see everything it shows."""
+
     location: str
     app: str
+    preview: str
     published: str | UnsetType = UNSET
 
 
@@ -107,6 +110,7 @@ class Site(Struct, rename="camel", kw_only=True):
 
     id: str
     type: SiteType
+    applied_type: SiteType
     title: str
     visibility: Visibility
     published: bool
@@ -250,6 +254,8 @@ def present_site(
     return Site(
         id=site.id,
         type=site.type,  # type: ignore[arg-type]
+        # A site is never reduced to a smaller plan than its own.
+        applied_type=site.type,  # type: ignore[arg-type]
         title=site.title,
         visibility=site.visibility,  # type: ignore[arg-type]
         published=bool(site.published),
@@ -260,6 +266,7 @@ def present_site(
         urls=SiteUrls(
             location=to.url(f"/orgs/{org.id}/sites/{site.id}"),
             app=to.app.site(org.id, site.id),
+            preview=to.app.site(org.id, site.id, "preview"),
             published=published_url(to.settings.sites_url, org, site) if site.published else UNSET,
         ),
         icon=_icon(site),

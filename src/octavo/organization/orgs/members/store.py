@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from octavo.errors import NotFound
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows
 from octavo.organization.access.accounts import PEOPLE_LIKE, UserRow, like_part
 
@@ -45,7 +45,7 @@ _FROM = f"{_MEMBERS} AND u.kind = 'person'"
 _SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
 
 
-def _member(row: tuple[Any, ...]) -> MemberRow:
+def _member(row: Row) -> MemberRow:
     user = UserRow(*row[:6])
     role, disabled, sso, joined_at, last_seen_at, teams, spaces, sites = row[6:14]
     return MemberRow(
