@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
@@ -56,6 +57,8 @@ def update_channel(
     """Update where a channel answers, and in which role."""
     with call.db.write() as tx:
         before = store.get_channel(tx, site.site_id, site_channel_id)
+        if body.type is not UNSET and wire.type_of(body.type) != before.type:
+            raise BadRequest("type: can't change; create another channel")
         patterns, role = before.patterns, before.role
         if body.setup_settings is not UNSET:
             patterns = wire.read_patterns(before.type, body.setup_settings)

@@ -48,6 +48,9 @@ class CreateSiteChannel(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteChannel(Struct, rename="camel", kw_only=True):
+    """Changed settings of a channel. ``type`` may be repeated, and can't change."""
+
+    type: WireType | UnsetType = UNSET
     setup_settings: ChannelSetup | UnsetType = UNSET
     role: ChannelRole | UnsetType = UNSET
 
