@@ -47,7 +47,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "interchange": ("readers", "transfer", "gitsync"),
     "sites": ("fonts", "printing", "openapi", "site", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
-    "assistants": ("models", "translations", "conversations", "ask"),
+    "assistants": ("models", "translations", "conversations", "channels", "ask"),
     "delivery": ("visits", "renderers", "reader", "studio", "agents"),
     "operations": ("migrations", "installation", "meanings", "admin", "developing"),
 }
@@ -1120,7 +1120,7 @@ def test_long_structs_of_the_api_are_built_by_keywords() -> None:
     assert not long, "\n".join(long)
 
 
-ANY_SIGNATURES = 531
+ANY_SIGNATURES = 389
 """Functions with ``Any`` in their signature. This number may only shrink."""
 
 

@@ -278,6 +278,17 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
     context = world.context
     with context.db.write() as tx:
         for table, columns in (
+            (
+                "agent_conversations",
+                {
+                    "organization_id": org,
+                    "user_id": user,
+                    "id": "chat",
+                    "questions": "[]",
+                    "created_at": 1,
+                    "updated_at": 1,
+                },
+            ),
             ("team_members", {"team_id": world.home["teamId"], "user_id": user, "joined_at": 1}),
             (
                 "grants",
@@ -311,6 +322,7 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
         assert ending == {
             "agents",
             "agent_codes",
+            "agent_conversations",
             "members",
             "team_members",
             "grants",

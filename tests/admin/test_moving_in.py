@@ -284,7 +284,7 @@ def test_private_addresses_are_refused(world):
     [
         (("--from", "https://docs.example.com"), "token"),
         (("--from", "https://docs.example.com", "--token-file", "/nowhere/at/all"), "--token-file"),
-        (("--from", "https://docs.example.com", "--token", "x", "--space", "S"), "--space"),
+        (("--from", "https://docs.example.com", "--token-file", "-", "--space", "S"), "--space"),
         ((), "SOURCE"),
     ],
 )

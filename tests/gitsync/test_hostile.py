@@ -296,6 +296,8 @@ def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, devel
     assert synced.exported() == developer.read()
     info = remotes.get("admin", f"/spaces/{space}/git/info")
     assert info["repoName"] == "repository" and info["integration"] == "api"
+    operation, _ = info.pop("operation"), info.pop("operationTimeout")
+    assert (operation["state"], operation["direction"]) == ("success", "import")
     assert remotes.get("admin", f"/spaces/{space}")["gitSync"] == info
     listed = remotes.get("reader", remotes.home.path("/orgs/{organizationId}/spaces"))["items"]
     assert [one.get("gitSync") for one in listed if one["id"] == space] == [info]

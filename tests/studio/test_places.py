@@ -91,7 +91,7 @@ PROGRAMS = {
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
         "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
-        "GlossaryEntry|CustomFont|SiteMcpServerById"
+        "GlossaryEntry|CustomFont|SiteMcpServerById|SiteChannelById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
         "|PageDocumentInRevisionById|LatestOpenAPISpecVersion|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),
@@ -107,6 +107,7 @@ PROGRAMS = {
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository|(un)?install\\w*GitSync\\w+"
         "|(get|update)GitSyncInstallationById|(list|get)\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
+        "|(update|delete)ChangeRequestConversation|bulkUpsertSiteRedirects"
     ),
 }
 """Who calls operations that no screen has, by patterns of their ids."""

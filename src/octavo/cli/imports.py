@@ -43,9 +43,11 @@ if TYPE_CHECKING:
         metavar="SPACE",
         help="key of a Confluence space, or a ReadMe version; repeat it for several (default: all)",
     ),
-    option("--token", help="access token for the API at --from"),
     option(
-        "--token-file", type=Path, metavar="FILE", help="file with the access token for the API at --from"
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the access token for the API at --from; - for standard input",
     ),
     option(
         "--from-org",
@@ -141,6 +143,19 @@ def _import_pages(options: argparse.Namespace) -> int:
     return _print_brought(options, brought)
 
 
+def _read_token(path: Path | None) -> str:
+    """Read a token, which would be visible to everyone on the machine as an argument."""
+    if path is None:
+        raise Failure("--from: give a token of that API with --token-file")
+    try:
+        token = sys.stdin.readline() if str(path) == "-" else path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"--token-file: {error}") from None
+    if not token.strip():
+        raise Failure("--token-file: has no token")
+    return token.strip()
+
+
 def _import_from_api(options: argparse.Namespace) -> int:
     from octavo.operations.admin.api_import import MovedIn, move_in, move_spaces_in
     from octavo.operations.admin.lookup import the_organization
@@ -149,14 +164,7 @@ def _import_from_api(options: argparse.Namespace) -> int:
         raise Failure(
             "--from: imports whole spaces and sites, so SOURCE, --space, and --site can't be used with it"
         )
-    token = options.token
-    if options.token_file is not None:
-        try:
-            token = options.token_file.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Failure(f"--token-file: {error}") from None
-    if not token:
-        raise Failure("--from: give a token of that API with --token or --token-file")
+    token = _read_token(options.token_file)
     if options.service == "octavo" and (options.from_space or options.user is not None):
         raise Failure("--from-space, --user: can only be used with --service confluence or readme")
     with opened(options) as context, progress(options, f"Importing {options.remote}") as advance:

@@ -134,7 +134,7 @@ def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
     return TextSegment(text, put)
 
 
-def _serialize(nodes: Nodes, parts: list[Any]) -> str:
+def _serialize(nodes: Nodes, parts: list[object]) -> str:
     """Return the text with numbered tags; ``parts`` receives the part for each number."""
     out: list[str] = []
     for node in nodes:

@@ -507,7 +507,7 @@ def count_entries(tx: Transaction, organization_id: str) -> int:
     return count
 
 
-def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[Any, str]) -> None:
+def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[object, str]) -> None:
     tx.run(
         """INSERT INTO glossary_entries (id, organization_id, translations, created_at, updated_at)
            VALUES (:id, :org, :translations, :at, :at)""",

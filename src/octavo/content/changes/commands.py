@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -56,7 +56,7 @@ class EditedPageFields(Struct, rename="camel"):
             if EDITED_FIELDS[name].type == "emoji":
                 require_emoji(value, wire_name(name))
 
-    def edited(self) -> dict[str, Any]:
+    def edited(self) -> dict[str, object]:
         """Return the values given for ``EDITED_FIELDS``."""
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 

@@ -44,7 +44,7 @@ def resolve_conflict(
     access: ChangeAccess,
     key: str,
     choice: Choice,
-    read_edited: Callable[[MergeConflict, Any], Any] = lambda conflict, value: value,
+    read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
     """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
     value)``: converts a custom value to the form of the sides. Raises NotFound for a conflict that is not

@@ -205,7 +205,7 @@ def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
     return len(changes) + rows > staging.MOST_AT_ONCE
 
 
-def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
+def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, object]]:
     pairs = (
         (derived.versioned, part) for derived, part in zip(prepared.derived, prepared.parts, strict=True)
     )

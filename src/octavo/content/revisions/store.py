@@ -244,7 +244,15 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
 
 
 def _list_revisions(
-    tx: Transaction, source: str, count: int, limit: int, page: str | None, *, before: str = "", **given: str
+    tx: Transaction,
+    source: str,
+    count: int,
+    limit: int,
+    page: str | None,
+    /,
+    *,
+    before: str = "",
+    **given: str,
 ) -> Slice[RevisionRow]:
     return list_page(
         tx,
@@ -504,7 +512,7 @@ def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) 
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
-def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, Any]]:
+def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, object]]:
     """Return ``select`` for the pages of each layer for which ``where`` holds in the state as a whole, and
     the parameters."""
     selects, parameters = [], dict[str, Any]()
@@ -1031,7 +1039,7 @@ def commit(
     return State(state.space_id, revision_id, layers)
 
 
-def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, Any]:
+def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, object]:
     shown = page or Page(id=page_id)
     return {
         "branch": branch,
@@ -1052,7 +1060,7 @@ def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, momen
     }
 
 
-def _item_row(branch: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, Any]:
+def _item_row(branch: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, object]:
     fields = {}
     if item is not None:
         for name in ItemFields.__struct_fields__:

@@ -119,7 +119,6 @@ class SectionHit(Struct, frozen=True):
     id: int
     anchor: str | None
     heading: str
-    score: float
     names_page: bool
     body: str | None = None
     snippet: tuple[SnippetPart, ...] = ()
@@ -679,7 +678,6 @@ class _Gathered:
                     row.id,
                     row.anchor,
                     row.heading,
-                    score,
                     names_page=self._likeness[row.titles] > 0,
                     body=self.bodies.get(row.id),
                 )

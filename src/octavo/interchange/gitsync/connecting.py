@@ -209,7 +209,7 @@ def share_settings(tx: Transaction, context: Context, row: ProjectRow) -> None:
         store.set_fields(tx, member, **_shared_settings(context, row, member.space_id))
 
 
-def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, Any]:
+def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, object]:
     """Return the columns that a space takes from its project."""
     sealer = context.sealer
     signing = open_text(sealer, project, "signing_secret")
@@ -235,7 +235,7 @@ def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> di
     }
 
 
-def _told(row: Connected) -> dict[str, Any]:
+def _told(row: Connected) -> dict[str, object]:
     return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
 
 

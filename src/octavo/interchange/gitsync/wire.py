@@ -346,7 +346,7 @@ def wanted_sync(body: ConnectGit) -> WantedSync:
     return WantedSync(named_folder(body), body.first, settings)
 
 
-def changed_settings(body: UpdateGitSync) -> dict[str, Any]:
+def changed_settings(body: UpdateGitSync) -> dict[str, object]:
     settings = given(body)
     return settings | {"credential": _credential(body.credential)} if "credential" in settings else settings
 
@@ -463,7 +463,7 @@ def _of_space(row: SyncRow, around: Around) -> dict[str, Any]:
     }
 
 
-def _of_project(row: Connected, around: Around) -> dict[str, Any]:
+def _of_project(row: Connected, around: Around) -> dict[str, object]:
     assert isinstance(row, ProjectRow)
     return {
         "type": row.kind,

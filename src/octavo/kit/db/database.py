@@ -373,7 +373,7 @@ def is_damage(error: Exception) -> bool:
 class _SqliteTransaction(Transaction):
     engine: Engine = "sqlite"
 
-    def __init__(self, connection: sqlite3.Connection, caches: dict[Any, Any]) -> None:
+    def __init__(self, connection: sqlite3.Connection, caches: dict[object, object]) -> None:
         super().__init__(caches)
         self._connection = connection
         self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]

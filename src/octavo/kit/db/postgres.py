@@ -42,7 +42,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from secrets import token_hex
-from typing import Any
 
 import psycopg
 from psycopg import sql as pg_sql
@@ -111,7 +110,7 @@ def _statement(sql: str) -> str:
 class _PostgresTransaction(Transaction):
     engine: Engine = "postgresql"
 
-    def __init__(self, connection: Connection, caches: dict[Any, Any]) -> None:
+    def __init__(self, connection: Connection, caches: dict[object, object]) -> None:
         super().__init__(caches)
         self._connection = connection
 

@@ -282,7 +282,7 @@ def describe(
     server: str,
     meanings: Meanings = _NO_MEANINGS,
     examples: Mapping[str, Example] = {},
-    schemas: Mapping[str, Mapping[str, Any]] = {},
+    schemas: Mapping[str, Mapping[str, object]] = {},
 ) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -190,11 +191,12 @@ class Metrics:
         """Record what the caches of this process use now."""
         with self._counting:
             for name, use in MEMORY.use().items():
-                self._cache_bytes.labels(name).set(use.bytes)
-                self._cache_entries.labels(name).set(use.entries)
+                label = re.sub(r"\W+", "_", name.lower())
+                self._cache_bytes.labels(label).set(use.bytes)
+                self._cache_entries.labels(label).set(use.entries)
                 hits, misses = self._looked_up.get(name, (0, 0))
-                self._cache_hits.labels(name).inc(use.hits - hits)
-                self._cache_misses.labels(name).inc(use.misses - misses)
+                self._cache_hits.labels(label).inc(use.hits - hits)
+                self._cache_misses.labels(label).inc(use.misses - misses)
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:

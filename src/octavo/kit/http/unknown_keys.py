@@ -73,7 +73,7 @@ def _variants(kind: models.Type) -> list[models.Type]:
     return [kind]
 
 
-def _object(kind: models.StructType, known: dict[Any, Shape]) -> Shape:
+def _object(kind: models.StructType, known: dict[object, Shape]) -> Shape:
     made = known.get(kind.cls)
     if made is None:
         made = known[kind.cls] = Shape(fields={}, tag=kind.tag_field)

@@ -66,7 +66,7 @@ class PendingCall(Generic[T]):
             # An error refers to the frames it passed, and this frame must not refer to the error.
             self._loop.call_soon_threadsafe(self._end, *outcome.pop())
 
-    def _made(self) -> tuple[Any, BaseException | None]:
+    def _made(self) -> tuple[object, BaseException | None]:
         try:
             return self._context.run(self._function, *self._arguments), None
         except BaseException as error:

@@ -328,7 +328,7 @@ class LoopTurns:
             if self._lines:
                 self._schedule(loop)
 
-    def _next(self) -> PendingCall[Any]:
+    def _next(self) -> PendingCall[object]:
         organization, inside = next(iter(self._lines.items()))
         who, line = next(iter(inside.items()))
         work = line.popleft()

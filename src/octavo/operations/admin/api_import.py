@@ -414,7 +414,7 @@ class _Moving:
                 set_published(tx, here, True)
         return moved
 
-    def _entry(self, node: dict[str, Any]) -> DocsEntry | None:
+    def _entry(self, node: dict[str, object]) -> DocsEntry | None:
         """Convert a part of a site. Spaces that the token can't access are skipped."""
         kind, id = text_of(node, "object"), text_of(node, "id")
         common: dict[str, Any] = {
@@ -478,7 +478,7 @@ class _Moving:
             )
 
     def _redirect(
-        self, access: SiteAccess, redirect: dict[str, Any], places: dict[str, str], moved: MovedSite
+        self, access: SiteAccess, redirect: dict[str, object], places: dict[str, str], moved: MovedSite
     ) -> bool:
         source = text_of(redirect, "source")
         destination = object_of(redirect.get("destination"))
@@ -553,7 +553,7 @@ class _Edits:
             if id in self._pairs:
                 self._others.append({"operation": "delete_page", "page": self._pairs[id]})
 
-    def _changes(self) -> Iterator[dict[str, Any]]:
+    def _changes(self) -> Iterator[dict[str, object]]:
         place = None
         while True:
             answer = self._remote.get(f"{self._at}/changes", limit=1000, page=place)
@@ -562,7 +562,7 @@ class _Edits:
             if not place:
                 return
 
-    def _read_page(self, page: dict[str, Any], kinds: set[str], above: str | None) -> None:
+    def _read_page(self, page: dict[str, object], kinds: set[str], above: str | None) -> None:
         id, path = text_of(page, "id"), text_of(page, "path")
         if page.get("type", "document") != "document":
             self.problems.append(

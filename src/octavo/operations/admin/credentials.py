@@ -46,7 +46,7 @@ def _all(read: Callable[[str | None], Slice[Any]]) -> list[dict[str, Any]]:
             return found
 
 
-def _shown(row: Struct) -> dict[str, Any]:
+def _shown(row: Struct) -> dict[str, object]:
     values = msgspec.structs.asdict(row)
     return {n: iso(v) if n in _TIMES and v is not None else v for n, v in values.items()}
 

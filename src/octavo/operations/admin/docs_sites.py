@@ -252,7 +252,7 @@ class _Bringing:
         return made.id
 
 
-def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, Any]:
+def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, object]:
     """Export a site as a repository: ``docs.yaml``, and the files of each space in a folder of its own.
 
     Links between its spaces use their keys. Existing files are overwritten, none are deleted.

@@ -447,7 +447,7 @@ def insert_collection(
     return get_collection(tx, collection_id)
 
 
-def merge_rules(space: SpaceRow) -> dict[str, Any]:
+def merge_rules(space: SpaceRow) -> dict[str, object]:
     return msgspec.json.decode(space.merge_rules, type=dict[str, Any])
 
 

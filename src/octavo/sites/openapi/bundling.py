@@ -94,7 +94,7 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
     """Return a copy of a description with references replaced by ``change(reference, way)``; None leaves them
     unchanged."""
 
-    def copy(here: object, way: Way, named: bool) -> Any:
+    def copy(here: object, way: Way, named: bool) -> object:
         if isinstance(here, list):
             return [copy(item, (*way, index), False) for index, item in enumerate(here)]
         if not isinstance(here, dict):

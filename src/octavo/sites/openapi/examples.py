@@ -87,7 +87,7 @@ def media_example(description: ApiDescription, media: Data, direction: Direction
     return known[0]
 
 
-def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, Any]]:
+def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, object]]:
     """Return the examples to choose from, by name; empty unless there are several."""
     if "example" in media:
         return []
