@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from growing import LISTINGS
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.highlighting import highlight
 from octavo.kit.processes import highlighting

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document
 from octavo.sites.openapi.description import ApiDescription
 from octavo.sites.openapi.drawing import Drawer, draw_markdown

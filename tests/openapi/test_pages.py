@@ -24,7 +24,8 @@ from octavo.content.revisions.deriving import check_derived, rebuild_derived
 from octavo.content.revisions.store import lock_branch, main_state
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
-from octavo.core.document.html import BlockLabels, HtmlContext, HtmlTarget, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import BlockLabels, HtmlContext, HtmlTarget
 from octavo.core.document.nodes import Document, Inline, walk
 from octavo.core.document.reader import read
 from octavo.core.document.text import to_text

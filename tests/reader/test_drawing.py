@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 
 from octavo.core.color import theme
-from octavo.core.document.html import Asset, OutlineHeading
+from octavo.core.document.html_context import Asset, OutlineHeading
 from octavo.core.icons import icon
 from octavo.delivery.reader import drawing
 from octavo.delivery.reader.views import (

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document.html import OutlineHeading, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import OutlineHeading
 from octavo.core.document.json import DocumentError
 from octavo.core.document.reader import read
 from octavo.delivery.reader import drawing

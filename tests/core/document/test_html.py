@@ -17,8 +17,10 @@ from markupsafe import Markup, escape
 import octavo
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.html import Asset, HtmlContext, HtmlTarget, OutlineHeading, emoji, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import Asset, HtmlContext, HtmlTarget, OutlineHeading
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
+from octavo.core.document.parts import emoji
 from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
 from octavo.core.document.urls import FRAME_HOSTS, player, safe_url

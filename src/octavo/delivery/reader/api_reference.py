@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, quote, urlencode
 import msgspec
 
 from octavo.core.document.anchors import slug
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import slugify

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import msgspec
 from msgspec.structs import replace
 
-from octavo.core.document.html import HtmlTarget
+from octavo.core.document.html_context import HtmlTarget
 from octavo.core.document.parts import emoji
 from octavo.core.document.urls import safe_url
 from octavo.core.expressions import Shown

@@ -11,7 +11,7 @@ from typing import Literal
 from markupsafe import Markup
 from msgspec import Struct
 
-from octavo.core.document.html import Asset, BlockLabels, OutlineHeading
+from octavo.core.document.html_context import Asset, BlockLabels, OutlineHeading
 
 Sign = Markup | None
 

@@ -31,7 +31,7 @@ from lxml import html
 from msgspec import Struct
 
 from octavo.content.images.making import make_variants
-from octavo.core.document.html import ALL_FIELDS
+from octavo.core.document.html_context import ALL_FIELDS
 from octavo.core.url_parts import UrlParts, join_address, own_address, read_address
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.visits.admission import Coming

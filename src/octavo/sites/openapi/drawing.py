@@ -19,7 +19,7 @@ import msgspec
 
 from octavo.core.document.anchors import Anchors, place_ids, slug
 from octavo.core.document.evaluating import replace_nodes
-from octavo.core.document.html import BlockLabels
+from octavo.core.document.html_context import BlockLabels
 from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Replacement, Text, plain_text
 from octavo.core.document.reader import read
 from octavo.core.free_names import free_name
