@@ -78,12 +78,21 @@ def test_an_integration_on_the_site_makes_a_channel_active(scene: ChannelScene) 
         {"setupSettings": {"allowedTeams": ["a"]}},
         {"setupSettings": {"allowedChannels": [" "]}},
         {"setupSettings": {"allowedChannels": ["a"] * 101}},
+        {"setupSettings": {"allowedChannels": ["#docs"]}},
+        {"type": "builtin:github", "setupSettings": {"allowedRepositories": ["docs"]}},
         {"role": "owner"},
         {"type": "builtin:teams"},
     ],
 )
 def test_settings_of_other_services_are_refused(scene: ChannelScene, body: dict[str, Any]) -> None:
     assert scene.create(**body).status_code == 400
+
+
+def test_a_channel_keeps_its_type(scene: ChannelScene) -> None:
+    made = scene.create().json()["urls"]["location"]
+    for type, status in (("builtin:slack", 200), ("builtin:discord", 400)):
+        answer = scene.world.call("admin", "PATCH", made, json={"type": type, "role": "support"})
+        assert answer.status_code == status
 
 
 def test_channels_are_limited(scene: ChannelScene) -> None:

@@ -14,7 +14,8 @@ _GITHUB = "/api/v3"
 _GITLAB = "/api/v4"
 _PROJECT = {"id": 7, "path_with_namespace": "acme/docs", "default_branch": "main"}
 ANSWERS: dict[str, Any] = {
-    f"{_GITHUB}/user/repos": [{"full_name": "acme/docs", "default_branch": "main"}],
+    f"{_GITHUB}/user/repos": [{"id": 5, "full_name": "acme/docs", "default_branch": "main"}],
+    f"{_GITHUB}/repositories/5": {"id": 5, "full_name": "acme/docs"},
     f"{_GITHUB}/repos/acme/docs/branches": [{"name": "main"}, {"name": "next/one"}],
     f"{_GITHUB}/repos/acme/docs/contents/docs/README.md": {
         "name": "README.md",

@@ -66,20 +66,26 @@ def test_an_installation_becomes_a_sync(scene: InstallationScene, provider: Prov
     assert (status, said["status"]) == (200, "pending")
     assert said["providerConfiguration"] == {"customInstanceURL": provider.url}
     listed = scene.world.get("admin", f"{scene.at}/gitlab/projects")["items"]
-    assert [(one["id"], one["fullName"]) for one in listed] == [("7", "acme/docs"), ("8", "acme/empty")]
-    status, said = scene.update(providerConfiguration={"projectId": "7", "branch": "refs/heads/main"})
+    assert [(one["id"], one["fullName"]) for one in listed] == [(7, "acme/docs"), (8, "acme/empty")]
+    status, said = scene.update(providerConfiguration={"projectId": 7, "branch": "refs/heads/main"})
     assert (status, said["error"]["message"].partition(":")[0]) == (400, "priority")
     status, said = scene.update(
-        providerConfiguration={"projectId": "7", "branch": "refs/heads/main"},
+        providerConfiguration={"projectId": 7, "branch": "refs/heads/main"},
         projectDirectory="docs",
         priority="gitbook",
     )
     assert (status, said["status"], said["priority"]) == (200, "active", "gitbook")
     assert said["providerConfiguration"] == {
-        "projectId": "acme/docs",
+        "projectId": 7,
         "branch": "refs/heads/main",
         "customInstanceURL": provider.url,
     }
+    assert said["repositoryConnection"]["repositoryId"] == "acme/docs"
+    assert said["repositoryRef"]["name"] == "main"
+    assert scene.update(providerConfiguration={"projectId": 8})[0] == 409
+    assert scene.update(providerConfiguration={"projectId": 7, "branch": "main"})[0] == 200
+    with scene.world.context.db.read() as tx:
+        assert tx.value("SELECT secret FROM git_installations WHERE id = :id", id=scene.id) is None
     sync = scene.world.get("admin", f"/spaces/{scene.id}/git/sync")
     assert (sync["remote"], sync["branch"], sync["folder"]) == (
         f"{provider.url}/acme/docs.git",
@@ -102,7 +108,7 @@ def test_a_token_is_not_sent_to_another_server(scene: InstallationScene, provide
     other = ProviderServer()
     allowed = f"{provider.address},{other.address}"
     scene.world.context.settings = replace(scene.world.context.settings, allow_private_fetch=allowed)
-    body = {"customInstanceURL": other.url, "projectId": "7"}
+    body = {"customInstanceURL": other.url, "projectId": 7}
     assert scene.update(providerConfiguration=body)[0] == 400
     assert (
         scene.update(providerConfiguration={"customInstanceURL": other.url})[1]["status"] == "unauthenticated"
@@ -139,6 +145,9 @@ def test_messages_name_the_missing_app(scene: InstallationScene) -> None:
         {"providerConfiguration": {"customInstanceURL": "https://user:secret@gitlab.example.com"}},
         {"providerConfiguration": {"customInstanceURL": "https://gitlab.example.com/path"}},
         {"providerConfiguration": {"projectId": "../../x"}},
+        {"providerConfiguration": {"projectId": "docs"}},
+        {"providerConfiguration": {"projectId": 0}},
+        {"providerConfiguration": {"projectId": 2**60}},
         {"providerConfiguration": {"branch": "a..b"}},
         {"projectDirectory": "../outside"},
         {"priority": "git"},
@@ -170,7 +179,7 @@ def test_the_repository_of_a_site_has_to_describe_its_structure(
         "providerConfiguration": {
             "customInstanceURL": provider.url,
             "accessToken": TOKEN,
-            "projectId": "7",
+            "projectId": 7,
             "branch": "main",
         },
         "priority": "git",

@@ -62,15 +62,15 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
     language model, the best passages are quoted. Unanswered questions are recorded as conversations. With
     `conversation`, it continues one of the caller's own conversations with the assistant."""
-    earlier = body.previous_queries
-    if body.conversation is not UNSET:
+    earlier, conversation = body.previous_queries, or_none(body.conversation)
+    if conversation is not None:
         with call.db.read() as tx:
-            asked = agent_conversations.get_conversation(tx, org, body.conversation).questions
+            asked = agent_conversations.get_conversation(tx, org, conversation).questions
         earlier = [*asked, *earlier][-MAX_EARLIER:]
     *_, last = asking.ask(call.context, _member_asker(call, org), body.query, earlier)
-    if body.conversation is not UNSET:
+    if conversation is not None:
         with call.db.write() as tx:
-            agent_conversations.record_asked(tx, org, body.conversation, body.query)
+            agent_conversations.record_asked(tx, org, conversation, body.query)
     return wire.Answered(wire.present_answer(last, query))
 
 

@@ -9,13 +9,16 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
-from octavo.kit.texts import NOT_BLANK
+from octavo.kit.texts import pattern
 
 from .store import ChannelRole, ChannelRow, ChannelType
 
 WireType = Literal["builtin:slack", "builtin:discord", "builtin:linear", "builtin:github"]
-Patterns = Annotated[
-    list[Annotated[str, Meta(min_length=1, max_length=200, pattern=NOT_BLANK)]], Meta(max_length=100)
+_NAME = pattern(r"^[a-zA-Z0-9_*-]+\Z", "have letters, digits, hyphens, underscores, and asterisks only")
+_REPOSITORY = pattern(r"^[a-zA-Z0-9._*-]+/[a-zA-Z0-9._*-]+\Z", "be a repository such as acme/docs or acme/*")
+Names = Annotated[list[Annotated[str, Meta(max_length=200, pattern=_NAME)]], Meta(max_length=100)]
+Repositories = Annotated[
+    list[Annotated[str, Meta(max_length=200, pattern=_REPOSITORY)]], Meta(max_length=100)
 ]
 _ALLOWED: dict[str, str] = {
     "slack": "allowed_channels",
@@ -36,9 +39,9 @@ class ChannelSetup(Struct, rename="camel", kw_only=True):
     """Where a channel answers. ``allowedChannels`` is for Slack and Discord, ``allowedTeams`` for Linear, and
     ``allowedRepositories`` for GitHub. ``*`` matches anything; without any, it answers everywhere."""
 
-    allowed_channels: Patterns | UnsetType = UNSET
-    allowed_teams: Patterns | UnsetType = UNSET
-    allowed_repositories: Patterns | UnsetType = UNSET
+    allowed_channels: Names | UnsetType = UNSET
+    allowed_teams: Names | UnsetType = UNSET
+    allowed_repositories: Repositories | UnsetType = UNSET
 
 
 class CreateSiteChannel(Struct, rename="camel", kw_only=True):

@@ -14,9 +14,9 @@ from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.wire import User
 
-from .installations import GitConnection, ListedProvider, WantedInstallation
+from .installations import GitConnection, ListedProvider, WantedInstallation, repository_id_of
 from .repository_listing import ORIGINS, ListedFile, ListedRepository, read_origin
-from .store import Provider, SyncRow
+from .store import Connected, Provider, SyncRow
 from .urls import read_remote
 from .wire import Branch, Folder, Message, Secret
 
@@ -31,6 +31,9 @@ RepositoryPath = Annotated[
         ),
     ),
 ]
+
+
+RepositoryNumber = Annotated[int, Meta(ge=1, le=2**53 - 1)]
 
 
 class SpaceInstallationTarget(Struct, rename="camel", tag_field="type", tag="space"):
@@ -66,22 +69,22 @@ _NAMES = {
 
 
 class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository of an installation. ``repositoryId`` is for GitHub and other providers, ``projectId`` for GitLab.
-    The access token is never shown."""
+    """Repository of an installation, by its number at the provider as far as that is known: ``repositoryId`` at GitHub,
+    ``projectId`` at GitLab. The access token is never shown."""
 
-    repository_id: str | UnsetType = UNSET
-    project_id: str | UnsetType = UNSET
+    repository_id: int | UnsetType = UNSET
+    project_id: int | UnsetType = UNSET
     branch: str | UnsetType = UNSET
     custom_instance_url: str | None | UnsetType = UNSET
 
 
 class UpdateProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository to connect. ``repositoryId``: for GitHub, the owner and name of the repository. ``projectId``: for
-    GitLab, the ID or the path of the project. ``customInstanceURL``: for GitLab, another server than gitlab.com.
-    ``accessToken``: for GitHub, an extension of Octavo."""
+    """Repository to connect. ``repositoryId``: for GitHub, the number or the owner and name of the repository.
+    ``projectId``: for GitLab, the number or the path of the project. ``customInstanceURL``: for GitLab, another
+    server than gitlab.com. ``accessToken``: for GitHub, an extension of Octavo."""
 
-    repository_id: RepositoryPath | UnsetType = UNSET
-    project_id: RepositoryPath | UnsetType = UNSET
+    repository_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
+    project_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
     branch: Branch | UnsetType = UNSET
     access_token: Secret | UnsetType = UNSET
     custom_instance_url: HttpUrl | None | UnsetType = UNSET
@@ -105,6 +108,39 @@ class GitInstallationUrls(Struct):
     location: str
 
 
+class GitCapabilities(Struct, rename="camel"):
+    """What a connection does besides syncing the branch."""
+
+    pull_requests: bool
+    commit_statuses: bool
+
+
+class GitRepositoryConnection(Struct, rename="camel", kw_only=True):
+    """Connected repository. ``repositoryId``: its path at the provider."""
+
+    id: str
+    provider: Provider
+    repository_id: str
+    repository_name: str
+    repository_url: str
+    auth_state: Literal["pending", "active", "unauthenticated"]
+    capabilities: GitCapabilities
+    created_at: str
+    updated_at: str
+    object: Literal["git-repository-connection"] = "git-repository-connection"
+
+
+class GitRepositoryRef(Struct, rename="camel", kw_only=True):
+    """Connected branch, with the last synced commit."""
+
+    id: str
+    name: str
+    updated_at: str
+    type: Literal["branch"] = "branch"
+    object: Literal["git-repository-ref"] = "git-repository-ref"
+    latest_imported_commit_id: str | UnsetType = UNSET
+
+
 class GitInstallation(Struct, rename="camel", kw_only=True):
     """Connection with a Git provider. ``status``: `unauthenticated` without an access token, `pending` without a
     repository, otherwise `active`. ``parentInstallationId``: the site or collection that a space is synced with."""
@@ -124,6 +160,8 @@ class GitInstallation(Struct, rename="camel", kw_only=True):
     commit_message_template: str | UnsetType = UNSET
     preview_external_branches: bool | UnsetType = UNSET
     priority: Literal["git", "gitbook"] | UnsetType = UNSET
+    repository_connection: GitRepositoryConnection | UnsetType = UNSET
+    repository_ref: GitRepositoryRef | UnsetType = UNSET
 
 
 class GitInstallations(Struct):
@@ -131,7 +169,7 @@ class GitInstallations(Struct):
 
 
 class GitRepository(Struct, rename="camel"):
-    id: str
+    id: int
     account_name: str
     repository_name: str
     full_name: str
@@ -184,22 +222,23 @@ def wanted_installation(installation: GitConnection, body: UpdateGitInstallation
         foreign["customInstanceURL"] = config.custom_instance_url
     for name, value in foreign.items():
         if value is not UNSET:
-            raise BadRequest(
-                f"providerConfiguration.{name}: this installation is for {installation.provider}"
-            )
-    if not gitlab and config.repository_id is not UNSET and "/" not in config.repository_id:
-        raise BadRequest("providerConfiguration.repositoryId: must be the owner and name, such as acme/docs")
+            raise BadRequest(f"providerConfiguration.{name}: this installation is for {installation.provider}")
+    given = or_none(config.project_id if gitlab else config.repository_id)
+    if isinstance(given, str) and "/" not in given:
+        name = "projectId" if gitlab else "repositoryId"
+        raise BadRequest(f"providerConfiguration.{name}: must be a number, or the path such as acme/docs")
     origin = None
     if config.custom_instance_url is not UNSET and gitlab:
-        given = config.custom_instance_url
-        origin = ORIGINS["gitlab"] if given is None else read_origin(given)
+        server = config.custom_instance_url
+        origin = ORIGINS["gitlab"] if server is None else read_origin(server)
     settings: dict[str, object] = {}
     if body.commit_message_template is not UNSET:
         settings["commit_message"] = body.commit_message_template
     if body.preview_external_branches is not UNSET:
         settings["pull_requests"] = body.preview_external_branches
     return WantedInstallation(
-        repository=or_none(config.project_id if gitlab else config.repository_id),
+        repository=given if isinstance(given, str) else None,
+        repository_id=given if isinstance(given, int) else None,
         branch=or_none(config.branch),
         folder=or_none(body.project_directory),
         token=or_none(config.access_token),
@@ -238,6 +277,7 @@ def present_installation(to: Recipient, found: GitConnection, created_by: User) 
         if isinstance(row, SyncRow) and row.project is not None:
             shown.parent_installation_id = row.project
         shown.created_at, shown.updated_at = iso(row.created_at), iso(row.updated_at)
+        shown.repository_connection, shown.repository_ref = _present_repository(row), _present_branch(row)
         return shown
     draft = found.draft
     assert draft is not None, "an installation has a row"
@@ -251,21 +291,42 @@ def present_installation(to: Recipient, found: GitConnection, created_by: User) 
 
 def _present_configuration(found: GitConnection) -> ProviderConfiguration:
     if found.sync is not None:
-        remote = read_remote(found.sync.remote, local=True)
-        path: str | None = remote.path.strip("/").removesuffix(".git")
-        branch: str | None = found.sync.branch
+        remote, branch = read_remote(found.sync.remote, local=True), found.sync.branch
         origin = remote.url.removesuffix(remote.path)
     else:
         assert found.draft is not None, "an installation has a row"
-        path, branch = found.draft.repository, found.draft.branch
-        origin = found.draft.instance_url or ORIGINS["gitlab"]
-    shown = ProviderConfiguration(branch=f"refs/heads/{branch}" if branch is not None else UNSET)
+        branch, origin = found.draft.branch or "", found.draft.instance_url or ORIGINS["gitlab"]
+    shown = ProviderConfiguration(branch=f"refs/heads/{branch}" if branch else UNSET)
+    number = repository_id_of(found) or UNSET
     if found.provider == "gitlab":
-        shown.project_id = path or UNSET
-        shown.custom_instance_url = origin if origin != ORIGINS["gitlab"] else None
+        shown.project_id, shown.custom_instance_url = number, origin if origin != ORIGINS["gitlab"] else None
     else:
-        shown.repository_id = path or UNSET
+        shown.repository_id = number
     return shown
+
+
+def _present_repository(row: Connected) -> GitRepositoryConnection:
+    remote = read_remote(row.remote, local=True)
+    return GitRepositoryConnection(
+        id=row.owner_id,
+        provider=row.provider,  # type: ignore[arg-type]
+        repository_id=remote.path.strip("/").removesuffix(".git"),
+        repository_name=remote.name,
+        repository_url=remote.url.removesuffix(".git"),
+        auth_state="active",
+        capabilities=GitCapabilities(bool(row.pulls), bool(row.statuses)),
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+    )
+
+
+def _present_branch(row: Connected) -> GitRepositoryRef:
+    return GitRepositoryRef(
+        id=row.owner_id,
+        name=row.branch,
+        latest_imported_commit_id=row.commit_id or UNSET,
+        updated_at=iso(row.updated_at),
+    )
 
 
 def owner_of(found: GitConnection) -> str:

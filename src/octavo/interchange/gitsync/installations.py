@@ -25,7 +25,7 @@ from octavo.organization.access.auditing import audit
 from . import connecting, store
 from .authorization import SyncAccess
 from .credentials import Credential, credential_of
-from .repository_listing import ORIGINS, ProviderAccount, find_file, find_project_path
+from .repository_listing import ORIGINS, ProviderAccount, find_file, find_repository_path
 from .store import Connected, DraftRow
 from .types import RepositoryFolder, WantedSync
 from .urls import read_branch, read_folder, read_remote
@@ -40,10 +40,11 @@ _REGISTER = {
 
 
 class WantedInstallation(Struct, frozen=True):
-    """Requested settings of an installation. ``repository``: path of the repository at its provider; ``settings``:
-    those of a sync, by their names there. None: not given."""
+    """Requested settings of an installation. ``repository``: path of the repository at its provider;
+    ``repository_id``: its number there; ``settings``: those of a sync, by their names there. None: not given."""
 
     repository: str | None
+    repository_id: int | None
     branch: str | None
     folder: str | None
     token: str | None
@@ -53,7 +54,8 @@ class WantedInstallation(Struct, frozen=True):
 
 
 class GitConnection(Struct, frozen=True):
-    """Connection of a space, collection, or site. Exactly one of ``sync`` and ``draft`` is set."""
+    """Connection of a space, collection, or site: ``sync``, or ``draft`` before there is one. A connection that was
+    begun as a draft keeps it beside its sync."""
 
     at: SyncAccess
     sync: Connected | None
@@ -68,7 +70,7 @@ class GitConnection(Struct, frozen=True):
 
 def find_installation(tx: Transaction, at: SyncAccess) -> GitConnection | None:
     sync = store.find(tx, at.rows, at.id)
-    draft = store.find_draft(tx, at.id) if sync is None else None
+    draft = store.find_draft(tx, at.id)
     return GitConnection(at, sync, draft) if sync is not None or draft is not None else None
 
 
@@ -111,7 +113,7 @@ def uninstall(tx: Transaction, at: SyncAccess) -> bool:
     found = find_installation(tx, at)
     if found is None:
         return False
-    if found.draft is None:
+    if found.sync is not None:
         return connecting.disconnect(tx, at)
     store.delete_draft(tx, at.id)
     audit(tx, at.actor, "git.uninstalled", at.organization_id, at.target)
@@ -125,19 +127,25 @@ def update_installation(
     BadRequest, Conflict, Forbidden."""
     found = get_installation(tx, at)
     if found.sync is not None:
-        _update_sync(tx, context, at, found.sync, wanted)
+        _update_sync(tx, context, at, found, found.sync, wanted)
     else:
         assert found.draft is not None, "an installation has a row"
         _update_draft(tx, context, at, found.draft, wanted)
 
 
 def _update_sync(
-    tx: Transaction, context: Context, at: SyncAccess, row: Connected, wanted: WantedInstallation
+    tx: Transaction,
+    context: Context,
+    at: SyncAccess,
+    found: GitConnection,
+    row: Connected,
+    wanted: WantedInstallation,
 ) -> None:
     remote = read_remote(row.remote, local=True)
     path = remote.path.strip("/").removesuffix(".git")
     same = {
-        "repository": wanted.repository is None or wanted.repository.lower() == path.lower(),
+        "repository": (wanted.repository is None or wanted.repository.lower() == path.lower())
+        and (wanted.repository_id is None or wanted.repository_id == repository_id_of(found)),
         "branch": wanted.branch is None or read_branch(wanted.branch) == row.branch,
         "projectDirectory": wanted.folder is None
         or read_folder(wanted.folder, "projectDirectory") == row.folder,
@@ -168,7 +176,7 @@ def _update_draft(
         text = msgspec.json.encode(Credential("token", wanted.token)).decode()
         values["secret"] = _SECRET.seal(context.sealer, text, at.id)
     if wanted.repository is not None:
-        values["repository"] = wanted.repository
+        values |= {"repository": wanted.repository, "repository_id": wanted.repository_id}
     if wanted.branch is not None:
         values["branch"] = read_branch(wanted.branch)
     if wanted.folder is not None:
@@ -199,7 +207,7 @@ def _update_draft(
         f"{account.origin}/{draft.repository}.git", draft.branch, draft.folder, account.credential
     )
     connecting.connect(tx, context, at, WantedSync(where, _FIRST[wanted.priority], settings))
-    store.delete_draft(tx, at.id)
+    store.put_draft(tx, structs.replace(draft, secret=None))
 
 
 def _fetcher(context: Context) -> Fetcher:
@@ -240,12 +248,11 @@ def prepare_update(
     that was named by its id, and whether the repository of a site describes its structure. Raises Conflict, and
     OctavoError if the provider doesn't answer."""
     draft = installation.draft
-    if draft is None:
+    if draft is None or installation.sync is not None:
         return wanted
-    repository = wanted.repository or draft.repository
-    is_id = repository is not None and repository.isdigit()
+    number, repository = wanted.repository_id, wanted.repository or draft.repository
     needs_structure = installation.at.kind == "site" and wanted.priority == "git"
-    if repository is None or not (is_id or needs_structure):
+    if number is None and (repository is None or not needs_structure):
         return wanted
     if wanted.token is not None:
         origin = wanted.origin or draft.instance_url or ORIGINS[draft.provider]
@@ -256,11 +263,11 @@ def prepare_update(
         raise BadRequest("providerConfiguration.accessToken: required with another server")
     else:
         account = account_of(context, installation, draft.provider)
-    if is_id:
-        repository = find_project_path(account, repository)
+    if number is not None:
+        repository = find_repository_path(account, number)
         wanted = structs.replace(wanted, repository=repository)
     branch = wanted.branch or draft.branch
-    if needs_structure and branch is not None:
+    if needs_structure and branch is not None and repository is not None:
         folder = draft.folder if wanted.folder is None else read_folder(wanted.folder, "projectDirectory")
         try:
             find_file(account, repository, f"{folder}{DOCS_PATH}", read_branch(branch))
@@ -270,3 +277,8 @@ def prepare_update(
                 " or set `priority` to `gitbook` to export it."
             ) from None
     return wanted
+
+
+def repository_id_of(found: GitConnection) -> int | None:
+    """Return the number of the repository at its provider, if a client gave it."""
+    return found.draft.repository_id if found.draft is not None else None

@@ -37,7 +37,7 @@ class ProviderAccount(Struct, frozen=True):
 class ListedRepository(Struct, frozen=True):
     """Repository. ``path``: what the provider calls it, with its owner."""
 
-    id: str
+    id: int
     path: str
     default_branch: str | None
 
@@ -75,6 +75,7 @@ def read_origin(text: str) -> str:
 
 
 class _GitHubRepository(Struct):
+    id: int
     full_name: str
     default_branch: str | None = None
 
@@ -107,11 +108,11 @@ def list_repositories(account: ProviderAccount) -> list[ListedRepository]:
     """Return the repositories that the token can see, at most 1,000. Raises OctavoError."""
     if account.provider == "github":
         return [
-            ListedRepository(found.full_name, found.full_name, found.default_branch)
+            ListedRepository(found.id, found.full_name, found.default_branch)
             for found in _each(account, "/user/repos", _GitHubRepository, sort="full_name")
         ]
     return [
-        ListedRepository(str(found.id), found.path_with_namespace, found.default_branch)
+        ListedRepository(found.id, found.path_with_namespace, found.default_branch)
         for found in _each(account, "/projects", _GitLabProject, membership="true", simple="true")
     ]
 
@@ -135,9 +136,11 @@ def find_file(account: ProviderAccount, repository: str, path: str, ref: str) ->
     return ListedFile(told.file_name, told.file_path, told.blob_id, told.size)
 
 
-def find_project_path(account: ProviderAccount, project: str) -> str:
-    """Return the path of a GitLab project by its id. Raises OctavoError."""
-    return _ask(account, _repository(account, project), {}, _GitLabProject).path_with_namespace
+def find_repository_path(account: ProviderAccount, number: int) -> str:
+    """Return the path of a repository by its number. Raises OctavoError."""
+    if account.provider == "github":
+        return _ask(account, f"/repositories/{number}", {}, _GitHubRepository).full_name
+    return _ask(account, f"/projects/{number}", {}, _GitLabProject).path_with_namespace
 
 
 def _repository(account: ProviderAccount, repository: str) -> str:

@@ -187,7 +187,7 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Connection that has no repository yet; see the table."""
+    """Connection that has no repository yet, or what a client gave of one that has; see the table."""
 
     id: str
     organization_id: str
@@ -204,6 +204,7 @@ class DraftRow(Struct, frozen=True):
     user_id: str
     created_at: int
     updated_at: int
+    repository_id: int | None = None
 
 
 _DRAFT = ", ".join(DraftRow.__struct_fields__)
@@ -271,6 +272,7 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
     spaces = [id] if of is SyncRow else [member.space_id for member in list_members(tx, id)]
     for space_id in spaces:
         set_git_state(tx, space_id, None)
+    delete_draft(tx, id)
     return bool(tx.run(f"DELETE FROM {of.TABLE} WHERE {of.KEY} = :id", id=id))
 
 
