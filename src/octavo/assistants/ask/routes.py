@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from octavo.assistants.channels.store import count_answer
 from octavo.content.search.presenting import visible_spaces

@@ -222,7 +222,9 @@ def wanted_installation(installation: GitConnection, body: UpdateGitInstallation
         foreign["customInstanceURL"] = config.custom_instance_url
     for name, value in foreign.items():
         if value is not UNSET:
-            raise BadRequest(f"providerConfiguration.{name}: this installation is for {installation.provider}")
+            raise BadRequest(
+                f"providerConfiguration.{name}: this installation is for {installation.provider}"
+            )
     given = or_none(config.project_id if gitlab else config.repository_id)
     if isinstance(given, str) and "/" not in given:
         name = "projectId" if gitlab else "repositoryId"
