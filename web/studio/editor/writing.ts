@@ -6,6 +6,7 @@ import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { childrenOf, isWritten, readDocument, same, writeBlock } from "../document/convert.ts";
+import { newKey } from "../document/schema.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { type Answer, changeContent, type Changes } from "../state/changing.ts";
 import { readBytes } from "../state/contents.svelte.ts";
@@ -121,11 +122,6 @@ function refusals(): Plugin {
       },
     },
   });
-}
-
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
