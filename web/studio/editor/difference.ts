@@ -1,5 +1,6 @@
 /** The steps from one document to another, in the deepest block that changed and there word by word: all else stays. */
 import { Fragment, type Node, Slice } from "prosemirror-model";
+import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
 import { ReplaceStep, Transform } from "prosemirror-transform";
 import { childrenOf, same } from "../document/convert.ts";
 
@@ -212,4 +213,23 @@ export function wordChanges(
     }
   }
   return found;
+}
+
+/** The caret in the block that it was in, wherever that is now, and in front of what came in right there. */
+export function followed({ selection }: EditorState, transaction: Transaction): Selection {
+  if (!(selection instanceof TextSelection)) return transaction.selection;
+  const [anchor, head] = [selection.$anchor, selection.$head].map(($place) => {
+    const mapped = transaction.mapping.map($place.pos, -1);
+    const { key } = $place.parent.attrs;
+    if (!key || transaction.doc.resolve(mapped).parent.attrs.key === key) return mapped;
+    let found: number | undefined;
+    transaction.doc.descendants((node, at) => {
+      if (node.isTextblock && node.attrs.key === key) {
+        found = at + 1 + Math.min($place.parentOffset, node.content.size);
+      }
+      return found === undefined && !node.isTextblock;
+    });
+    return found ?? mapped;
+  });
+  return TextSelection.between(transaction.doc.resolve(anchor!), transaction.doc.resolve(head!), -1);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { BlockJson } from "../document/types.ts";
-import { applyChanges, difference, longestRun } from "./differences.ts";
+import { longestRun } from "./difference.ts";
+import { applyChanges, difference } from "./differences.ts";
 
 function block(key: string, words = key): BlockJson {
   return {

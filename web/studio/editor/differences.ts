@@ -5,6 +5,7 @@
 import { same } from "../document/convert.ts";
 import { table } from "../document/table.ts";
 import type { BlockJson, FragmentJson, Json } from "../document/types.ts";
+import { longestRun } from "./difference.ts";
 
 interface DocumentInput {
   document: BlockJson[];
@@ -55,26 +56,6 @@ export function difference(before: BlockJson[], after: BlockJson[]): BlockChange
   }
   close();
   return found.set.length || found.insert.length || found.move.length || found.delete.length ? found : null;
-}
-
-/** The positions of the longest rising run of numbers. */
-export function longestRun(numbers: number[]): number[] {
-  const ends: number[] = [];
-  const before: number[] = [];
-  numbers.forEach((number, at) => {
-    let low = 0;
-    let high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (numbers[ends[middle]!]! < number) low = middle + 1;
-      else high = middle;
-    }
-    before[at] = low ? ends[low - 1]! : -1;
-    ends[low] = at;
-  });
-  const found: number[] = [];
-  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at]!) found.push(at);
-  return found.reverse();
 }
 
 type Part = BlockJson | FragmentJson;

@@ -2,7 +2,8 @@ import { EditorState, TextSelection } from "prosemirror-state";
 import { expect, test } from "vitest";
 import { readDocument, writeBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
-import { rebased, type Unsent, unsentOf, wordChanges } from "./remote.ts";
+import { wordChanges } from "./difference.ts";
+import { rebased, type Unsent, unsentOf } from "./remote.ts";
 import { blocksOf } from "./saving.ts";
 
 function block(key: string, words: string): BlockJson {

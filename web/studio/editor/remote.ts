@@ -3,7 +3,7 @@
  * that changed, an item, a cell, a paragraph, and there word by word.
  */
 import { Fragment, type Mark, type Node } from "prosemirror-model";
-import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
+import type { EditorState, Transaction } from "prosemirror-state";
 import {
   insertPoint,
   type Mapping,
@@ -15,7 +15,7 @@ import {
 import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
 import { trimmed } from "../document/trimming.ts";
 import type { BlockJson } from "../document/types.ts";
-import { longestRun } from "./differences.ts";
+import { followed, longestRun, wordChanges } from "./difference.ts";
 
 /** A step that the server does not have, with the one that undoes it. */
 export interface Unsent {
@@ -233,82 +233,6 @@ function spansOf(node: Node): Map<string, Mark[]> {
   return found;
 }
 
-interface Word {
-  name: string;
-  at: number;
-  size: number;
-}
-
-function wordsOf(node: Node): Word[] {
-  const found: Word[] = [];
-  node.forEach((child, offset) => {
-    const marks = JSON.stringify(child.marks);
-    if (!child.isText) {
-      found.push({ name: JSON.stringify(child), at: offset, size: child.nodeSize });
-      return;
-    }
-    for (const match of child.text!.matchAll(/[\p{L}\p{N}_]+|\s+|./gsu)) {
-      found.push({ name: match[0] + marks, at: offset + match.index, size: match[0].length });
-    }
-  });
-  return found;
-}
-
-const MOST_WORDS = 600;
-
-/** The places in the content of one block that are others in another, word by word: both blocks' ranges, in order. */
-export function wordChanges(
-  was: Node,
-  now: Node,
-): { from: number; to: number; start: number; end: number }[] {
-  const [before, after] = [wordsOf(was), wordsOf(now)];
-  let head = 0;
-  while (head < before.length && head < after.length && before[head]!.name === after[head]!.name) head++;
-  let tail = 0;
-  while (
-    tail < before.length - head && tail < after.length - head &&
-    before.at(-1 - tail)!.name === after.at(-1 - tail)!.name
-  ) tail++;
-  const [old, next] = [before.slice(head, before.length - tail), after.slice(head, after.length - tail)];
-  const place = (words: Word[], number: number, size: number): number => words[number]?.at ?? size;
-  const range = (from: number, to: number, start: number, end: number) => ({
-    from: place(before, head + from, was.content.size),
-    to: place(before, head + to, was.content.size),
-    start: place(after, head + start, now.content.size),
-    end: place(after, head + end, now.content.size),
-  });
-  if (!old.length && !next.length) return [];
-  if (old.length > MOST_WORDS || next.length > MOST_WORDS) return [range(0, old.length, 0, next.length)];
-  // The longest common run of words, by the usual table.
-  const width = next.length + 1;
-  const lengths = new Uint16Array((old.length + 1) * width);
-  for (let one = old.length - 1; one >= 0; one--) {
-    for (let two = next.length - 1; two >= 0; two--) {
-      lengths[one * width + two] = old[one]!.name === next[two]!.name
-        ? lengths[(one + 1) * width + two + 1]! + 1
-        : Math.max(lengths[(one + 1) * width + two]!, lengths[one * width + two + 1]!);
-    }
-  }
-  const found: ReturnType<typeof range>[] = [];
-  let [one, two] = [0, 0];
-  while (one < old.length || two < next.length) {
-    const [from, start] = [one, two];
-    while (one < old.length || two < next.length) {
-      if (one < old.length && two < next.length && old[one]!.name === next[two]!.name) break;
-      if (
-        two >= next.length ||
-        (one < old.length && lengths[(one + 1) * width + two]! >= lengths[one * width + two + 1]!)
-      ) one++;
-      else two++;
-    }
-    if (one > from || two > start) found.push(range(from, one, start, two));
-    while (one < old.length && two < next.length && old[one]!.name === next[two]!.name) {
-      [one, two] = [one + 1, two + 1];
-    }
-  }
-  return found;
-}
-
 /** A page that is only read becomes what the server has now. */
 export function readAgain(state: EditorState, remote: BlockJson[]): Transaction {
   const transaction = state.tr;
@@ -335,25 +259,6 @@ function areAmong(words: string[], others: string[]): boolean {
   let next = 0;
   for (const word of others) if (word === words[next]) next++;
   return next === words.length || others.join(" ").includes(words.join(" "));
-}
-
-/** The caret in the block that it was in, wherever that is now, and in front of what came in right there. */
-function followed({ selection }: EditorState, transaction: Transaction): Selection {
-  if (!(selection instanceof TextSelection)) return transaction.selection;
-  const [anchor, head] = [selection.$anchor, selection.$head].map(($place) => {
-    const mapped = transaction.mapping.map($place.pos, -1);
-    const { key } = $place.parent.attrs;
-    if (!key || transaction.doc.resolve(mapped).parent.attrs.key === key) return mapped;
-    let found: number | undefined;
-    transaction.doc.descendants((node, at) => {
-      if (node.isTextblock && node.attrs.key === key) {
-        found = at + 1 + Math.min($place.parentOffset, node.content.size);
-      }
-      return found === undefined && !node.isTextblock;
-    });
-    return found ?? mapped;
-  });
-  return TextSelection.between(transaction.doc.resolve(anchor!), transaction.doc.resolve(head!), -1);
 }
 
 /** The textblocks of what somebody writes that hold what a step brought, as they are in the end. */

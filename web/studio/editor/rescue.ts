@@ -217,7 +217,7 @@ export function putBlocks(made: Transform, blocks: readonly Node[], place: numbe
 }
 
 /** A block as it can stand in a page; else each text in it as a paragraph. */
-function standing(node: Node, doc: Node): Node[] {
+export function standing(node: Node, doc: Node): Node[] {
   const { contentMatch, schema } = doc.type;
   if (contentMatch.matchType(node.type)) {
     try {

@@ -393,9 +393,8 @@ class Authority {
     }
     this.doc = doc;
     for (const step of steps) this.#maps.push({ version: ++this.version, step });
-    const user = { id: client, displayName: client };
     const json = steps.map((step) => step.toJSON());
-    this.batches.push({ version: this.version, client, batch, attempt, user, steps: json });
+    this.batches.push({ version: this.version, client, batch, attempt, user: client, steps: json });
     this.#last.set(client, batch);
     this.counts.taken++;
     return undefined;
@@ -765,8 +764,7 @@ function person(...blocks: Node[]): { together: Together; state: EditorState; re
 }
 
 function from(step: Step, client = "other"): Batch {
-  const user = { id: client, displayName: client };
-  return { version: 1, client, batch: 1, attempt: 1, user, steps: [step.toJSON()] };
+  return { version: 1, client, batch: 1, attempt: 1, user: client, steps: [step.toJSON()] };
 }
 
 test("a paragraph comes back with what was typed in it, and it is known who deleted it", () => {
@@ -776,7 +774,7 @@ test("a paragraph comes back with what was typed in it, and it is known who dele
   const here = state.apply(typed);
   const after = here.apply(together.receive(here, [from(new ReplaceStep(5, 10, Slice.empty))])!);
   expect(childrenOf(after.doc).map((node) => node.textContent)).toEqual(["one", "two!"]);
-  expect(rescues).toMatchObject([{ kind: "restored", by: { displayName: "other" } }]);
+  expect(rescues).toMatchObject([{ kind: "restored", by: "other" }]);
 });
 
 test("a step that the server cannot apply is undone, and its words are set aside", () => {
@@ -815,7 +813,9 @@ test("a batch that is confirmed as it is changes nothing that is shown", () => {
   const { together, state } = person(paragraph("one"));
   together.written(state.tr.insertText("!", 4));
   const { steps, batch, attempt } = together.next()!;
-  expect(together.receive(state, [{ version: 1, client: "me", batch, attempt, steps }])).toBe(undefined);
+  expect(together.receive(state, [{ version: 1, client: "me", batch, attempt, user: "me", steps }])).toBe(
+    undefined,
+  );
   expect(together.base.textContent).toBe("one!");
   expect(together.pending).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { isHistoryTransaction } from "prosemirror-history";
 import type { EditorState, Transaction } from "prosemirror-state";
 import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/convert.ts";
-import { replaceTop } from "./difference.ts";
+import { followed, replaceTop } from "./difference.ts";
 import {
   byKey,
   deletesBeside,
@@ -26,10 +26,8 @@ import {
   Ranges,
 } from "./rescue.ts";
 
-export interface Author {
-  id: string;
-  displayName: string;
-}
+/** A step, a document: what the server gets and gives. */
+export type Json = Record<string, unknown>;
 
 /** Steps of one person in the order of all. `version` is the one after them. */
 export interface Batch {
@@ -37,8 +35,9 @@ export interface Batch {
   client: string;
   batch: number;
   attempt: number;
-  user?: Author | null;
-  steps: object[];
+  /** The id of its author. */
+  user: string | null;
+  steps: Json[];
 }
 
 /** A batch as it is sent. */
@@ -47,13 +46,18 @@ export interface Sending {
   batch: number;
   attempt: number;
   version: number;
-  steps: object[];
+  steps: Json[];
 }
 
-/** What became of words whose place was gone: their block came back, or they are set aside. */
-export type Rescue =
-  | { kind: "restored"; key: string; by: Author | undefined }
-  | { kind: "aside"; nodes: readonly Node[]; why: "place-gone" | "step-refused" };
+/** Words that found no place. */
+export interface Aside {
+  kind: "aside";
+  nodes: readonly Node[];
+  why: "place-gone" | "step-refused";
+}
+
+/** What became of words whose place was gone: their block came back, after somebody removed it, or they are set aside. */
+export type Rescue = { kind: "restored"; key: string; by: string | undefined } | Aside;
 
 /** All that another tab needs to go on. */
 export interface Kept {
@@ -62,7 +66,7 @@ export interface Kept {
   sent: number;
   batch: number;
   attempt: number;
-  steps: object[];
+  steps: Json[];
   sentAs: number[];
 }
 
@@ -77,7 +81,7 @@ interface Pending {
 interface Ordered {
   step: Step;
   same?: number;
-  user?: Author | null;
+  user?: string | null;
 }
 
 /** Transactions that bring what others wrote have this. */
@@ -140,7 +144,7 @@ export class Together {
   written(transaction: Transaction): void {
     transaction.steps.forEach((made, at) => {
       const before = transaction.docs[at]!;
-      const step = withWholeLetters(made, before);
+      const step = readable(made, before);
       this.pending.push({ step, before, sentAs: -1 });
       const history = isHistoryTransaction(transaction);
       for (const ranges of history ? [this.#others, this.#moved] : []) {
@@ -179,7 +183,7 @@ export class Together {
     return { client, batch, attempt, version, steps: this.#sentSteps() };
   }
 
-  #sentSteps(): object[] {
+  #sentSteps(): Json[] {
     return this.pending.slice(0, this.sent).map(({ step }) => step.toJSON());
   }
 
@@ -207,7 +211,7 @@ export class Together {
     const ordered = news.flatMap((each) =>
       each.steps.map((json, at): Ordered => {
         const step = Step.fromJSON(schema, json);
-        if (!isOwn(each)) return { step, user: each.user ?? null };
+        if (!isOwn(each)) return { step, user: each.user };
         const same = each.attempt === this.attempt
           ? this.pending.findIndex(({ sentAs }) => sentAs === at)
           : -1;
@@ -216,6 +220,13 @@ export class Together {
     );
     this.version = version;
     return this.#rebase(state, ordered, news.some(isOwn) ? this.sent : 0);
+  }
+
+  /** The server takes no form of the batch on its way, which is too large: half of it goes, a single step is left out. */
+  tooLarge(state: EditorState): Transaction | undefined {
+    if (this.sent === 1) return this.refused(state, 0);
+    this.sent = Math.ceil(this.sent / 2);
+    return undefined;
   }
 
   /** Leaves out a step of the batch on its way, which the server cannot apply. */
@@ -264,7 +275,7 @@ export class Together {
       const kept = mapped !== null && !isBlind && fits(made, mapped);
       if (!kept) {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
-        const remover = (): Author | undefined => removerOf(mapping, count - at, count, was.step, ordered);
+        const remover = (): string | undefined => removerOf(mapping, count - at, count, was.step, ordered);
         this.#rescue(made, was, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1), remover);
       }
       made.steps.slice(done).forEach((step, number) => {
@@ -292,11 +303,13 @@ export class Together {
       this.#others.map(map);
       this.#others.add(map);
     }
+    const selection = followed(state, transaction);
+    if (!selection.eq(transaction.selection)) transaction.setSelection(selection);
     return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
   }
 
   /** Gives words that have no place one: their block, wherever that is now; else the block comes back with them. */
-  #rescue(made: Transform, { step, before }: Pending, place: number, by: () => Author | undefined): void {
+  #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): void {
     if (step instanceof AttrStep) {
       const there = byKey(made.doc, before.nodeAt(step.pos)?.attrs.key);
       if (there) fits(made, new AttrStep(there.pos, step.attr, step.value));
@@ -345,8 +358,21 @@ function bringsKnown(step: Step, before: Node): boolean {
     step.slice.content.content.some((node) => byKey(before, node.attrs.key));
 }
 
-/** The same step, widened where it would part the two halves of one letter: no server can tell what they are. */
-function withWholeLetters(step: Step, before: Node): Step {
+interface StepJson {
+  stepType: string;
+  steps?: StepJson[];
+}
+
+/**
+ * The same step as every server can read it: widened where it would part the two halves of one letter, and without sets
+ * of marks within a set, which undoing makes and nothing reads.
+ */
+function readable(step: Step, before: Node): Step {
+  const json = step.toJSON() as StepJson;
+  if (json.steps?.some(({ steps }) => steps)) {
+    const flat = ({ steps, ...one }: StepJson): object[] => steps?.flatMap(flat) ?? [one];
+    return Step.fromJSON(before.type.schema, { stepType: json.stepType, steps: flat(json) });
+  }
   if (!(step instanceof ReplaceStep)) return step;
   const from = isWithinLetter(before, step.from) ? step.from - 1 : step.from;
   const to = isWithinLetter(before, step.to) ? step.to + 1 : step.to;
@@ -370,7 +396,7 @@ function removerOf(
   to: number,
   step: Step,
   ordered: Ordered[],
-): Author | undefined {
+): string | undefined {
   let place = mapping.slice(from, to).map(placeOf(step), -1);
   for (const { step, user } of ordered) {
     const { pos, deleted } = step.getMap().mapResult(place, -1);
