@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "uploads",
         "changes",
         "comments",
+        "live",
         "search",
         "notifications",
         "events",
@@ -707,6 +708,7 @@ KNOWING_THE_WIRE = {
     "content/pages/visiting.py",
     "content/pages/links.py",
     "content/events/broadcasting.py",
+    "content/live/broadcasting.py",
     "content/changes/registrations.py",
 }
 """Who gives what is on the wire, beside those who are to. No others: what decides takes values and gives records."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.live.wire import CaretEvent, LiveReset, SavedEvent, StepsEvent
 from octavo.content.notifications.types import Reason
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
@@ -100,7 +101,7 @@ class NotificationEvent(_Event, tag="notification", kw_only=True):
 
 
 Told = RevisionEvent | ReviewEvent | CommentEvent | PresenceEvent | Ready | Reset | Closed
-ToldToPerson = Told | NotificationEvent
+ToldToPerson = Told | NotificationEvent | StepsEvent | CaretEvent | SavedEvent | LiveReset
 
 
 class EventsQuery(Struct, rename="camel"):
@@ -112,9 +113,11 @@ class EventsQuery(Struct, rename="camel"):
 
 
 class OwnEventsQuery(EventsQuery):
-    """``space``: spaces whose events are all included."""
+    """``space``: spaces whose events are all included. ``live``: a page that the caller edits live, as
+    ``{changeRequestId}/{pageId}``."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
+    live: Annotated[str, Meta(pattern=r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z")] | None = None
 
 
 class SayPresence(Struct, rename="camel"):

@@ -28,6 +28,7 @@ StepJson = dict[str, Any]
 Ranges = tuple[int, ...]
 """Changed ranges of a step, three numbers each: start, old size, new size."""
 
+MAX_KEY = 100
 MAX_DEPTH = 100
 """Nesting depth of what a step can insert; documents are never deeper."""
 _LEAVES = frozenset(name for name, type in SCHEMA.nodes.items() if type.is_leaf and name != "text")
@@ -88,7 +89,7 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
     ranges: list[Ranges] = []
     for index, json in enumerate(steps):
         try:
-            _require_shallow(json)
+            _require_valid(json)
             step = Step.from_json(SCHEMA, json)
             if isinstance(step, ReplaceStep) and not step.slice.open_start and not step.slice.open_end:
                 for node in step.slice.content.content:
@@ -103,9 +104,31 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
     return Applied(doc, ranges)
 
 
-def _require_shallow(json: StepJson) -> None:
+_OPTIONAL_TEXT = (str, type(None))
+_ATTRIBUTES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("key", "fragment", "type", "id", "order"), _OPTIONAL_TEXT),
+    **dict.fromkeys(("data", "json", "column", "values", "hidden"), (dict,)),
+    **dict.fromkeys(("rest", "fragments"), (list,)),
+    **dict.fromkeys(("blank", "absent"), (bool,)),
+    **dict.fromkeys(("text", "background"), (str,)),
+    "meta": (dict, type(None)),
+    "uid": (int, float),
+    "at": (int, type(None)),
+}
+"""Types of attributes; ``value`` can be anything. What the attributes contain is checked when the page is saved."""
+
+
+def _require_valid(json: StepJson) -> None:
+    """Check what the library does not: attributes and depth. Raises ValueError."""
+    if json.get("stepType") == "attr":
+        _require_attribute(json["attr"], json["value"])
     level: list[Any] = [json]
     for _ in range(4 * MAX_DEPTH):
+        for value in level:
+            attrs = value.get("attrs") if isinstance(value, dict) and "type" in value else None
+            if isinstance(attrs, dict):
+                for name, attribute in attrs.items():
+                    _require_attribute(name, attribute)
         level = [
             child
             for value in level
@@ -117,13 +140,23 @@ def _require_shallow(json: StepJson) -> None:
     raise ValueError("nested too deeply")
 
 
+def _require_attribute(name: str, value: Any) -> None:
+    types = _ATTRIBUTES.get(name)
+    if types is not None and not isinstance(value, types):
+        raise ValueError(f"the attribute {name} can't be {type(value).__name__}")
+    if name == "key" and value is not None and not 0 < len(value) <= MAX_KEY:
+        raise ValueError(f"a key can have 1 to {MAX_KEY} characters")
+    if name == "json" and not isinstance(value.get("key"), _OPTIONAL_TEXT):
+        raise ValueError("a key must be text")
+
+
 def map_steps(steps: Sequence[StepJson], between: Iterable[Ranges]) -> list[StepJson] | None:
     """Return steps as they are after others that their author had not seen; None if only the author can tell what they
     mean there, because a position is inside something deleted, or something unseen would be deleted or wrapped.
 
     ``between``: the changed ranges of the other steps. Raises LookupError, TypeError, or ValueError for invalid steps.
     """
-    own = [StepMap(list(_ranges(step))) for step in steps]
+    own = [StepMap(list(ranges_of(step))) for step in steps]
     others = [StepMap(list(ranges)) for ranges in between if ranges]
     mapping = Mapping([map.invert() for map in reversed(own)] + others, [])
     unseen: list[tuple[int, int]] = []
@@ -142,7 +175,7 @@ def map_steps(steps: Sequence[StepJson], between: Iterable[Ranges]) -> list[Step
         except _DoubtfulError:
             return None
         found.append(mapped)
-        map = StepMap(list(_ranges(mapped)))
+        map = StepMap(list(ranges_of(mapped)))
         mapping.append_map(map, left - 1)
         unseen = _through(map, unseen)
     return found
@@ -199,7 +232,7 @@ class _LateStep:
             raise _DoubtfulError
 
 
-def _ranges(step: StepJson) -> Ranges:
+def ranges_of(step: StepJson) -> Ranges:
     """Return the changed ranges of a step, without a document."""
     kind = step["stepType"]
     if kind == "replace":

@@ -27,11 +27,23 @@ def is_written(node: Node) -> bool:
 
 
 def block_key(node: Node) -> str | None:
-    """Return the key of a top-level block."""
-    key: str | None = (
-        attrs_of(node)["json"].get("key") if node.type.name == "opaque" else attrs_of(node).get("key")
-    )
+    """Return the key of a block or of a part of one."""
+    attrs = attrs_of(node)
+    key: str | None = (attrs["json"] if node.type.name == "opaque" else attrs).get("key")
     return key
+
+
+def last_uid(doc: Node) -> int:
+    """Return the highest number of the links and annotations of a document."""
+    found = 0
+    stack = [doc]
+    while stack:
+        node = stack.pop()
+        for mark in node.marks:
+            if mark.type.name in SPANS and isinstance(attrs_of(mark)["uid"], int):
+                found = max(found, attrs_of(mark)["uid"])
+        stack += node.children
+    return found
 
 
 def write_block(node: Node) -> _Json:

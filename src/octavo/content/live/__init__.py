@@ -1,0 +1,4 @@
+"""Live editing: several people and agents edit one page at a time."""
+
+from . import retention as retention
+from . import tables as tables
