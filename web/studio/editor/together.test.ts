@@ -608,8 +608,10 @@ class Person {
           return;
         }
         if (answer.status === 410) this.#moved();
-        else if (answer.status === 422) this.dispatch(together.refused(this.state, answer.index!));
-        else this.#receive(answer.batches!);
+        else if (answer.status === 422) {
+          const transaction = together.refused(this.state, answer.index!);
+          if (transaction) this.dispatch(transaction);
+        } else this.#receive(answer.batches!);
         this.#send();
       };
       this.#post(body, answered);
@@ -783,7 +785,7 @@ test("a step that the server cannot apply is undone, and its words are set aside
   together.written(typed);
   expect(together.next()!.steps.length).toBe(2);
   const here = state.apply(typed);
-  expect(here.apply(together.refused(here, 0)).doc.textContent).toBe("oney");
+  expect(here.apply(together.refused(here, 0)!).doc.textContent).toBe("oney");
   expect(rescues).toMatchObject([{ kind: "aside", why: "step-refused" }]);
 });
 

@@ -224,13 +224,19 @@ export class Together {
 
   /** The server takes no form of the batch on its way, which is too large: half of it goes, a single step is left out. */
   tooLarge(state: EditorState): Transaction | undefined {
-    if (this.sent === 1) return this.refused(state, 0);
+    if (this.sent === 1) return this.#leaveOut(state, 0);
     this.sent = Math.ceil(this.sent / 2);
     return undefined;
   }
 
   /** Leaves out a step of the batch on its way, which the server cannot apply. */
-  refused(state: EditorState, at: number): Transaction {
+  refused(state: EditorState, at: number): Transaction | undefined {
+    // What came in since may have changed it, or confirmed another form: then it is sent again.
+    const number = this.pending.findIndex(({ sentAs }) => sentAs === at);
+    return number < 0 || number >= this.sent ? undefined : this.#leaveOut(state, number);
+  }
+
+  #leaveOut(state: EditorState, at: number): Transaction {
     const [{ step }] = this.pending.slice(at) as [Pending];
     const content = step instanceof ReplaceStep || step instanceof ReplaceAroundStep
       ? step.slice.content
