@@ -504,6 +504,7 @@ REGISTRIES = {
     "organization/access/tokens.py:_find_visitor",
     "organization/access/tokens.py:_revoke_agents",
     "content/changes/reviewing.py:_comments",
+    "content/changes/saving.py:_before_merge",
     "content/revisions/computing.py:_computers",
     "content/revisions/computing.py:_on_change",
     "content/revisions/computing.py:_resolvers",

@@ -180,6 +180,12 @@ def test_what_is_not_saved_is_saved_before_it_is_used(live):
     assert "Unsaved. First" in live.markdown()
 
 
+def test_a_merge_contains_what_was_not_saved_yet(live):
+    live.open().type("Unsaved. ", 1)
+    live.space.merge(live.change)
+    assert "Unsaved. First" in live.space.page("A", format="markdown")["markdown"]
+
+
 def test_two_processes_save_once(live):
     """The second save finds that the first one was faster."""
     client = live.open()

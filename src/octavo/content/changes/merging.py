@@ -16,7 +16,7 @@ from . import store
 from .authorization import ChangeAccess, recheck_permission
 from .comparing import MergedContent, merge_into_change, merge_into_main, sides_of
 from .rules import require_rules
-from .saving import emit_change_event, lock_unchanged, require_editable, retry_on_conflict
+from .saving import emit_change_event, lock_unchanged, require_editable, retry_on_conflict, save_pending
 from .store import encode_conflicts
 
 
@@ -34,6 +34,7 @@ def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
 
     Raises Conflict for one that is merged or archived, PreconditionFailed if a merge rule does not pass.
     """
+    save_pending(context, access.change_id)
     return retry_on_conflict(lambda: _merge(context, access))
 
 

@@ -56,6 +56,21 @@ def retry_on_conflict(attempt: Callable[[], T]) -> T:
     raise no_turn()
 
 
+_before_merge: list[Callable[[Context, str], None]] = []
+
+
+def before_merge(hook: Callable[[Context, str], None]) -> None:
+    """Register ``hook(context, change_id)``, called before a change request is merged or updated: it saves what is not
+    part of the change request yet."""
+    _before_merge.append(hook)
+
+
+def save_pending(context: Context, change_id: str) -> None:
+    """Save what people have written in a change request and is not part of it yet."""
+    for hook in _before_merge:
+        hook(context, change_id)
+
+
 def require_editable(change: ChangeRow) -> None:
     """Raise Conflict if the change request is merged or archived."""
     if change.status == "merged":
