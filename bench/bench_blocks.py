@@ -44,7 +44,10 @@ def page(blocks: int) -> str:
         found.append(
             [
                 f"## Section {number} {words(chance, 3)}",
-                f"{said}, **{words(chance, 2)}** and [{words(chance, 2)}](page-{number}.md), `{words(chance, 1)}` {words(chance, 20)}.",
+                (
+                    f"{said}, **{words(chance, 2)}** and [{words(chance, 2)}](page-{number}.md), "
+                    f"`{words(chance, 1)}` {words(chance, 20)}."
+                ),
                 f"* {said}\n* {words(chance, 6)}\n* {words(chance, 6)}",
                 f"```js\nconst x{number} = {number};\ncall(x{number});\n```",
                 f'{{% hint style="info" %}}\n{said}.\n{{% endhint %}}',

@@ -2,12 +2,11 @@
 
     .venv/bin/python bench/bench_git_sync.py [--pages 100 1000 10000] [--rounds 7]
 
-Says for each size, in milliseconds: an import of the folder and of the repository at its address, as `octavo import` does
-them, and a first sync; then the medians of a fetch of one changed file by the program `git`, which is a process of its
-own, and by what Octavo fetches with, of a sync of one file that changed in the repository, and of one that changed in
-the space: by the clock, and what processors worked for it, which a busy machine changes less. Last what memory the
-process had at its height.
-"""
+Says for each size, in milliseconds: an import of the folder and of the repository at its address, as `octavo
+import` does them, and a first sync; then the medians of a fetch of one changed file by the program `git`,
+which is a process of its own, and by what Octavo fetches with, of a sync of one file that changed in the
+repository, and of one that changed in the space: by the clock, and what processors worked for it, which a
+busy machine changes less. Last what memory the process had at its height."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from octavo.content.revisions.bodies import body_hash
 from octavo.content.revisions.revising import prepare_main, revise_main
 from octavo.content.revisions.store import Changes, list_pages, main_state
 from octavo.interchange.gitsync import store
-from octavo.interchange.gitsync.remotes import Connection
+from octavo.interchange.gitsync.remotes import RemoteConnection
 from octavo.interchange.gitsync.repository import Repository
 from octavo.interchange.gitsync.syncing import run_sync
 from octavo.interchange.transfer.importing import import_files
@@ -139,7 +138,7 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
         clone = folder / "clone"
         git("clone", "--quiet", "--bare", "--depth=1", remote, str(clone))
         copy = Repository(Repo.init_bare(str(folder / "copy"), mkdir=True), folder / "copy", "")
-        connection = Connection(remote, None, Fetcher(allowed), local=False, host_key=None)
+        connection = RemoteConnection(remote, None, Fetcher(allowed), local=False, host_key=None)
         had = connection.fetch(copy, "main", None)
         for number in range(rounds):
             developer.commit({f"part{number % FOLDERS}/page{number}.md": page(number, f"round {number}")})

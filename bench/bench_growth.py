@@ -2,12 +2,12 @@
 
     python bench/bench_growth.py [PAGES] [views|requests|writers|lists|audit|siblings] [SQLite|PostgreSQL]
 
-The small space has 100 pages and the large one PAGES (20,000 unless told); an organization has 40 spaces or a 25th of
-PAGES more. ``views``: what visitors of a site ask for. ``requests``: what is asked for over the API. ``writers``: eight at
-once on pages of their own. ``lists``: those of an organization, as an administrator and as a plain member. ``audit``: the
-log of 1,000 events and of 2 x PAGES more. ``siblings``: an import of 4,000 and of 16,000 pages at one place.
-Measured is CPU of this process, which asks without a network, and of the PostgreSQL processes that serve it.
-"""
+The small space has 100 pages and the large one PAGES (20,000 unless told); an organization has 40 spaces or a
+25th of PAGES more. ``views``: what visitors of a site ask for. ``requests``: what is asked for over the API.
+``writers``: eight at once on pages of their own. ``lists``: those of an organization, as an administrator and
+as a plain member. ``audit``: the log of 1,000 events and of 2 x PAGES more. ``siblings``: an import of 4,000
+and of 16,000 pages at one place. Measured is CPU of this process, which asks without a network, and of the
+PostgreSQL processes that serve it."""
 
 from __future__ import annotations
 
@@ -340,7 +340,8 @@ class Audited(Bench):
         for begin in range(0, events, 1000):
             with context.db.write() as tx:
                 tx.run_many(
-                    """INSERT INTO audit_events (id, organization_id, action, actor_id, target_type, target_id, created_at)
+                    """INSERT INTO audit_events (id, organization_id, action, actor_id, target_type, \
+target_id, created_at)
                        VALUES (:id, :org, :action, :actor, 'space', :target, :at)""",
                     [
                         {

@@ -2,15 +2,16 @@
 
     python bench/bench_load.py [--seconds 60] [--workers 1] [--connections 500] [--postgresql URL]
 
-Both organizations have the same space and site. The quiet one has two connections for each kind of request, in a process
-of their own, each with about four requests a second: it reads, views, searches, edits, comments, publishes and follows
-events. First it is alone; then the connections of the noisy one, in another process, do the same as fast as they are
-answered. For each kind of the quiet one: answers in a second, the median, the 99th percentile and the longest in
-milliseconds, beside those when it was alone. ``bare`` is a server that does nothing, asked by the same process at the
-same pace: what the machine itself adds. And how many requests of the noisy one were answered while a quiet one waited,
-which is the same on a busy machine. Then what was refused to whom, and memory. It ends with 1 when anything was
-answered with 500 or another error of the server, with 503 or 429 without Retry-After, or not at all, or when the quiet
-organization was refused anything.
+Both organizations have the same space and site. The quiet one has two connections for each kind of request,
+in a process of their own, each with about four requests a second: it reads, views, searches, edits, comments,
+publishes and follows events. First it is alone; then the connections of the noisy one, in another process, do
+the same as fast as they are answered. For each kind of the quiet one: answers in a second, the median, the
+99th percentile and the longest in milliseconds, beside those when it was alone. ``bare`` is a server that
+does nothing, asked by the same process at the same pace: what the machine itself adds. And how many requests
+of the noisy one were answered while a quiet one waited, which is the same on a busy machine. Then what was
+refused to whom, and memory. It ends with 1 when anything was answered with 500 or another error of the
+server, with 503 or 429 without Retry-After, or not at all, or when the quiet organization was refused
+anything.
 
 The clients run on the same machine and take a good part of it: figures of one run are to be compared with each other.
 """
@@ -228,10 +229,16 @@ def tell(found: Found, seconds: float, alone: Found | None = None, noise: Found 
         if len(took) < 2:
             continue
         figures = _figures(took)
-        line = f"  {kind:8}{len(took) / seconds:7.0f} a second, median {figures[0]:7.1f}, p99 {figures[1]:8.1f}, longest {figures[2]:8.0f}"
+        line = (
+            f"  {kind:8}{len(took) / seconds:7.0f} a second, median {figures[0]:7.1f}, p99 "
+            f"{figures[1]:8.1f}, longest {figures[2]:8.0f}"
+        )
         if alone is not None and len(alone.took[kind]) > 1:
             before = _figures(alone.took[kind])
-            line += f": {figures[0] / before[0]:.1f}, {figures[1] / before[1]:.1f} and {figures[2] / before[2]:.1f} times"
+            line += (
+                f": {figures[0] / before[0]:.1f}, {figures[1] / before[1]:.1f} and "
+                f"{figures[2] / before[2]:.1f} times"
+            )
             if kind != "bare":
                 figure(
                     f"quiet {kind} beside a noisy organization, median",

@@ -2,12 +2,11 @@
 
     python bench/bench_mix.py [SECONDS] [NAME=VALUE...]
 
-One process serves API and sites. First connections that only read ask for a page over the API and a page of a site, then
-the same number reads, searches, edits and comments. For each kind: answers in a second, and the median and 99th
-percentile in milliseconds; behind them how many times as long as beside readers alone. ``NAME=VALUE`` are settings of
-the server (``OCTAVO_THREADS=2``). The clients run on the same machine: only figures that were taken side by side mean
-something.
-"""
+One process serves API and sites. First connections that only read ask for a page over the API and a page of a
+site, then the same number reads, searches, edits and comments. For each kind: answers in a second, and the
+median and 99th percentile in milliseconds; behind them how many times as long as beside readers alone.
+``NAME=VALUE`` are settings of the server (``OCTAVO_THREADS=2``). The clients run on the same machine: only
+figures that were taken side by side mean something."""
 
 from __future__ import annotations
 

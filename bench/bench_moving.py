@@ -29,8 +29,9 @@ from octavo.core.document.reader import read
 from octavo.core.document.references import references
 from octavo.core.import_plan import plan_import
 from octavo.core.links import resolve
-from octavo.interchange.transfer.readers.choosing import read_source
-from octavo.interchange.transfer.sources import Source, open_folder
+from octavo.core.sources import Source, SourceFiles
+from octavo.interchange.readers.choosing import read_source
+from octavo.interchange.readers.opening import open_folder
 
 PROJECTS = (
     ("pypi", "starlette==1.10.0", "mkdocs", ""),
@@ -79,8 +80,11 @@ _FENCES = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _CALLOUTS = re.compile(
-    r"^[ \t]*(?:!!!|\?\?\?\+?)[ \t]+\w|^[ \t]*>[ \t]*\[!\w+\]|^[ \t]*:::[ \t]*(?:note|tip|info|warning|danger|caution|important)\b"
-    r"|<(?:Note|Tip|Warning|Info|Callout|Admonition|Check|Danger|Caution|Important)\b|^[ \t]*(?:`{3,}|:{3,})\{(?:note|tip|warning|important|seealso|admonition|danger|attention|hint|caution|version\w+|deprecated|topic)\}",
+    r"^[ \t]*(?:!!!|\?\?\?\+?)[ \t]+\w|^[ \t]*>[ \t]*\[!\w+\]|^[ \t]*:::[ \t]*(?:note|tip|info"
+    r"|warning|danger|caution|important)\b"
+    r"|<(?:Note|Tip|Warning|Info|Callout|Admonition|Check|Danger|Caution|Important)\b"
+    r"|^[ \t]*(?:`{3,}|:{3,})\{(?:note|tip|warning|important|seealso|admonition|danger|attention"
+    r"|hint|caution|version\w+|deprecated|topic)\}",
     re.MULTILINE,
 )
 _TABS = re.compile(r"^[ \t]*===[!+]?[ \t]+\"|<TabItem\b|<Tab[ \t]|\{tab-item\}", re.MULTILINE)
@@ -93,7 +97,10 @@ _RST = {
         r"^[ \t]*\.\. (?:code-block|sourcecode|code)::[ \t]+(?!none|text)\S", re.MULTILINE
     ),
     "callouts": re.compile(
-        r"^[ \t]*\.\. (?:note|tip|warning|important|seealso|admonition|danger|attention|hint|caution|error|version\w+|deprecated)::",
+        (
+            r"^[ \t]*\.\. (?:note|tip|warning|important|seealso|admonition|danger|attention|hint"
+            r"|caution|error|version\w+|deprecated)::"
+        ),
         re.MULTILINE,
     ),
     "tabs": re.compile(r"^[ \t]*\.\. (?:group-|code-)?tab(?:-item)?::", re.MULTILINE),
@@ -182,7 +189,7 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
     return both
 
 
-def add_bytes(source: Source, path: str, data: bytes) -> None:
+def add_bytes(source: SourceFiles, path: str, data: bytes) -> None:
     source.add(path, len(data), partial(io.BytesIO, data))
 
 
@@ -294,7 +301,10 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
     return {
         "pages": len(documents),
         "pages/s": round(len(documents) / max(seconds, 0.001)),
-        "links": f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} lead nowhere in the source, {told['broken_link']} told",
+        "links": (
+            f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} lead "
+            f"nowhere in the source, {told['broken_link']} told"
+        ),
         "images": f"{found['images_led']}/{found['images']} of {said['images']}",
         "code with language": f"{found['code_named']} of {said['code_named']}",
         "callouts": f"{found['callouts']} of {said['callouts']}",

@@ -2,9 +2,8 @@
 
     python bench/bench_notifications.py
 
-Milliseconds of CPU, the median of several: a merge of one page with nobody and with 10,000 people watching the space; the
-first page of an inbox of 100 and of 100,000 notifications.
-"""
+Milliseconds of CPU, the median of several: a merge of one page with nobody and with 10,000 people watching
+the space; the first page of an inbox of 100 and of 100,000 notifications."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 
     python bench/bench_processes.py [SECONDS]
 
-Requests in a second, asked over several connections at once, and microseconds of CPU for each, of the server and of the
-database's processes; also while somebody commits ten times a second, whose CPU is part of it. Who asks takes CPU as well:
-``wrk`` where it is installed, which costs a tenth of what an answer does, and otherwise three programs of Python, which
-cost as much as it. Only a machine that does nothing else, with more cores than servers, shows what a second process gives.
-"""
+Requests in a second, asked over several connections at once, and microseconds of CPU for each, of the server
+and of the database's processes; also while somebody commits ten times a second, whose CPU is part of it. Who
+asks takes CPU as well: ``wrk`` where it is installed, which costs a tenth of what an answer does, and
+otherwise three programs of Python, which cost as much as it. Only a machine that does nothing else, with more
+cores than servers, shows what a second process gives."""
 
 from __future__ import annotations
 

@@ -2,12 +2,12 @@
 
     python bench/bench_waits.py [PATTERN...]
 
-One process serves API and sites. Somebody puts a page of nearly a megabyte, or the largest that is taken, into a change request, edits and merges it,
-and reads it over the API and on a site, for each PATTERN of ``tests/growing.py`` (those of ``HEAVY`` unless told; all
-with ``all``). Another process reads an object over the API and a page of another site all the while, and makes small
-writes. For each step: seconds of the server's CPU and the longest that each of these took, in milliseconds. ``bare`` is
-the longest answer of a process that does nothing else, beside them: what the machine itself adds.
-"""
+One process serves API and sites. Somebody puts a page of nearly a megabyte, or the largest that is taken,
+into a change request, edits and merges it, and reads it over the API and on a site, for each PATTERN of
+``tests/growing.py`` (those of ``HEAVY`` unless told; all with ``all``). Another process reads an object over
+the API and a page of another site all the while, and makes small writes. For each step: seconds of the
+server's CPU and the longest that each of these took, in milliseconds. ``bare`` is the longest answer of a
+process that does nothing else, beside them: what the machine itself adds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from growing import PAGES, Pattern, numbered, repeated
 
 SIZES = (980_000, 490_000, 240_000, 120_000, 60_000, 30_000)
-"""Bytes of a page. Of what has more parts than a page may have, the largest that is taken; a refusal is measured, too."""
+"""Bytes of a page. Of what has more parts than a page may have, the largest that is taken; a refusal is
+measured, too."""
 SLOWEST = 0.25
 """Seconds that a read of somebody else may take."""
 PAUSE = 0.005

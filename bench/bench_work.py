@@ -93,7 +93,8 @@ def page_text(n: int, size: int, said: str) -> str:
 
 
 async def changes(context: Context, org: str, token: str, folder: Path, size: int) -> dict[str, float]:
-    """The median of seconds for making, editing and merging a change request of one page of about so many characters."""
+    """The median of seconds for making, editing and merging a change request of one page of about so many
+    characters."""
     space = bring(context, str(pages_of(folder / f"edited{size}", size)), organization_id=org).outcome.space
     api = api_app(context)
     tree = json.loads(await ask(api, "GET", f"/v1/spaces/{space}/content/pages", token))
@@ -150,7 +151,8 @@ def main() -> None:
             views += seen
             print(
                 f"{folder.name}: {brought.outcome.pages / took:.1f} pages imported per CPU second, "
-                f"first view of a page {statistics.mean(seen) * 1e3:.2f} ms ({statistics.median(seen) * 1e3:.2f} median)",
+                f"first view of a page {statistics.mean(seen) * 1e3:.2f} ms "
+                f"({statistics.median(seen) * 1e3:.2f} median)",
                 flush=True,
             )
         if folders:

@@ -14,8 +14,8 @@ KEPT = "BENCH_FIGURES"
 
 
 class Figure(Struct, frozen=True):
-    """``beside``: what it is compared with, in the same unit. ``most`` and ``least`` are wanted of the ratio of the two,
-    or without ``beside`` of the value."""
+    """``beside``: what it is compared with, in the same unit. ``most`` and ``least`` are wanted of the ratio
+    of the two, or without ``beside`` of the value."""
 
     bench: str
     what: str

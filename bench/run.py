@@ -2,11 +2,12 @@
 
     python bench/run.py [--only NAME...] [--minutes 30] [--into bench/out] [--more]
 
-Writes ``figures.md`` (a table: each figure, what it is beside, the ratio, what is wanted, and whether that is met),
-``figures.svg`` (how far each of those is from what is wanted) and ``figures.jsonl`` into a folder. Sizes are chosen so that
-all of it takes half an hour on a quiet machine of two cores: a bench that takes longer than its part is ended, one for
-which no time is left is not begun, and the table says so. ``--more``: also those that fetch packages of others, for as
-long as they take. Ends with 1 when anything was not measured.
+Writes ``figures.md`` (a table: each figure, what it is beside, the ratio, what is wanted, and whether that is
+met), ``figures.svg`` (how far each of those is from what is wanted) and ``figures.jsonl`` into a folder.
+Sizes are chosen so that all of it takes half an hour on a quiet machine of two cores: a bench that takes
+longer than its part is ended, one for which no time is left is not begun, and the table says so. ``--more``:
+also those that fetch packages of others, for as long as they take. Ends with 1 when anything was not
+measured.
 
 The figures of one run compare with each other; on a machine that does something else as well, those by the clock say
 little. What is missed is no error of the run.
@@ -118,7 +119,8 @@ def table(outcomes: Sequence[Outcome], load: float) -> str:
     lines = [
         "# Figures",
         "",
-        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, "
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Python "
+        f"{platform.python_version()}, "
         f"load {load:.1f} before it began, {took / 60:.0f} minutes. Met: {sum(bool(f.is_met) for f in judged)} of "
         f"{len(judged)} that are wanted.",
         "",

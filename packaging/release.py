@@ -3,7 +3,8 @@
     python packaging/release.py [FOLDER]     into FOLDER, which is made; "dist" unless another one is named
 
 The wheel of the last commit is built twice, in folders of their own, around one app, and nothing is published when the
-two differ by a byte. The list (an SBOM in the format of CycloneDX) is made of an environment into which the wheel and the
+two differ by a byte. The list (an SBOM in the format of CycloneDX) is made of an environment into which \
+the wheel and the
 locked packages were installed, and of the app's packages. Needs `uv sync --group release`.
 """
 

@@ -11,7 +11,7 @@ class AppIsThere(BuildHookInterface):  # type: ignore[type-arg]
         octavo = Path(self.root, "src", "octavo")
         built = (
             octavo / "delivery" / "studio" / "dist" / "index.html",
-            octavo / "interchange" / "transfer" / "dist" / "asciidoc.js",
+            octavo / "interchange" / "readers" / "dist" / "asciidoc.js",
             octavo / "extensions" / "integrations" / "dist" / "slack.json",
         )
         if version != "editable" and not all(path.exists() for path in built):

@@ -20,7 +20,8 @@ class CutOff(Exception):
 
 
 class Received:
-    """A response whose head has arrived. Iterating gives the body, which raises CutOff; read it to its end, or close it."""
+    """A response whose head has arrived. Iterating gives the body, which raises CutOff; read it to its end,
+    or close it."""
 
     def __init__(self, application: Application, scope: dict[str, Any], body: bytes) -> None:
         self.status = 0

@@ -1,4 +1,5 @@
-"""Servers of PostgreSQL that a test may stop, copy and promote, each in a folder of its own, reached by a socket in it."""
+"""Servers of PostgreSQL that a test may stop, copy and promote, each in a folder of its own, reached by a
+socket in it."""
 
 from __future__ import annotations
 

@@ -215,7 +215,10 @@ class _Text:
 
     def tabs(self, depth: int, visible: bool) -> str:
         title = self.word(visible)
-        return f'{{% tabs %}}\n{{% tab title="{title}" %}}\n{self.blocks(depth, visible)}\n{{% endtab %}}\n{{% endtabs %}}'
+        return (
+            f'{{% tabs %}}\n{{% tab title="{title}" %}}\n{self.blocks(depth, visible)}\n{{% endtab %}}\n'
+            f"{{% endtabs %}}"
+        )
 
     def expandable(self, depth: int, visible: bool) -> str:
         return f"<details>\n\n<summary>{self.word(visible)}</summary>\n\n{self.blocks(depth, visible)}\n\n</details>"

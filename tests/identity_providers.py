@@ -34,8 +34,9 @@ REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 class Keys:
     """A private key with its certificate, as PEM. Made when somebody wants them: it takes a while."""
 
-    def __init__(self, name: str = "idp.test", bits: int = 2048) -> None:
-        self._name, self._bits = name, bits
+    def __init__(self, name: str = "idp.test", bits: int = 2048, days: int = 30) -> None:
+        """``days`` until the certificate expires."""
+        self._name, self._bits, self._days = name, bits, days
 
     @property
     def key(self) -> str:
@@ -56,8 +57,8 @@ class Keys:
             .issuer_name(subject)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(moment - datetime.timedelta(days=1))
-            .not_valid_after(moment + datetime.timedelta(days=30))
+            .not_valid_before(moment - datetime.timedelta(days=90))
+            .not_valid_after(moment + datetime.timedelta(days=self._days))
             .sign(key, hashes.SHA256())
         )
         pem = key.private_bytes(

@@ -1,5 +1,5 @@
-"""A client of an application in this process: it does what httpx does, whose answers it gives, and a plain request costs
-it a third of what that costs."""
+"""A client of an application in this process: it does what httpx does, whose answers it gives, and a plain
+request costs it a third of what that costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The transport by which the official client of MCP asks an application of this process, and what tools of sites say."""
+"""The transport by which the official client of MCP asks an application of this process, and what tools of
+sites say."""
 
 from __future__ import annotations
 

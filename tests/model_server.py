@@ -27,9 +27,9 @@ KEY = "sk-the-key-of-the-provider-0123"
 
 
 class ModelServer:
-    """``requests``: the bodies that came in. ``answer``: what is said to a request; raw bytes are sent as they are.
-    ``embed``: the vector of a text. ``failures``: (status, body) that the next requests are answered with. ``hang``: seconds before anything is said.
-    """
+    """``requests``: the bodies that came in. ``answer``: what is said to a request; raw bytes are sent as
+    they are. ``embed``: the vector of a text. ``failures``: (status, body) that the next requests are
+    answered with. ``hang``: seconds before anything is said."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []

@@ -73,12 +73,16 @@ PNG = base64.b64decode(
 
 
 HOME = """<p>Welcome, <ac:link><ri:user ri:account-id="a1"/></ac:link>.</p>
-<p><ac:link><ri:page ri:content-title="Setup &amp; more"/><ac:plain-text-link-body><![CDATA[set up]]></ac:plain-text-link-body></ac:link>
+<p><ac:link><ri:page ri:content-title="Setup &amp; more"/><ac:plain-text-link-body><![CDATA[set up]]>\
+</ac:plain-text-link-body></ac:link>
 <ac:link><ri:page ri:space-key="OPS" ri:content-title="On call"/></ac:link></p>
-<p><a href="https://site.example/wiki/spaces/DOC/pages/2/Setup" data-card-appearance="inline">https://site.example/wiki/spaces/DOC/pages/2/Setup</a></p>
+<p><a href="https://site.example/wiki/spaces/DOC/pages/2/Setup" \
+data-card-appearance="inline">https://site.example/wiki/spaces/DOC/pages/2/Setup</a></p>
 <ac:image ac:alt="Plan"><ri:attachment ri:filename="plan.png"/></ac:image>"""
-SETUP = """<ac:structured-macro ac:name="info"><ac:rich-text-body><p>First.</p></ac:rich-text-body></ac:structured-macro>
-<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">py</ac:parameter><ac:plain-text-body><![CDATA[if a < b and c]]]]><![CDATA[>d: pass]]></ac:plain-text-body></ac:structured-macro>"""
+SETUP = """<ac:structured-macro ac:name="info"><ac:rich-text-body><p>First.</p></ac:rich-text-body>\
+</ac:structured-macro>
+<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">py</ac:parameter><ac:plain-text-body>\
+<![CDATA[if a < b and c]]]]><![CDATA[>d: pass]]></ac:plain-text-body></ac:structured-macro>"""
 
 
 def page_of(id, title, parent, body, position, parent_type="page", labels=()):

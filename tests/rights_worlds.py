@@ -27,7 +27,7 @@ class RightsWorld:
 
 
 def reference(world: RightsWorld, user: str, thing: str) -> str | None:
-    """Who may do what, as docs/access/rights.md says it; slow, and written without a look at the evaluator."""
+    """Who may do what, as docs/access/permissions.md says it; slow, and written without a look at the evaluator."""
     if user not in world.members:
         return None
     if world.members[user] == "admin":

@@ -24,7 +24,7 @@ from venv import EnvBuilder
 
 import httpx
 
-from octavo.cli import main
+from octavo.cli.main import main
 from settled import PATIENCE
 
 _START_SECONDS = 120
@@ -202,7 +202,7 @@ def install_version(folder: Path, version: str, *, whole: bool = True) -> None:
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: octavo\nVersion: {version}\n")
     script = folder / "bin" / "octavo"
-    script.write_text(f"#!{folder}/bin/python\nfrom octavo.cli import main\nmain()\n")
+    script.write_text(f"#!{folder}/bin/python\nfrom octavo.cli.main import main\nmain()\n")
     script.chmod(0o755)
 
 
@@ -212,7 +212,8 @@ first_starts: list[Path] = []
 
 @cache
 def _first_started(admin_email: str) -> Path:
-    """A data folder as a first start leaves it, with the manual published and all of its jobs done; made once in a run."""
+    """A data folder as a first start leaves it, with the manual published and all of its jobs done; made once
+    in a run."""
     (folder,) = first_starts
     data = folder / (admin_email or "nobody")
     with (folder / "lock").open("w") as lock:

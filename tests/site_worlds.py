@@ -252,8 +252,10 @@ class SiteWorld:
                 page.words |= page.news
                 page.block[1].update(page.block_news)
                 text.append(
-                    f'{{% updates format="full" %}}\n{{% update date="2026-01-02" %}}\n{" ".join(sorted(page.news))}\n\n'
-                    f"{{% if {page.block[0][0]} %}}\n\n{' '.join(page.block_news)}\n\n{{% endif %}}\n{{% endupdate %}}\n"
+                    f'{{% updates format="full" %}}\n{{% update date="2026-01-02" %}}\n'
+                    f"{' '.join(sorted(page.news))}\n\n"
+                    f"{{% if {page.block[0][0]} %}}\n\n{' '.join(page.block_news)}\n\n{{% endif %}}\n"
+                    f"{{% endupdate %}}\n"
                     "{% endupdates %}"
                 )
             if page.linked is not None:

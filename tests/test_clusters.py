@@ -1,4 +1,5 @@
-"""More than one server of PostgreSQL: one that is lost with a standby beside it, and one that is restored to a moment."""
+"""More than one server of PostgreSQL: one that is lost with a standby beside it, and one that is restored to
+a moment."""
 
 from __future__ import annotations
 
@@ -137,7 +138,8 @@ def _url(*group: Server, attributes: str) -> str:
 
 
 def _fail_over(standbys: Sequence[Server]) -> Server:
-    """As the manual says, once the primary is gone: the one that has received most is promoted, the others follow it."""
+    """As the manual says, once the primary is gone: the one that has received most is promoted, the others
+    follow it."""
     ahead = max(standbys, key=lambda one: one.ask("SELECT pg_last_wal_receive_lsn() - '0/0'"))
     ahead.promote()
     for other in standbys:
@@ -147,7 +149,8 @@ def _fail_over(standbys: Sequence[Server]) -> Server:
 
 
 def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None:
-    """Of three. Whoever was lost follows whoever was promoted, until that is lost; a replica answers reads each time."""
+    """Of three. Whoever was lost follows whoever was promoted, until that is lost; a replica answers reads
+    each time."""
     with servers(3) as group, ExitStack() as stack:
         first, *standbys = group
         first.create()

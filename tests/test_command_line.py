@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import io
 import json
 import os
 import random
@@ -15,7 +17,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from octavo.cli import _parser
+from octavo.cli.main import create_command_parser
+from octavo.cli.output import progress
 from octavo.kit.texts import counted
 from serving import Served, octavo, octavo_here, serving
 from settled import PATIENCE
@@ -187,10 +190,10 @@ def test_nothing_and_what_is_no_source_is_not_imported(sqlite_world: World, tmp_
 
 
 def test_the_reader_alone_listens_at_its_port(sqlite_world: World, tmp_path: Path) -> None:
-    parsed = _parser().parse_args(["reader", "--port", "9000"])
+    parsed = create_command_parser().parse_args(["reader", "--port", "9000"])
     assert parsed.reader_port == 9000
-    assert _parser().parse_args(["reader", "--reader-port", "9001"]).reader_port == 9001
-    both = _parser().parse_args(["serve", "--port", "9000"])
+    assert create_command_parser().parse_args(["reader", "--reader-port", "9001"]).reader_port == 9001
+    both = create_command_parser().parse_args(["serve", "--port", "9000"])
     assert (both.port, both.reader_port) == (9000, 8001)
 
 
@@ -290,3 +293,39 @@ def test_the_wheel_has_everything_that_serving_needs(tmp_path: Path) -> None:
         assert home.status_code == 200 and "octavo.css" in home.text
         for path in ("/docs", "/openapi.json", "/sign-in"):
             assert httpx.get(f"{served.url}{path}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "arguments", [("serve",), ("worker",), ("completion", "bash"), ("integrations", "dev", ".")]
+)
+def test_commands_that_print_no_value_take_no_json(arguments: tuple[str, ...]) -> None:
+    done = octavo_here(*arguments, "--json")
+    assert done.returncode == 2 and "--json" in done.stderr
+
+
+def test_each_command_says_what_it_does() -> None:
+    helps = octavo_here("token", "create", "--help").stdout
+    assert "Create an access token and print it." in helps and "--hand-over" in helps
+    assert "OCTAVO_WORKERS" in octavo_here("serve", "--help").stdout
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "given", "shows"),
+    [
+        (_Terminal, {}, True),
+        (io.StringIO, {}, False),
+        (_Terminal, {"quiet": True}, False),
+        (io.StringIO, {"quiet": False}, True),
+    ],
+)
+def test_progress(monkeypatch, stream: type[io.StringIO], given: dict[str, bool], shows: bool) -> None:
+    """Is shown where ``--quiet`` could hide it and is not given; elsewhere on a terminal."""
+    monkeypatch.setattr("sys.stderr", errors := stream())
+    with progress(argparse.Namespace(**given), "Backing up") as advance:
+        advance(1, 2)
+    assert ("Backing up" in errors.getvalue()) is shows

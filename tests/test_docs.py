@@ -12,14 +12,16 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from octavo.cli import _parser
+from octavo.cli.main import create_command_parser
+from octavo.core.icons import icon
 from octavo.core.page_fields import FRONT_KEYS
 from octavo.kit.http.operation import TABLE, Operation
-from octavo.kit.icons import icon
 from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.site_checks import CheckLimits, check_site
 from octavo.operations.installation import load_packages
 from octavo.organization.portal.drawing import FILES as PORTAL_FILES
 from octavo.settings import PREFIX, Settings
+from octavo.sites.site.store import find_site_of_space
 from world import World
 
 ROOT = Path(__file__).parents[1]
@@ -89,7 +91,7 @@ def test_the_manual_names_no_other_settings() -> None:
 # --- commands -----------------------------------------------------------------------------------------
 
 
-parser_of_all = cache(_parser)
+parser_of_all = cache(create_command_parser)
 
 
 def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -134,7 +136,7 @@ def test_commands_of_the_manual_are_understood() -> None:
 
 def test_every_command_is_in_the_manual() -> None:
     text = (ROOT / "docs/running/command-line.md").read_text()
-    missing = [name for name in _commands(_parser()) if f"octavo {name}" not in text]
+    missing = [name for name in _commands(create_command_parser()) if f"octavo {name}" not in text]
     assert not missing
 
 
@@ -144,7 +146,8 @@ CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (?:(?:\.\.\.|…)(?=/)|/v1(?=/
 
 
 def _finds(path: str, is_end: bool, method: str) -> list[Operation]:
-    """The operations a path may be of; ``is_end``: what is before it was left out, ``/...`` at its end: what is after."""
+    """The operations a path may be of; ``is_end``: what is before it was left out, ``/...`` at its end: what
+    is after."""
 
     def pattern(operation: Operation) -> str:
         parts = operation.path.split("/")
@@ -203,12 +206,21 @@ def test_json_in_the_manual_is_json() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_links_of_the_manual_lead_somewhere(sqlite_world: World) -> None:
+def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: World) -> None:
     made = bring(
-        sqlite_world.context, str(ROOT / "docs"), organization_id=sqlite_world.home["organizationId"]
+        sqlite_world.context,
+        str(ROOT / "docs"),
+        organization_id=sqlite_world.home["organizationId"],
+        publish=True,
     )
     links = sqlite_world.get("admin", f"/spaces/{made.outcome.space}/links?status=broken&limit=100")
     # What pages depend on, such as specifications, is only an example in the manual.
     broken = [item for item in links["items"] if item["relation"] == "reference"]
     assert broken == []
     assert made.outcome.problems == []
+    with sqlite_world.context.db.read() as tx:
+        site = find_site_of_space(tx, made.outcome.space)
+    assert site is not None
+    report = check_site(sqlite_world.context, site, CheckLimits())
+    assert [(page.page, page.problems) for page in report.found] == []
+    assert report.pages > 80

@@ -1,4 +1,5 @@
-"""Interface texts, errors, docstrings, and API descriptions are plain English, without turns of phrase to decode."""
+"""Everything that people read is plain English: interface, errors, docstrings, API description, manual, and
+decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from octavo.delivery.reader.views import Labels
+from octavo.delivery.reader.views import FrameLabels
 from octavo.sites.openapi.words import ENGLISH
 from octavo.sites.printing.order import PrintWords
 
@@ -56,7 +57,7 @@ def _labels(words: msgspec.Struct) -> dict[str, str]:
     "texts",
     [
         pytest.param(_app(), id="the app"),
-        pytest.param(_labels(Labels()), id="published sites"),
+        pytest.param(_labels(FrameLabels()), id="published sites"),
         pytest.param(_labels(ENGLISH), id="API references"),
         pytest.param(_labels(PrintWords()), id="PDFs"),
     ],
@@ -87,51 +88,11 @@ DECODED = (
 )
 """The patterns that also fit long texts, in which the words of the others have their usual meanings."""
 
-CHECKED = (
-    "assistants/ask",
-    "assistants/conversations",
-    "assistants/models",
-    "assistants/translations",
-    "content/changes",
-    "content/comments",
-    "content/events",
-    "content/images",
-    "content/notifications",
-    "content/pages",
-    "content/references",
-    "content/search",
-    "content/uploads",
-    "delivery/agents",
-    "delivery/renderers",
-    "delivery/studio",
-    "delivery/visits",
-    "extensions/deliveries",
-    "extensions/integrations",
-    "extensions/webhooks",
-    "kit/db",
-    "kit/http",
-    "kit/net",
-    "kit/observability",
-    "kit/processes",
-    "kit/runtime",
-    "kit/scheduling",
-    "kit/secrets",
-    "kit/work",
-    "operations/admin",
-    "operations/developing",
-    "operations/migrations",
-    "organization/access",
-    "organization/directory",
-    "organization/identity",
-    "organization/invitations",
-    "organization/orgs",
-    "organization/portal",
-    "organization/spaces",
-    "sites/fonts",
-    "sites/insights",
-    "sites/openapi",
+_SOURCES = ROOT / "src/octavo"
+CHECKED = sorted(
+    {str(path.parent.relative_to(_SOURCES)) for path in _SOURCES.rglob("*.py") if path.name != "__init__.py"}
 )
-"""The packages whose error messages and docstrings are checked."""
+"""The packages whose error messages and docstrings are checked: all of them."""
 
 
 def _find_decoded(texts: dict[str, str]) -> dict[str, str]:
@@ -155,8 +116,7 @@ def _source_texts(path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("package", CHECKED)
 def test_errors_and_docstrings_are_plain_english(package: str) -> None:
-    paths = list((ROOT / "src/octavo" / package).rglob("*.py"))
-    assert paths
+    paths = list((_SOURCES / package).glob("*.py"))
     # Only modules that have one of the words at all are parsed: that takes most of the time.
     texts = {
         f"{place} in {path.parent.name}": text
@@ -167,6 +127,16 @@ def test_errors_and_docstrings_are_plain_english(package: str) -> None:
     assert _find_decoded(texts) == {}
 
 
+_RIDDLE = re.compile(
+    r"def (test_(?:who_\w+|\w*(?:whoever|somebody|nobody|everybody|anybody|_any_more)\w*))\("
+)
+
+
+def test_names_of_tests_say_what_is_asserted() -> None:
+    paths = (ROOT / "tests").rglob("test_*.py")
+    assert [name for path in paths for name in _RIDDLE.findall(path.read_text())] == []
+
+
 def test_descriptions_of_the_api_are_plain_english() -> None:
     meanings = tomllib.loads((ROOT / "src/octavo/operations/meanings.toml").read_text())
     texts = {"introduction": meanings["introduction"]}
@@ -175,3 +145,91 @@ def test_descriptions_of_the_api_are_plain_english() -> None:
         texts |= {f"{section}.{name}": text for name, text in meanings[section].items()}
     assert len(texts) > 1500
     assert _find_decoded(texts) == {}
+
+
+PROSE = (
+    *DECODED,
+    r"\b(who|whom|what|which|where)ever\b",
+    r"\bof ours\b",
+    r"\b(takes?|taken|took|puts?|gives?|given|gave) (it |them |all |this |that )?(off|out|away)\b",
+    r"\b(mends?|dissolves?|begins?|began|begun)\b",
+    r"\b(hand|hands|handed|bring|brings|brought|come|comes|came) in\b",
+    r"\bstands? (here|there|beside)\b",
+    r"\bmay (do|see|read|write|not)\b",
+    r"\bthat (is|are|was|were) (not )?(here|there)\b",
+    r"\b(rights|proved|sealed)\b",
+    r"\b(licence\w*|synchronis\w*|analys(e|ed|es|ing))\b",
+    r"\b(is|are|was|were) (gone|said)\b",
+    r"\b(shall|ought|besides|thereof)\b|\bfor good\b|\bhears? of\b",
+    r"\b(cannot|(do|does|did|is|are|was|were|has|have|could|will) not)\b",
+    r"(?-i:(?:^|(?<=[.!?] ))(What|Who) [^.?!:|]*\.(?= |$))",
+)
+"""The patterns for pages: the manual, the decisions, and what lies beside them."""
+
+CODE = re.compile(
+    r"(?ms)^( *)(`{3,})[^\n]*\n.*?^ *\2`* *$"
+    r"|<(pre|code|style)\b.*?</\3>|<[^>]*>|\]\([^)]*\)|`+[^`]*`+"
+    r"|\{%.*?%\}|\{\{.*?\}\}|https?://\S+|\$\$.*?\$\$"
+)
+"""Parts of a Markdown file that are no prose: code, markup, and the targets of links."""
+
+FILES = sorted(
+    [
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("decisions/*.md"),
+        *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md")),
+    ]
+)
+
+
+def _prose(path: Path) -> str:
+    return CODE.sub(lambda found: "\n" * found[0].count("\n"), path.read_text())
+
+
+def test_pages_are_plain_english() -> None:
+    odd = re.compile("|".join(f"(?:{pattern})" for pattern in PROSE), re.IGNORECASE | re.MULTILINE)
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {match[0]}"
+        for path in FILES
+        for number, line in enumerate(_prose(path).splitlines(), 1)
+        for match in odd.finditer(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Whoever comes to an old address is sent on.",
+        "The token is taken back.",
+        "What waits here is shown.",
+        "Roles are not inherited.",
+        "People may not see it any more.",
+    ],
+)
+def test_prose_in_the_old_idiom_is_found(text: str) -> None:
+    odd = re.compile("|".join(f"(?:{pattern})" for pattern in PROSE), re.IGNORECASE | re.MULTILINE)
+    assert odd.search(text)
+
+
+def test_changelog_is_short() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
+    assert len(lines) <= 120
+    assert [line for line in lines if len(line) > 160 or len(line.split()) > 26] == []
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.replace("`", "").lower()).replace(" ", "-")
+
+
+def test_index_lists_every_decision() -> None:
+    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", (ROOT / "decisions/README.md").read_text(), re.MULTILINE)
+    titles = [
+        (title, f"{path.name}#{_anchor(title)}")
+        for path in ROOT.glob("decisions/*.md")
+        if path.name != "README.md"
+        for title in re.findall(r"^## (.+)$", path.read_text(), re.MULTILINE)
+    ]
+    assert len(titles) > 500
+    assert sorted(listed) == sorted(titles)
+    assert len({title for title, _ in titles}) == len(titles)

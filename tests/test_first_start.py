@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from msgspec import structs
 
 from octavo.app import api_app
 from octavo.content.revisions.store import list_pages, main_state
@@ -19,12 +20,15 @@ from octavo.kit.context import Context
 from octavo.kit.http.edge import Edge
 from octavo.operations.admin import first_start as starting
 from octavo.operations.admin.credentials import sign_in_link
-from octavo.operations.admin.first_start import first_start, opening_address, update_manual
+from octavo.operations.admin.first_start import first_start, opening_address, token_for, update_manual
 from octavo.operations.admin.import_export import bring
 from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import is_operator
 from octavo.organization.access.tokens import hash_token
 from octavo.settings import load
 from world import CONTENT
+
+PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
@@ -84,8 +88,74 @@ def test_the_first_start_says_where_to_open_the_app(context: Context) -> None:
     assert opening_address(context) == f"{context.settings.url}/"
 
 
+def test_the_first_administrator_chooses_name_email_and_password(context: Context) -> None:
+    started = first_start(context)
+    assert started is not None
+    call = partial(_send, api_app(context), context.settings.url)
+    session = _sign_in_first(context, call)
+    assert call("GET", "/v1/user", token=session).json()["emailNeeded"] is True
+    wanted = {"displayName": "Ines Okafor", "email": "Ines@Example.org", "password": PASSWORD}
+    for wrong, problem in (
+        ({"email": None}, "email: is required"),
+        ({"password": "short"}, "password: must be"),
+        ({"password": "ines@example.org"}, "password: too easy to guess"),
+        ({"displayName": " "}, "displayName"),
+    ):
+        refused = call("PUT", "/v1/user/setup", {**wanted, **wrong}, token=session)
+        assert refused.status_code == 400 and problem in refused.text, refused.text
+    token_for(context, email="taken@example.org")
+    taken = call("PUT", "/v1/user/setup", {**wanted, "email": "taken@example.org"}, token=session)
+    assert taken.status_code == 409 and taken.json()["error"]["message"].startswith("email: another account")
+    # A token can't change how its owner signs in.
+    assert call("PUT", "/v1/user/setup", wanted, token=started.token).status_code == 403
+    assert call("PUT", "/v1/user/setup", wanted, token=session).status_code == 204
+    user = call("GET", "/v1/user", token=session).json()
+    assert (user["displayName"], user["email"]) == ("Ines Okafor", "ines@example.org")
+    assert user["operator"] is True and user["emailNeeded"] is False
+    people = call("GET", "/v1/installation/users", token=session).json()["items"]
+    assert {person["user"]["email"]: person["operator"] for person in people} == {
+        "ines@example.org": True,
+        "taken@example.org": False,
+    }
+    credentials = {"email": "ines@example.org", "password": PASSWORD}
+    assert call("POST", "/v1/sign-in", credentials).json()["status"] == "signed-in"
+    again = call("PUT", "/v1/user/setup", wanted, token=session)
+    assert again.status_code == 409 and "already set up" in again.text
+    assert opening_address(context) == f"{context.settings.url}/"
+
+
+def test_the_settings_name_the_email_of_the_first_administrator(context: Context) -> None:
+    context.settings = structs.replace(context.settings, admin_email="ines.okafor@example.org")
+    assert first_start(context) is not None
+    call = partial(_send, api_app(context), context.settings.url)
+    session = _sign_in_first(context, call)
+    assert call("GET", "/v1/user", token=session).json()["emailNeeded"] is False
+    wanted = {"displayName": "Ines", "password": PASSWORD}
+    other = call("PUT", "/v1/user/setup", {**wanted, "email": "other@example.org"}, token=session)
+    assert other.status_code == 400 and "OCTAVO_ADMIN_EMAIL" in other.text
+    assert call("PUT", "/v1/user/setup", wanted, token=session).status_code == 204
+    user = call("GET", "/v1/user", token=session).json()
+    assert (user["displayName"], user["email"], user["operator"]) == ("Ines", "ines.okafor@example.org", True)
+
+
+def test_only_the_settings_make_others_server_administrators(context: Context) -> None:
+    """The first administrator is one only as long as the settings name nobody."""
+    assert first_start(context) is not None
+    token_for(context, email="mei@example.org")
+
+    def operators() -> set[str]:
+        with context.db.read() as tx:
+            users = tx.all("SELECT id, email FROM users")
+            return {email for id, email in users if is_operator(tx, context.settings, id)}
+
+    assert operators() == {"admin@octavo.local"}
+    context.settings = structs.replace(context.settings, admin_email="mei@example.org")
+    assert operators() == {"mei@example.org"}
+
+
 def test_a_used_address_never_comes_back(context: Context) -> None:
-    """Also for somebody without a password whose sessions have ended: a start would print a working link into the log."""
+    """Also for somebody without a password whose sessions have ended: a start would print a working link into
+    the log."""
     assert first_start(context) is not None
     secret = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
     unused = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
@@ -118,11 +188,25 @@ def test_an_older_address_of_the_first_start_ends_with_the_first_sign_in(context
     assert call("/v1/sign-in/link/use", {"link": older}).status_code == 401
 
 
+def _sign_in_first(context: Context, call: Callable[..., httpx.Response]) -> str:
+    """The session that the printed URL starts."""
+    secret = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
+    return str(call("POST", "/v1/sign-in/link/use", {"link": secret}).json()["token"])
+
+
 def _post(app: Edge, url: str, path: str, body: dict[str, Any]) -> httpx.Response:
+    return _send(app, url, "POST", path, body)
+
+
+def _send(
+    app: Edge, url: str, method: str, path: str, body: dict[str, Any] | None = None, *, token: str = ""
+) -> httpx.Response:
+    headers = {"origin": url} | ({"authorization": f"Bearer {token}"} if token else {})
+
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(app.application)
         async with httpx.AsyncClient(transport=transport, base_url=url) as client:
-            return await client.post(path, json=body, headers={"origin": url})
+            return await client.request(method, path, json=body, headers=headers)
 
     return asyncio.run(ask())
 

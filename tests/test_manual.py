@@ -1,4 +1,5 @@
-"""The calls of the manual: what a page shows as a shell's commands is run in its order, as by somebody who copies it."""
+"""The calls of the manual: what a page shows as a shell's commands is run in its order, as by somebody who
+copies it."""
 
 from __future__ import annotations
 

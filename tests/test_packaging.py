@@ -18,7 +18,7 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.cli import main
+from octavo.cli.main import main
 from octavo.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -213,7 +213,12 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
     build = [str(ROOT / ".uv" / "bin" / "uv"), "build", "--wheel", "--python", sys.executable, str(source)]
     refused = subprocess.run(build, capture_output=True, text=True, check=False)
     assert refused.returncode and "Run `make setup` first" in refused.stderr
-    for path in ("studio/dist/index.html", "transfer/dist/asciidoc.js", "integrations/dist/slack.json"):
+    needed = (
+        "delivery/studio/dist/index.html",
+        "interchange/readers/dist/asciidoc.js",
+        "extensions/integrations/dist/slack.json",
+    )
+    for path in needed:
         built = source / "src" / "octavo" / path
         built.parent.mkdir()
         built.write_text("<!doctype html>")
@@ -223,9 +228,7 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
         [sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True, check=True
     ).stdout
     for path in (
-        "studio/dist/index.html",
-        "transfer/dist/asciidoc.js",
-        "integrations/dist/slack.json",
+        *needed,
         "manual/SUMMARY.md",
         "builtin_integrations",
         "migrations",

@@ -197,7 +197,7 @@ def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tm
 
 
 @pytest.mark.slow
-def test_whoever_goes_on_is_as_before(sqlite_world: World, tmp_path: Path) -> None:
+def test_reloaded_processes_behave_as_before(sqlite_world: World, tmp_path: Path) -> None:
     with _installed(sqlite_world, tmp_path) as (served, _, settings):
         first = served.workers()
 

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,15 @@ from test_clusters import Writer, until
 ROOT = Path(__file__).parents[1]
 MIGRATIONS = ("src/octavo/operations/migrations", "src/octavo/migrations")
 """Where they are, and where earlier versions have them."""
-BUILT = ("delivery/studio/dist", "interchange/transfer/dist", "extensions/integrations/dist")
+BUILT = ("delivery/studio/dist", "interchange/readers/dist", "extensions/integrations/dist")
+
+START = """#!{python}
+try:
+    from octavo.cli.main import main
+except ModuleNotFoundError:  # before the command was a package
+    from octavo.cli import main
+main()
+"""
 
 pytestmark = pytest.mark.slow
 
@@ -63,14 +72,17 @@ def test_two_versions_are_at_work_on_one_schema(tmp_path: Path, postgres_databas
     source = unpack(version_before(), tmp_path / "before")
     settings = {"OCTAVO_DATABASE_URL": url, "OCTAVO_FILES_URL": f"file://{tmp_path}/files"}
 
-    def start(name: str, **more: str) -> Served:
+    def start(name: str, **more: Any) -> Served:
         data = tmp_path / name
         data.mkdir()
         if (key := tmp_path / "old" / "secret-key").exists():
             (data / "secret-key").write_bytes(key.read_bytes())
         return Served(data, **settings, **more)
 
-    old = start("old", PYTHONPATH=str(source))
+    program = tmp_path / "octavo"
+    program.write_text(START.format(python=sys.executable))
+    program.chmod(0o755)
+    old = start("old", program=program, PYTHONPATH=str(source))
     new = None
     writers: list[Writer] = []
     try:

@@ -119,7 +119,7 @@ def secrets_made(world: World) -> dict[str, str]:
         row = get_site(tx, world.home["siteId"])
         key = OctKey.import_key(signing_key(world.context.signer, row))
         visitor = jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600}, key)
-        agreed = site_agents.Agreed(row.id, "pen", "https://pen.example/", "c", None, "p")
+        agreed = site_agents.SiteConsent(row.id, "pen", "https://pen.example/", "c", None, "p")
         made["visitor"] = visitor
         made["code"] = site_agents.connect_visitor(tx, world.context, row, agreed, visitor, False)
     made["signing"] = world.context.signer._secret.hex()
@@ -203,7 +203,8 @@ def test_an_installation_of_an_older_version_is_sealed_at_its_next_start(world: 
             secret=secret,
         )
         tx.run(
-            """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, created_by, created_at)
+            """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, \
+created_by, created_at)
                VALUES (:link, :link, :org, 'organization', :org, 'read', :by, 1)""",
             link=link,
             org=org,

@@ -25,7 +25,7 @@ from world import World
     ("number", "workers"),
     [(signal.SIGTERM, 2), (signal.SIGINT, 1), pytest.param(signal.SIGTERM, 1, marks=pytest.mark.slow)],
 )
-def test_it_answers_and_stops(sqlite_world: World, tmp_path: Path, workers: int, number: int) -> None:
+def test_the_server_answers_and_stops(sqlite_world: World, tmp_path: Path, workers: int, number: int) -> None:
     world = sqlite_world
     with serving(world.install(tmp_path / "data"), "--workers", str(workers)) as served:
         assert httpx.get(f"{served.url}/healthz").text == "ok\n"
@@ -74,7 +74,7 @@ def test_addresses_follow_the_ports(sqlite_world: World, tmp_path: Path) -> None
         assert answer["urls"]["location"].startswith(served.url)
 
 
-def test_it_says_addresses_that_can_be_opened(sqlite_world: World, tmp_path: Path) -> None:
+def test_the_server_prints_urls_that_can_be_opened(sqlite_world: World, tmp_path: Path) -> None:
     """A host with colons in it is in brackets there."""
     with closing(socket.socket(socket.AF_INET6)) as probe:
         try:
@@ -92,7 +92,7 @@ def test_it_says_addresses_that_can_be_opened(sqlite_world: World, tmp_path: Pat
 @pytest.mark.parametrize(
     "closed", [">&- 2>&-", *(pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "2>&-"))]
 )
-def test_it_runs_without_anywhere_to_write(sqlite_world: World, tmp_path: Path, closed: str) -> None:
+def test_the_server_runs_without_a_writable_folder(sqlite_world: World, tmp_path: Path, closed: str) -> None:
     shell = ("sh", "-c", f'exec "$@" {closed}', "sh")
     with serving(sqlite_world.install(tmp_path / "data"), through=shell) as served:
         assert httpx.get(f"{served.url}/healthz").text == "ok\n"

@@ -36,7 +36,10 @@ assert found[0] == {work}
         ),
         (
             "from octavo.core.document.markdown import parse_blocks, parse_inline",
-            "[(t.type, t.content) for t in parse_blocks('# a\\n\\n> - b\\n\\n---\\n', {}) + parse_inline('*a* `b`', {})]",
+            (
+                "[(t.type, t.content) for t in parse_blocks('# a\\n\\n> - b\\n\\n---\\n', {}) + "
+                "parse_inline('*a* `b`', {})]"
+            ),
         ),
         (
             "from octavo.core.highlighting import highlight",

@@ -1,5 +1,5 @@
-"""Traces over the whole: what a collector is told of requests, jobs, deliveries and what they ask elsewhere, and what it
-is never told."""
+"""Traces over the whole: what a collector is told of requests, jobs, deliveries and what they ask elsewhere,
+and what it is never told."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_proxies_that_begin_traces_are_continued(world, traced):
 
 
 @pytest.mark.sqlite_first
-def test_a_visit_is_a_span_with_its_path_unless_that_lets_somebody_in(world, tmp_path, traced):
+def test_a_visit_is_a_span_without_secret_paths(world, tmp_path, traced):
     (tmp_path / "README.md").write_text("# Home\n\nHello.\n")
     organization = world.home["organizationId"]
     site_url = bring(
@@ -212,7 +212,7 @@ def test_what_follows_from_a_request_links_to_it_and_webhooks_are_told(world, tr
     assert "baggage" not in headers and "tracestate" not in headers
 
 
-def test_without_traces_nobody_is_told_of_any_and_rows_have_none(world):
+def test_without_a_collector_no_traces_are_sent_or_stored(world):
     world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "One"})
     with world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM events WHERE trace IS NOT NULL") == 0

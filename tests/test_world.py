@@ -6,7 +6,7 @@ from world import CAST, NOBODY, STRANGER
 
 
 @pytest.mark.parametrize("who", CAST)
-def test_everybody_is_who_they_are(world, who):
+def test_each_person_of_the_world_has_their_role(world, who):
     answer = world.call(who, "GET", "/user")
     if who == NOBODY:
         assert answer.status_code == 401

@@ -39,7 +39,8 @@ _NOT_SOURCES = ("node_modules", "generated")
 
 
 def _sources() -> Iterable[Path]:
-    """What the app and the integrations that come along are made of. Types of the API are gone from what is built, so operations are not among it."""
+    """Return the source files of the app and of the built-in integrations. Types of the API are not
+    part of the build, so operations are not listed."""
     yield from sorted(
         path
         for path in WEB.rglob("*")
@@ -98,7 +99,7 @@ def _generate_look() -> None:
     from fontawesome_free_pack import get_icon
 
     from octavo.core.color import theme
-    from octavo.kit.icons import free_names
+    from octavo.core.icons import free_names
 
     _write(GENERATED / "colours.css", f"{theme().css()}\n")
     symbols, widths = "", {}
@@ -132,7 +133,8 @@ def _generate_nodes() -> None:
 
 
 def page_fields() -> str:
-    """Return the module with the labels of the fields of pages by their names in the API, and those that a form sets."""
+    """Return the module with the labels of the fields of pages by their names in the API, and those that a
+    form sets."""
     from typing import get_args
 
     from octavo.core.page_fields import FIELDS, FieldType, wire_name
@@ -174,7 +176,10 @@ def _generate_documents() -> None:
     _write(GENERATED / "documents.json", json.dumps(found))
 
 
-_GROUND = r"(?::root \{|\*,|body|h1|ul|img|a \{|button|summary|small|\.i\b|\.icon\b|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
+_GROUND = (
+    r"(?::root \{|\*,|body|h1|ul|img|a \{|button|summary|small|\.i\b|\.icon\b"
+    r"|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
+)
 _WHOLE = ("Icons", "Text", "What scrolls", "Code", "Hints", "Tables", "Images", "Updates", "Colours")
 _LINES = {"Ground": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +20,7 @@ from msgspec import Struct
 from octavo.content.events.presence import write_presence
 from octavo.content.live.saving import save_due
 from octavo.content.uploads.receiving import upload_route
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import write_authority
 from octavo.delivery.agents.mcp_routes import agent_routes
 from octavo.delivery.agents.site_oauth import SiteOAuth
@@ -62,7 +63,6 @@ from octavo.organization.portal.drawing import draw_home, draw_refusal, read_fil
 from octavo.organization.portal.policy import CONTENT_SECURITY_POLICY
 from octavo.settings import Settings, keep_addresses, load, split_address
 from octavo.sites.fonts.built_in import read_font
-from octavo.sites.insights.drawing import read_style
 from octavo.sites.insights.queueing import EventQueue
 
 log = logging.getLogger("octavo")
@@ -119,7 +119,7 @@ def _home(settings: Settings) -> Callable[[Request], Answer]:
     return answer
 
 
-def describe_api(settings: Settings) -> dict[str, Any]:
+def describe_api(settings: Settings) -> JsonObject:
     """Return the OpenAPI description of all operations. Call ``load_packages`` first."""
     return describe_operations(f"{settings.url}/v1", version("octavo"))
 
@@ -189,7 +189,7 @@ def api_app(
     def identify(call: Call) -> str | None:
         return authenticate(call, uses)
 
-    def description() -> dict[str, Any]:
+    def description() -> JsonObject:
         return describe_api(context.settings)
 
     others = [
@@ -207,7 +207,6 @@ def api_app(
         fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
         _ready(context),
         upload_route(context, uploads),
-        fixed("/charts.css", "charts", read_style, "text/css; charset=utf-8"),
         *(
             fixed(
                 file.path,
@@ -268,7 +267,7 @@ def take_short_turns() -> None:
 Role = Literal["api", "reader", "worker"]
 
 
-class Address(Struct, frozen=True):
+class ListenAddress(Struct, frozen=True):
     """Host and ports to listen on."""
 
     host: str
@@ -366,7 +365,7 @@ def serve(
     settings: Settings,
     *,
     roles: Sequence[Role],
-    address: Address,
+    address: ListenAddress,
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
@@ -463,7 +462,11 @@ async def _run(
 
 
 def _print_start(
-    settings: Settings, roles: Sequence[Role], address: Address, say: Callable[[str], None], context: Context
+    settings: Settings,
+    roles: Sequence[Role],
+    address: ListenAddress,
+    say: Callable[[str], None],
+    context: Context,
 ) -> None:
     """Print what to know and to do at a start."""
     keep_addresses(settings)

@@ -1,4 +1,4 @@
-"""Errors that callers are told about: one class per HTTP status or reason, one envelope on the wire."""
+"""Errors for callers: one class for each HTTP status or reason, in one format."""
 
 from __future__ import annotations
 

@@ -9,20 +9,29 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
 import msgspec
 from msgspec import Meta, Struct
 
-from octavo.core.url_parts import Address, escape_address, own_address, read_address
+from octavo.core.url_parts import UrlParts, escape_address, own_address, read_address
+from octavo.core.validation import describe_problem
 from octavo.errors import OctavoError
 
 PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
 """Prefix of variables that the test suite sets for itself."""
+UNCHOSEN_EMAIL = "admin@octavo.local"
+"""Email address of the first administrator until they choose one. No mail server can deliver to it."""
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
+_NOT_BLANK = r"\S"
+_ORIGINS = r"^(\*|(https?://[\w.:*-]+( https?://[\w.:*-]+)*)?)\Z"
+_EXPECTED = {
+    _NOT_BLANK: "contain at least one character other than spaces",
+    _ORIGINS: "be *, or origins such as https://example.com, separated by spaces",
+}
 _POSTGRESQL = ("postgresql", "postgres")
 _SEVERAL = re.compile(r"(postgres(?:ql)?://(?:[^/?#]*@)?)([^/?#@]+)([/?#].*)?", re.S)
 
@@ -97,17 +106,18 @@ class Settings(Struct, frozen=True, kw_only=True):
     )
     name: Annotated[
         str,
-        Meta(description="Name of this server on the sign-in page", pattern=r"\S", max_length=64),
+        Meta(description="Name of this server on the sign-in page", pattern=_NOT_BLANK, max_length=64),
     ] = "Octavo"
     admin_email: Annotated[
         str,
         Meta(
             description=(
                 "Email address of the first administrator, who is created on the first start; further server"
-                " administrators after commas"
+                " administrators after commas. Without it, the first administrator chooses an address in the"
+                " browser"
             )
         ),
-    ] = "admin@octavo.local"
+    ] = ""
     admin_token: Annotated[
         str,
         Meta(
@@ -351,10 +361,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description="Origins whose pages may embed sites in a frame, separated by spaces; * allows all, empty none",
-            pattern=r"^(\*|(https?://[\w.:*-]+( https?://[\w.:*-]+)*)?)\Z",
+            pattern=_ORIGINS,
         ),
     ] = "*"
-    log_format: Annotated[str, Meta(description="text or json", pattern=r"^(text|json)\Z")] = "text"
+    log_format: Annotated[Literal["text", "json"], Meta(description="text or json")] = "text"
 
     @property
     def data_folder(self) -> Path:
@@ -371,19 +381,20 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def first_admin(self) -> str:
         """Return the email address of the administrator who is created on the first start."""
-        return self.admin_email.partition(",")[0].strip()
+        return self.admin_email.partition(",")[0].strip() or UNCHOSEN_EMAIL
 
     @property
     def operators(self) -> frozenset[str]:
-        """Return the email addresses of the server administrators."""
+        """Return the email addresses of the server administrators. If there are none, the first administrator
+        administers the server."""
         return frozenset(filter(None, (part.strip().lower() for part in self.admin_email.split(","))))
 
     @property
-    def address(self) -> Address:
+    def address(self) -> UrlParts:
         return own_address(self.url)
 
     @property
-    def sites_address(self) -> Address:
+    def sites_address(self) -> UrlParts:
         return own_address(self.sites_url)
 
     @property
@@ -422,10 +433,10 @@ def _collector_secrets() -> Iterator[str]:
 
 
 def load(
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     config: Path | None = None,
     environ: Mapping[str, str] | None = None,
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, object] | None = None,
 ) -> Settings:
     """Load settings from defaults (``defaults`` before those of the fields), then the file, the environment,
     and ``overrides`` (None values are ignored).
@@ -453,8 +464,8 @@ def load(
     try:
         found = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        what, _, name = str(error).partition(" - at `$.")
-        raise SettingsError(f"{PREFIX}{name.rstrip('`').upper() or 'settings'}: {what}") from None
+        wrong = describe_problem(error, Settings, _EXPECTED)
+        raise SettingsError(f"{PREFIX}{wrong.field.upper()}: {wrong.text}") from None
     for problem in _problems(found):
         raise SettingsError(problem)
     return msgspec.structs.replace(
@@ -543,7 +554,7 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield f"{PREFIX}{name.upper()}: {error}"
 
 
-def _split(name: str, url: str) -> Address:
+def _split(name: str, url: str) -> UrlParts:
     try:
         return own_address(url)
     except ValueError as error:

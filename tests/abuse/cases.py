@@ -41,8 +41,8 @@ class Words:
 
 @dataclass
 class Draft:
-    """A request under construction. ``framing`` says how long its body is, ``length`` what would be right; ``lines`` are
-    its other headers."""
+    """A request under construction. ``framing`` says how long its body is, ``length`` what would be right;
+    ``lines`` are its other headers."""
 
     method: bytes
     target: bytes
@@ -339,7 +339,8 @@ class _Body:
 
 
 def make_case(seed: int, number: int, words: Words) -> Case:
-    """The case with a number. The first ones go through all framings with all bodies; manner and place are by chance."""
+    """The case with a number. The first ones go through all framings with all bodies; manner and place are by
+    chance."""
     chance = random.Random(f"{seed}-{number}")  # noqa: S311
     combinations = len(FRAMINGS) * len(BODIES)
     framing = list(FRAMINGS)[number % len(FRAMINGS)]

@@ -95,8 +95,8 @@ def _make_plain(head: bytes) -> bytes:
 
 
 def read_replies(received: bytes, methods: list[str], ended: bool) -> tuple[list[Reply], int]:
-    """The final answers among bytes, and how many ``100 Continue`` there are. ``methods``: those of the requests, as far
-    as they are known. Raise AssertionError for what is no answer."""
+    """The final answers among bytes, and how many ``100 Continue`` there are. ``methods``: those of the
+    requests, as far as they are known. Raise AssertionError for what is no answer."""
     replies: list[Reply] = []
     interim, left = 0, received
     while left:
@@ -135,8 +135,8 @@ def read_replies(received: bytes, methods: list[str], ended: bool) -> tuple[list
 def judge(
     sent: bytes, endless: bytes, received: bytes, ended: bool, *, marker: re.Pattern[bytes]
 ) -> list[str]:
-    """What is wrong with answers to bytes, of which ``endless`` was repeated at the end as often as it went; empty where
-    nothing is.
+    """What is wrong with answers to bytes, of which ``endless`` was repeated at the end as often as it went;
+    empty where nothing is.
 
     ``marker``: what names requests, in their targets and in the answers to them.
     """

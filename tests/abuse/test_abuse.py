@@ -17,8 +17,8 @@ _MEGABYTES = 50
 _WAIT = 0.25
 """How long another client may wait, in seconds of one processor."""
 _ATTEMPTS = 3
-"""A client that is late itself, on a busy machine, counts what the server did meanwhile: a server that makes others wait
-does so each time."""
+"""A client that is late itself, on a busy machine, counts what the server did meanwhile: a server that makes
+others wait does so each time."""
 
 
 def _abuse(subject: Subject, seed: int, numbers: range) -> None:
@@ -41,16 +41,16 @@ def _abuse(subject: Subject, seed: int, numbers: range) -> None:
     assert len(lines) <= len(numbers) and max(map(len, lines), default=0) < 4096, lines[:5]
 
 
-def test_whatever_arrives_is_answered_where_requests_begin(subject: Subject) -> None:
+def test_arbitrary_bytes_are_answered_where_requests_start(subject: Subject) -> None:
     _abuse(subject, _SEED, range(2000))
 
 
 @pytest.mark.slow
-def test_whatever_arrives_for_long_is_answered_where_requests_begin(subject: Subject) -> None:
+def test_long_streams_of_bytes_are_answered_where_requests_start(subject: Subject) -> None:
     _abuse(subject, secrets.randbelow(1 << 32), range(100_000))
 
 
-def test_floods_take_no_memory_and_make_nobody_wait(subject: Subject) -> None:
+def test_floods_take_no_memory_and_delay_no_one(subject: Subject) -> None:
     wrong = []
     for flood in make_floods(subject.words):
         subject.forget_peak()

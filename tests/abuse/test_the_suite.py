@@ -86,7 +86,10 @@ def test_the_first_cases_go_through_all_framings_with_all_bodies() -> None:
         (b"POST /1 HTTP/1.1\r\nUpgrade: x\r\nContent-Length: 18\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", ["/1"]),
         (b"POST /1 HTTP/1.1\r\nContent-Length: 1\r\n\r\nxGET /2 HTTP/1.1\r\n\r\n", ["/1", "/2"]),
         (
-            b"POST /1 HTTP/1.1\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\n\r\n",
+            (
+                b"POST /1 HTTP/1.1\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+                b"\r\nGET /2 HTTP/1.1\r\n\r\n"
+            ),
             ["/1", "/2"],
         ),
         (b"POST /1 HTTP/1.1\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", []),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from octavo.cli import main
+from octavo.cli.main import main
 from world import NOBODY, PASSWORD
 
 

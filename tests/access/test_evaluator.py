@@ -128,7 +128,7 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
 @pytest.mark.parametrize(
     "seed", [*range(10), *(pytest.param(n, marks=pytest.mark.slow) for n in range(10, 40))]
 )
-def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -> None:
+def test_lists_agree_with_the_table_of_all_people(database: Database, seed: int) -> None:
     chance = random.Random(seed)
     world = draw_world(chance.randrange, users=6, teams=4, collections=8, spaces=12)
     with database.write() as tx:

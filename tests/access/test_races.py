@@ -96,7 +96,7 @@ LEAVES_NO_WAY_BACK = {"endOtherSessions", "updatePasskey", "removePasskey", "con
 """What ends or renames something, or (SAML) asks in the transaction of its own."""
 
 
-def test_who_changes_how_they_sign_in_is_still_in_when_it_is_written() -> None:
+def test_sign_in_changes_require_a_live_session_at_commit() -> None:
     ways = {Can.CHANGE_SIGN_IN, Can.CREATE_TOKEN, Can.CONNECT_AGENT}
     asked = {
         one.id: "require_still_signed_in" in inspect.getsource(one.handler)

@@ -1,4 +1,4 @@
-"""The numbered scenarios of docs/access/rights.md, and the limits on sharing."""
+"""The numbered scenarios of docs/access/permissions.md, and the limits on sharing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from octavo.organization.access.members import upsert_member
 from world import World
 
-DOCS = Path(__file__).parents[2] / "docs" / "access" / "rights.md"
+DOCS = Path(__file__).parents[2] / "docs" / "access" / "permissions.md"
 
 
 class Scene:
@@ -236,7 +236,7 @@ def unchanged(world: World, who: str, method: str, path: str, body: Any, status:
 
 
 @pytest.mark.parametrize("template", PLACES)
-def test_nobody_gives_more_than_they_have(world: World, template: str) -> None:
+def test_no_one_grants_more_than_their_own_role(world: World, template: str) -> None:
     home, path = world.home, world.home.path(template)
     other = home["scimUserId"]
     for whom in ({"users": [other]}, {"users": [world.users["creator"]]}, {"teams": [home["teamId"]]}):
@@ -247,7 +247,7 @@ def test_nobody_gives_more_than_they_have(world: World, template: str) -> None:
 
 
 @pytest.mark.parametrize("template", PLACES)
-def test_nobody_takes_from_those_above(world: World, template: str) -> None:
+def test_no_one_removes_people_with_a_higher_role(world: World, template: str) -> None:
     home, path = world.home, world.home.path(template)
     other = home["scimUserId"]
     whom = {"users": [other], "teams": [home["teamId"]]}
@@ -258,7 +258,7 @@ def test_nobody_takes_from_those_above(world: World, template: str) -> None:
     unchanged(world, "creator", "POST", f"{path}/permissions", {"role": "read", **whom}, 403)
 
 
-def test_taking_back_lifts_nobody_above(scene: Scene) -> None:
+def test_revoking_raises_no_one_above_the_caller(scene: Scene) -> None:
     world, creator = scene.world, scene.world.users["creator"]
     # Their team would make them an administrator, but at the space they are limited to create.
     scene.grant_team(scene.around(), "admin")
@@ -270,7 +270,7 @@ def test_taking_back_lifts_nobody_above(scene: Scene) -> None:
     assert scene.why("creator")["type"] == "organization", creator
 
 
-def test_opening_or_moving_lifts_nobody_above(scene: Scene) -> None:
+def test_opening_or_moving_raises_no_one_above_the_caller(scene: Scene) -> None:
     world = scene.world
     scene.grant(scene.around(), "admin")
     scene.level(scene.at(), "create")
@@ -280,7 +280,7 @@ def test_opening_or_moving_lifts_nobody_above(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("template", PLACES)
-def test_whoever_closes_a_door_stays_in(world: World, template: str) -> None:
+def test_the_person_who_restricts_access_keeps_theirs(world: World, template: str) -> None:
     path = world.home.path(template)
     answer = world.call("creator", "PATCH", path, json={"defaultLevel": None})
     assert answer.status_code == 200, answer.text

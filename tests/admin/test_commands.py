@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 
 import pytest
 
-from octavo.cli import main
+from octavo.cli.main import main
 from octavo.kit.work import jobs
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
@@ -191,7 +192,7 @@ def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
     assert "Nothing was imported" in shown
 
 
-def test_a_sign_in_link_is_for_somebody_who_may_sign_in(octavo: Shell) -> None:
+def test_sign_in_links_are_only_for_people_who_can_sign_in(octavo: Shell) -> None:
     code, out, _ = octavo("session", "link", "--email", "Reader@example.org")
     assert code == 0 and "/sign-in?link=" in out
     shown = json.loads(octavo("session", "link", "--email", "reader@example.org", "--json")[1])
@@ -212,3 +213,23 @@ def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
     shown = octavo("integrations", "offer", "home-notes", "--stop", "--json")[1]
     assert json.loads(shown) == {"integration": "home-notes", "offered": False}
     assert octavo("integrations", "offer", "nothing")[0] == 1
+
+
+def test_a_token_is_printed_as_json_if_asked_for(octavo: Shell) -> None:
+    code, out, _ = octavo("token", "create", "--email", "reader@example.org", "--create", "--json")
+    assert code == 0 and list(json.loads(out)) == ["token"]
+
+
+def test_what_a_terminal_cannot_show_is_escaped(octavo: Shell, tmp_path) -> None:
+    """File names that are not Unicode, and letters that the encoding of the output lacks."""
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "README.md").write_text("# Home\n")
+    source, data = str(tmp_path / "source"), str(octavo.data)
+    done = run_command("import", source, "--title", "Café", "--org", "home", "--quiet", "--data", data)
+    assert done.returncode == 0, done.stderr
+    for name, shown in (("caf\xe9", "caf\\xe9"), (os.fsdecode(b"caf\xe9"), "caf\\udce9")):
+        for more in ((), ("--json",)):
+            out = str(tmp_path / name)
+            done = run_command("export", "Café", out, *more, "--data", data, PYTHONIOENCODING="ascii")
+            assert done.returncode == 0, done.stderr
+            assert json.loads(done.stdout)["files"] if more else f"to {tmp_path / shown}" in done.stdout

@@ -533,5 +533,8 @@ def test_messages_name_the_file_and_the_line(archive: Archive, tmp_path: Path) -
     with pytest.raises(BadRequest) as refused:
         import_organization(context, archive.folder)
     close_context(context)
-    wanted = rf".*rows/page_versions\.jsonl:3: page_versions\.branch_id: '{FOREIGN}' is not among the branches of this archive"
+    wanted = (
+        rf".*rows/page_versions\.jsonl:3: page_versions\.branch_id: '{FOREIGN}' is not among the "
+        rf"branches of this archive"
+    )
     assert re.fullmatch(wanted, refused.value.message)

@@ -14,7 +14,7 @@ from octavo.settings import Settings
 from settled import until
 
 
-def test_processes_that_run_are_counted_whoever_started_them(postgres_databases: Any) -> None:
+def test_running_processes_are_counted_regardless_of_who_started_them(postgres_databases: Any) -> None:
     url = postgres_databases.create("counted")
     settings = Settings(database_url=url, workers=2, database_connections=5)
     with ExitStack() as stack:
@@ -32,7 +32,8 @@ def test_processes_that_run_are_counted_whoever_started_them(postgres_databases:
         assert "2 x 5 of " in said or "processes may use " in said
         with psycopg.connect(url) as server:
             (given,) = server.execute(
-                "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+                "SELECT current_setting('max_connections')::int - "
+                "current_setting('superuser_reserved_connections')::int"
             ).fetchone() or (0,)
         most = given // 2
         for _ in range(3):

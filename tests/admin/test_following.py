@@ -121,7 +121,9 @@ def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -
         restore_followed(on_postgresql, place)
 
 
-def test_who_comes_back_goes_on_where_the_log_still_has_the_end(source: Context, tmp_path: Path) -> None:
+def test_a_returning_follower_continues_where_the_log_still_has_the_end(
+    source: Context, tmp_path: Path
+) -> None:
     place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))

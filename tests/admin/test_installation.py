@@ -17,7 +17,7 @@ def operate(world: World, who: str = "admin", path: str = "") -> int:
     return world.call(who, "GET", f"/installation{path}", headers=world.session(who)).status_code
 
 
-def test_it_is_for_sessions_of_those_whom_the_settings_name(world: World) -> None:
+def test_server_administration_is_for_sessions_of_listed_administrators(world: World) -> None:
     assert operate(world) == 200
     assert world.call("admin", "GET", "/installation").status_code == 403, "a token, whatever its scopes"
     for who in ("creator", "stranger"):

@@ -358,7 +358,7 @@ def test_an_agent_does_not_outlive_what_its_person_had(world, connecting, end):
         assert connecting.exchange(code).status_code == 400
 
 
-def test_programs_that_nobody_works_with_are_forgotten(world, connecting, clock, monkeypatch):
+def test_unused_apps_are_forgotten(world, connecting, clock, monkeypatch):
     kept = connecting.client
     connecting.token()
     monkeypatch.setattr(store, "MAX_CLIENTS", 2)
@@ -381,7 +381,7 @@ def test_programs_that_nobody_works_with_are_forgotten(world, connecting, clock,
         assert store.find_client(tx, kept) is None
 
 
-def test_a_message_of_nobody_is_not_read_and_each_is_counted(world, connecting, monkeypatch):
+def test_anonymous_messages_are_counted_but_not_read(world, connecting, monkeypatch):
     long = b"x" * (2 * 1024 * 1024 + 1)
     for headers in ({}, {"authorization": "Bearer oca_unknown"}):
         answer = connecting.raw("POST", f"/mcp/{connecting.org}", content=long, headers=headers)
@@ -455,7 +455,7 @@ def test_only_a_person_in_a_fresh_session_connects_agents(world, connecting):
         assert world.call("editor", "POST", "/user/agents", json=body, headers=headers).status_code == 403
 
 
-def test_who_does_not_agree_goes_back_with_nothing(connecting):
+def test_declined_consent_redirects_without_a_code(connecting):
     page = unescape(connecting.authorize().text)
     (refusal,) = [link for link in page.split('"') if "access_denied" in link]
     told = parse_qs(urlsplit(refusal).query)

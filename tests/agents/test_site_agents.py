@@ -357,7 +357,7 @@ ENDS: dict[str, Callable[[Site], Any]] = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_it_ends_with_the_right_of_its_visitor(site: Site, end: str) -> None:
+def test_access_ends_with_that_of_the_visitor(site: Site, end: str) -> None:
     site.sign_in()
     granted = site.connect()
     # Kept answers included.
@@ -398,7 +398,7 @@ def test_a_member_connects_an_agent_by_a_preview(site: Site, clock: SetClock) ->
         {"state": "s" * 2001},
     ],
 )
-def test_nobody_is_sent_to_an_address_that_is_not_registered(site: Site, changed: dict[str, Any]) -> None:
+def test_no_redirect_to_an_unregistered_url(site: Site, changed: dict[str, Any]) -> None:
     site.sign_in()
     answer = site.authorize(**{"client_id": site.register(), **changed})
     assert answer.status_code == 400 and "location" not in answer.headers

@@ -127,7 +127,7 @@ def test_a_scope_is_kept_to(asking: Asking) -> None:
     assert asking.events("POST", "ask", json=body)[-1]["answer"]["sources"]
 
 
-def test_a_conversation_goes_on_and_is_for_whoever_had_it(asking: Asking, clock: SetClock) -> None:
+def test_a_conversation_continues_for_its_own_visitor_only(asking: Asking, clock: SetClock) -> None:
     visitor = asking.visitor()
     body = {"input": [{"role": "user", "content": QUESTION}]}
     start, document, *_, finish = asking.events("POST", "ai/response", visitor, json=body)

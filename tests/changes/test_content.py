@@ -308,7 +308,7 @@ def test_direct_edits_of_main(space):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("who", ["reader", "commenter"])
-def test_who_may_not_edit(space, who):
+def test_readers_and_commenters_cannot_edit(space, who):
     change = space.create()
     assert space.try_edit(change, insert("# X\n"), who=who).status_code == 403
 

@@ -123,7 +123,7 @@ def test_fifty_writers_on_fifty_pages(space):
         assert check_derived(tx, space.id, app_hosts(space.world.context.settings.url)) == []
 
 
-def test_who_never_gets_a_turn_is_told_when_to_try_again(space, monkeypatch):
+def test_starved_requests_are_told_when_to_retry(space, monkeypatch):
     monkeypatch.setattr(saving, "TURN_SECONDS", 0.2)
     number = iter(range(1000))
 

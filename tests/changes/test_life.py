@@ -65,7 +65,7 @@ def review(space, who, change, status="approved"):
     return space.world.call(who, "POST", path, json={"status": status})
 
 
-def test_nobody_approves_what_they_wrote(space):
+def test_authors_cannot_approve_their_own_changes(space):
     """An empty change request of another person is edited, approved, and merged by one person."""
     world = space.world
     change = space.create("editor")
@@ -369,7 +369,7 @@ def test_rules_are_tried_without_being_saved(space):
 
 
 @pytest.mark.sqlite_first
-def test_who_loses_the_right_while_a_merge_waits_does_not_merge(space, monkeypatch):
+def test_losing_permission_while_a_merge_waits_stops_it(space, monkeypatch):
     """Permission is checked again when the merge is written: up to ten seconds of retries lie between the
     request and the write."""
     world = space.world

@@ -65,7 +65,10 @@ def test_both_sides_change_different_things(space):
         "> First.\n>\n> Second.\n",
         "* First.\n\n  Second.\n* Third.\n",
         '{% tabs %}\n{% tab title="T" %}\n1. First.\n2. Second.\n{% endtab %}\n{% endtabs %}\n',
-        "{% stepper %}\n{% step %}\n> First.\n{% endstep %}\n\n{% step %}\n* Second.\n{% endstep %}\n{% endstepper %}\n",
+        (
+            "{% stepper %}\n{% step %}\n> First.\n{% endstep %}\n\n{% step %}\n* Second.\n"
+            "{% endstep %}\n{% endstepper %}\n"
+        ),
         "| First. | Second. |\n| ------ | ------- |\n| a      | b       |\n",
         "<table><tbody><tr><td><ul><li>First.</li><li>Second.</li></ul></td></tr></tbody></table>\n",
     ],
@@ -99,7 +102,7 @@ def test_a_conflict_in_a_quote_is_resolved_in_the_quote(space, choice, words):
 
 
 @pytest.mark.sqlite_first
-def test_a_file_that_came_and_went_is_in_nobodys_way(space):
+def test_an_added_and_deleted_file_does_not_block_a_merge(space):
     change = space.create()
     file = {"name": "a.txt", "base64": "YQ==", "contentType": "text/plain"}
     space.edit(change, insert("# New\n"), {"operation": "insert_files", "files": [file]})

@@ -92,7 +92,7 @@ def test_what_saves_changed_is_shown_and_undone_together(space):
     assert space.text("A", undone["id"]) == before
 
 
-def test_somebody_else_a_pause_and_an_edit_without_a_base_begin_anew(space, monkeypatch):
+def test_another_person_a_pause_or_a_missing_base_start_a_new_revision(space, monkeypatch):
     base = save(space, begun(space), "One")
     base = save(space, base, "Two", who="admin")
     base = save(space, base, "Three")

@@ -60,7 +60,9 @@ def test_a_comment_on_every_node_stays(space: Space, monkeypatch: pytest.MonkeyP
     assert [n["key"] for n in nodes_of(space.page("A", format="document")["document"])] == keys_before
 
 
-def test_it_stays_through_edits_before_and_after(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comment_stays_through_edits_before_and_after(
+    space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
     comments = comment_everywhere(space)
     run_jobs(space.world)
     text = space.text("A")
@@ -75,7 +77,7 @@ def test_it_stays_through_edits_before_and_after(space: Space, monkeypatch: pyte
     assert not any(target.get("gone") for target in targets(space, comments))
 
 
-def test_it_stays_in_a_change_request_and_after_its_merge(
+def test_a_comment_stays_in_a_change_request_and_after_its_merge(
     space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change = space.create()

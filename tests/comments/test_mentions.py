@@ -60,7 +60,7 @@ def test_an_event_tells_only_whom_an_edit_adds(talk):
     assert talk.events()[-1][1]["mentioned_users"] == [users["reader"]]
 
 
-def test_nobody_who_does_not_see_the_space(talk):
+def test_people_without_access_to_the_space_are_not_mentioned(talk):
     world = talk.world
     comment = talk.post()["id"]
     with world.context.db.write() as tx:
@@ -112,7 +112,7 @@ def test_nobody_who_does_not_see_the_space(talk):
     assert talk.events()[-1][1]["mentioned_teams"] == [teams["seeing"]]
 
 
-def test_who_was_mentioned_and_left_may_stay_mentioned(talk):
+def test_mentions_of_former_members_can_stay(talk):
     world = talk.world
     with world.context.db.write() as tx:
         leaver = insert_user(tx, "leaver@example.org", "Leaver", verified=True).id

@@ -91,7 +91,7 @@ def test_one_press_takes_it_in_and_another_out(talk: Suggesting) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_it_survives_edits_around_it_and_says_when_it_does_not(talk: Suggesting) -> None:
+def test_a_suggestion_survives_edits_around_it_or_is_outdated(talk: Suggesting) -> None:
     whole = talk.suggest(1, "Two other words.")["id"]
     gone = talk.suggest(0, "")["id"]
     items = talk.suggest(2, "* an item\n* one suggested")["id"]

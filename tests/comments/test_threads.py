@@ -50,7 +50,7 @@ def reader():
 
 
 @pytest.mark.sqlite_first
-def test_who_may_do_what(talk):
+def test_permissions_on_comments_by_role(talk):
     mine = talk.post(who="commenter")
     assert mine["permissions"] == {"view": True, "edit": True, "reply": True, "delete": True}
     theirs = talk.post(who="admin")

@@ -40,7 +40,8 @@ def _prepared(world: World, operation: Operation) -> Sample:
 
 
 def test_every_delete_is_a_deletion() -> None:
-    """But for those of SCIM, where RFC 7644 has 404 for what is not there, one that ends a mode, and one's own account."""
+    """But for those of SCIM, where RFC 7644 has 404 for what is not there, one that ends a mode, and one's
+    own account."""
     others = {o.id for o in TABLE.values() if o.method == "DELETE"} - {o.id for o in DELETIONS}
     assert others == {
         "deleteScimUser",
@@ -70,7 +71,7 @@ def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
-def test_keys_that_nobody_reads(world: World, operation: Operation) -> None:
+def test_unknown_keys_are_refused_or_named(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     given = sample.body_for(world.home)
     if isinstance(given, list):

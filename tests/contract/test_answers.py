@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from octavo.kit.http.operation import TABLE, Deletion, Operation
+from octavo.kit.http.operation import PUBLIC_API, TABLE, Deletion, Operation
 from octavo.operations.installation import load_packages
 from tools import PublicApi
 from world import World
@@ -61,6 +61,7 @@ def test_what_is_own_is_not_in_the_public_description(public_api: PublicApi) -> 
     own = {o.id for o in TABLE.values() if o.extension} | set(NOT_DESCRIBED)
     assert own <= set(TABLE)
     assert not own & set(public_api.operations)
+    assert set(TABLE) >= PUBLIC_API
 
 
 @pytest.mark.sqlite_first

@@ -1,4 +1,5 @@
-"""What operations read and write beyond their area is declared, and asked of tokens: one for Git is none for content."""
+"""What operations read and write beyond their area is declared, and asked of tokens: one for Git is none for
+content."""
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ def test_every_operation_that_has_others_act_says_what_is_beyond_its_area() -> N
 
 
 @pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
-def test_whoever_looks_into_content_asks_for_its_scope(
+def test_operations_that_read_content_require_its_scope(
     sqlite_world: World, operation: Operation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But for sites, which show whether their spaces have pages."""

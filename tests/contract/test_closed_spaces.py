@@ -41,8 +41,8 @@ OF_THE_SPACE = {
 
 
 class Closed:
-    """An organization with a space that is closed to who manages the site and the collection it is in. ``synced``: which
-    of the two is synced with a repository by an administrator."""
+    """An organization with a space that is closed to who manages the site and the collection it is in.
+    ``synced``: which of the two is synced with a repository by an administrator."""
 
     def __init__(self, world: World, folder: Path, synced: str) -> None:
         self.world, self.place = world, world.home
@@ -189,7 +189,7 @@ def changed_by_each(closed: Closed, operations: list[Operation]) -> Iterator[tup
             number += 1
 
 
-def test_who_may_not_see_a_space_neither_learns_of_it_nor_changes_it(closed: Closed) -> None:
+def test_closed_spaces_are_neither_shown_nor_changed(closed: Closed) -> None:
     wrong = []
     assert closed.world.call(WHO, "GET", f"/spaces/{closed.space}").status_code == 404
     search = closed.place.path("/orgs/{organizationId}/search")
@@ -202,7 +202,7 @@ def test_who_may_not_see_a_space_neither_learns_of_it_nor_changes_it(closed: Clo
     assert not wrong, "\n".join(wrong)
 
 
-def test_who_only_reads_a_space_changes_nothing_but_where_the_site_shows_it(closed: Closed) -> None:
+def test_readers_of_a_space_change_nothing_but_its_place_on_the_site(closed: Closed) -> None:
     body = {"role": "read", "users": [closed.world.users[WHO]]}
     closed.world.post("admin", f"/spaces/{closed.space}/permissions", body)
     closed.close()

@@ -12,6 +12,7 @@ import pytest
 
 from octavo.kit.http.description import component_name
 from octavo.kit.http.operation import TABLE
+from octavo.kit.texts import EXPECTED
 from octavo.operations.installation import load_packages
 from octavo.operations.meanings import describe_operations, load_meanings
 from world import URL, World
@@ -38,7 +39,7 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.sqlite_first
-def test_it_is_at_both_addresses(world: World) -> None:
+def test_the_description_is_served_at_both_urls(world: World) -> None:
     found = [world.call("nobody", "GET", f"{URL}{path}") for path in ("/openapi.json", "/v1/openapi.json")]
     assert found[0].content == found[1].content
     assert found[0].json()["openapi"].startswith("3.1")
@@ -133,6 +134,14 @@ def test_patterns_are_those_of_json_schema(description: dict[str, Any]) -> None:
     assert not [pattern for pattern in patterns if "\\" in _ESCAPED.sub("", pattern)]
     # The whole text, as it is checked.
     assert not [pattern for pattern in patterns if pattern.startswith("^") != pattern.endswith("$")]
+
+
+def test_errors_say_in_words_what_a_pattern_expects(description: dict[str, Any]) -> None:
+    """A regular expression in a message helps nobody who is not an engineer."""
+    patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
+    told = {pattern.replace(r"\Z", "$") for pattern in EXPECTED}
+    # Those of published schemas describe answers, or are checked by code with words of its own.
+    assert patterns <= told, "use octavo.kit.texts.pattern for each"
 
 
 def test_no_url_may_have_control_characters(description: dict[str, Any]) -> None:

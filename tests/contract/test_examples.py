@@ -32,7 +32,10 @@ Place = tuple[str, ...]
 FILE = Path(octavo.__file__).parent / "operations" / "examples.json"
 _ITEMS, _LETTERS = 2, 400
 _SECRET = re.compile(
-    r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]+|[A-Za-z0-9]+\.eyJ[A-Za-z0-9_.-]+|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*",
+    (
+        r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]+|[A-Za-z0-9]+\.eyJ[A-Za-z0-9_.-]+"
+        r"|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*"
+    ),
     re.S,
 )
 
@@ -54,8 +57,8 @@ def _refers(value: Any) -> bool:
 
 
 def _shortened(value: Any, depth: int = 0) -> Any:
-    """The first items of each list, no long texts, no secrets, and of descriptions of APIs no part with references: what
-    makes clients of ours would follow them."""
+    """The first items of each list, no long texts, no secrets, and of descriptions of APIs no part with
+    references: what makes clients of ours would follow them."""
     if isinstance(value, list):
         return [_shortened(item, depth + 1) for item in value[:_ITEMS]]
     if isinstance(value, dict):

@@ -158,7 +158,7 @@ def test_nothing_fails(world: World, operation: Operation) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", LISTS, ids=lambda operation: operation.id)
-def test_cursors_that_nobody_made(world: World, operation: Operation) -> None:
+def test_invented_cursors_are_refused(world: World, operation: Operation) -> None:
     sample = sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)

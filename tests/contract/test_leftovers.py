@@ -1,5 +1,5 @@
-"""Nothing of a request that was answered refers to itself in a circle: it would stay, with the answer, until the collector
-of circular garbage comes by, which a server that answers much lets wait."""
+"""Nothing of a request that was answered refers to itself in a circle: it would stay, with the answer, until
+the collector of circular garbage comes by, which a server that answers much lets wait."""
 
 from __future__ import annotations
 

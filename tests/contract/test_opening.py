@@ -214,7 +214,7 @@ def _bodies(closed: Closed, operation: Operation) -> list[Any]:
     return [given, *alone, *_more().get(operation.id, [])]
 
 
-def test_nobody_opens_a_site_further_by_any_operation(closed: Closed) -> None:
+def test_no_operation_widens_the_audience_of_a_site_without_permission(closed: Closed) -> None:
     wrong = []
     as_made = before, _ = closed.facts(), closed.keys()
     assert ("sees", "", "None") not in before
@@ -247,7 +247,7 @@ def test_nobody_opens_a_site_further_by_any_operation(closed: Closed) -> None:
 
 
 @pytest.mark.parametrize("closed", ["visitor-auth"], indirect=True)
-def test_who_may_not_open_a_site_has_no_script_configure_itself_there(closed: Closed) -> None:
+def test_scripts_cannot_configure_themselves_on_sites_the_caller_cannot_open(closed: Closed) -> None:
     """What is pressed on the form of a configuration, a script does with rights of its own."""
     world, place = closed.world, closed.place
     context = {"type": "configuration_site", "theme": "light", "siteId": place["siteId"]}

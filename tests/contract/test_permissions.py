@@ -106,7 +106,7 @@ OPERATIONS = pytest.mark.parametrize("operation", TABLE.values(), ids=lambda ope
 
 @pytest.mark.sqlite_first
 @OPERATIONS
-def test_everybody_gets_what_their_role_allows(world: World, operation: Operation) -> None:
+def test_each_role_gets_the_status_that_it_allows(world: World, operation: Operation) -> None:
     require_allowed(world, operation, CAST)
 
 
@@ -145,7 +145,7 @@ def test_every_sample_is_of_an_operation() -> None:
     assert set(SAMPLES) <= set(TABLE)
 
 
-def test_what_is_told_elsewhere_is_about_nobody_s_role_and_told() -> None:
+def test_operations_tested_elsewhere_have_a_test_and_depend_on_no_role() -> None:
     for operation_id, elsewhere in TOLD_ELSEWHERE.items():
         assert TABLE[operation_id].needs in (PUBLIC, Can.SIGN_IN, Can.OWN_ACCOUNT, Can.CHANGE_SIGN_IN)
         path, _, test = elsewhere.test.partition("::")

@@ -311,7 +311,7 @@ def _keys(world: World) -> dict[str, str]:
     return found
 
 
-def test_who_only_reads_is_told_no_key(sqlite_world: World) -> None:
+def test_readers_never_receive_keys(sqlite_world: World) -> None:
     """By a token with any one scope that reads, and by one that reads everything, of an administrator. Content is read
     with the scope for it, also through links and previews."""
     world = sqlite_world

@@ -1,4 +1,5 @@
-"""Titles that bodies give are refused alike where they are blank, or where nothing but spaces makes them long enough."""
+"""Titles that bodies give are refused alike where they are blank, or where nothing but spaces makes them long
+enough."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_every_value_that_means_nothing_is_reported() -> None:
     assert (group.path, group.default) == (None, False)
 
 
-def test_a_condition_that_is_none_hides_from_everybody() -> None:
+def test_an_invalid_condition_hides_from_all_visitors() -> None:
     config = of(
         "{type: section, key: a, title: AA, condition: 'visitor.claims.'}",
         "{type: section, key: b, title: BB, condition: true}",
@@ -205,7 +205,7 @@ _VALUES = st.recursive(
 
 @settings(deadline=None)
 @given(_VALUES)
-def test_whatever_is_read_is_a_structure(value: Any) -> None:
+def test_any_readable_file_is_a_structure(value: Any) -> None:
     config = read(write_yaml({"site": {"title": "Docs", "structure": value}}))
     again = read(write_docs(DocsConfig(title="Docs", structure=config.structure)))
     assert outline(again.structure) == outline(config.structure) and not again.problems

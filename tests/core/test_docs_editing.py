@@ -158,7 +158,10 @@ def test_entries_come_and_go() -> None:
 
 
 def test_a_space_that_is_a_section_stays_one_until_it_is_more() -> None:
-    text = "site:\n  structure:\n    # home\n    - {key: home, title: Home, path: /, content: {directory: .}} # here\n    - {type: section, key: s, title: Sec}\n"
+    text = (
+        "site:\n  structure:\n    # home\n    - {key: home, title: Home, path: /, content: {directory: "
+        ".}} # here\n    - {type: section, key: s, title: Sec}\n"
+    )
     config = read(text)
     config.structure.reverse()
     assert "    # home\n    - {key: home, title: Home, path: /, content: {directory: .}} # here\n" in edit(
@@ -196,7 +199,7 @@ def test_any_text_becomes_what_the_structure_is(text: str) -> None:
     assert edit_docs(found, config, max_depth=3, languages=()) == found
 
 
-def test_a_language_that_nobody_wrote_stays_unwritten() -> None:
+def test_an_unset_language_stays_unset() -> None:
     config = read(TEXT)
     entry(config, "start-en").language = "en"
     assert edit_docs(TEXT, config, max_depth=3, languages=("en", "de")) == TEXT
@@ -207,7 +210,7 @@ def test_a_language_that_nobody_wrote_stays_unwritten() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_is_changed_the_comments_stay(seed: int) -> None:
+def test_comments_stay_through_any_change(seed: int) -> None:
     """Every change in place says what the structure says; no comment is lost but with the entry that it stands at."""
     chance, text = random.Random(seed), TEXT
     for number in range(12):

@@ -40,10 +40,12 @@ def test_a_plan():
         **{
             ".gitbook.yaml": "redirects:\n  old: a.md\n",
             "SUMMARY.md": (
-                "# T\n* [Home](README.md)\n* [Short](a.md)\n## Guides <a href='' id=\"g\"></a>\n* [One](guides/one.md)\n"
+                "# T\n* [Home](README.md)\n* [Short](a.md)\n## Guides <a href='' id=\"g\"></a>\n"
+                "* [One](guides/one.md)\n"
                 '  * [Two](guides/two/README.md "Link")\n* [One again](guides/one.md#x)\n* [Site](https://e.org)\n'
                 "* [Gone](guides/gone.md)\n* Words\n* [Data](data.json)\n* [Case](GUIDES/Three.md)\n"
-                "* ```yaml\n  type: builtin:openapi\n  dependencies: {spec: {ref: {kind: openapi, spec: pets-v2}}}\n  ```\n"
+                "* ```yaml\n  type: builtin:openapi\n"
+                "  dependencies: {spec: {ref: {kind: openapi, spec: pets-v2}}}\n  ```\n"
             ),
             "README.md": "# Welcome\n",
             "a.md": "---\nicon: x\n---\n\n# A long *title*\n\nText",

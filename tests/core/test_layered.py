@@ -13,7 +13,7 @@ changes = st.dictionaries(st.integers(0, 8), st.none() | st.integers(0, 3), max_
 @given(
     st.dictionaries(st.integers(0, 8), st.integers(0, 3)), st.lists(changes, max_size=6), st.integers(0, 5)
 )
-def test_it_is_as_a_dictionary(first, all_changes, most):
+def test_a_layered_mapping_behaves_like_a_dictionary(first, all_changes, most):
     before, layered_mapping._MOST = layered_mapping._MOST, most
     try:
         plain, found = dict(first), Layered(first)

@@ -24,7 +24,7 @@ def test_both_forms_are_read(made):
     assert decompress(for_urls.replace("+", " "), 1000) == text
 
 
-def test_it_is_never_longer_than_allowed():
+def test_the_output_is_never_longer_than_allowed():
     with pytest.raises(ValueError, match="longer"):
         decompress(MADE[2][1], 5)
 

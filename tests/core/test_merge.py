@@ -8,8 +8,17 @@ from msgspec.structs import replace
 
 from merge_cases import Case, Library, StateTree, variable
 from octavo.content.revisions.store import Item
-from octavo.core.merge import Conflict, Edited, Tree, Versions, changes_from, merge, resolve, resolve_field
-from octavo.core.page_fields import Cover, Layout
+from octavo.core.merge import (
+    EditedValue,
+    MergeConflict,
+    Tree,
+    Versions,
+    changes_from,
+    merge,
+    resolve,
+    resolve_field,
+)
+from octavo.core.page_fields import Cover, LayoutOptions
 from octavo.core.pages import Page, rank_between
 
 A = Page(id="a", rank="V", slug="a", title="A")
@@ -61,21 +70,23 @@ def test_a_field_changed_twice_is_a_conflict_and_keeps_ours():
     assert (conflict.kind, conflict.field) == ("field", "title")
     assert (conflict.base, conflict.ours, conflict.theirs) == ("A", "One", "Two")
     assert resolve_field(result.pages["a"], conflict, "theirs").title == "Two"
-    assert resolve_field(result.pages["a"], conflict, Edited("Both")).title == "Both"
+    assert resolve_field(result.pages["a"], conflict, EditedValue("Both")).title == "Both"
     with pytest.raises(msgspec.ValidationError):
-        resolve_field(result.pages["a"], conflict, Edited(7))
+        resolve_field(result.pages["a"], conflict, EditedValue(7))
 
 
 def test_tags_variables_and_layout_merge_by_element():
-    base = replace(A, tags=("x", "y"), variables={"k": "1", "m": "1"}, layout=Layout(width="wide"))
+    base = replace(A, tags=("x", "y"), variables={"k": "1", "m": "1"}, layout=LayoutOptions(width="wide"))
     ours = replace(
-        A, tags=("y", "new"), variables={"k": "2", "m": "1"}, layout=Layout(width="wide", cover=False)
+        A, tags=("y", "new"), variables={"k": "2", "m": "1"}, layout=LayoutOptions(width="wide", cover=False)
     )
-    theirs = replace(A, tags=("x", "y", {"tag": "z", "primary": True}), variables={"k": "1"}, layout=Layout())
+    theirs = replace(
+        A, tags=("x", "y", {"tag": "z", "primary": True}), variables={"k": "1"}, layout=LayoutOptions()
+    )
     page = merge_pages([base], [ours], [theirs]).pages["a"]
     assert page.tags == ("y", "new", {"tag": "z", "primary": True})
     assert page.variables == {"k": "2"}
-    assert page.layout == Layout(cover=False)
+    assert page.layout == LayoutOptions(cover=False)
 
 
 def test_an_element_edited_and_removed_stays_and_asks():
@@ -96,11 +107,11 @@ def test_an_element_edited_and_removed_stays_and_asks():
 
 def test_conflicts_are_json_and_resolve_after_a_round_trip():
     sides = [
-        replace(A, cover=Cover("x.png", y=y), layout=Layout(width=w))
+        replace(A, cover=Cover("x.png", y=y), layout=LayoutOptions(width=w))
         for y, w in ((0, "a"), (1, "b"), (2, "c"))
     ]
     result = merge_pages(*[[side] for side in sides])
-    stored = msgspec.json.decode(msgspec.json.encode(result.conflicts), type=list[Conflict])
+    stored = msgspec.json.decode(msgspec.json.encode(result.conflicts), type=list[MergeConflict])
     assert stored == result.conflicts
     assert {conflict.field for conflict in stored} == {"cover.y", "layout.width"}
     page = result.pages["a"]
@@ -147,7 +158,7 @@ def test_moves_that_make_a_circle():
     assert [(note.kind, note.id, note.before) for note in result.notes] == [("cycle", "b", ["a", "W"])]
 
 
-def test_a_circle_through_pages_nobody_touched():
+def test_a_cycle_through_untouched_pages():
     one, two = replace(A, id="m1", parent="a"), replace(A, id="m2", parent="b")
     ours = {page.id: page for page in (replace(A, parent="m2"), B, one, two)}
     result = merge_pages(
@@ -167,7 +178,7 @@ def test_two_pages_with_one_slug_and_file():
     assert {note.kind for note in result.notes} == {"slug", "path", "rank"}
 
 
-def test_a_slug_taken_by_a_page_nobody_touched():
+def test_a_slug_taken_by_an_untouched_page():
     other = Page(id="o", parent="b", rank="A", slug="taken")
     pages = [A, B, replace(C, parent="a")]
     result = merge_pages(
@@ -201,7 +212,7 @@ def test_bodies_merge_and_conflicts_say_where():
     assert merged[conflict.at :].startswith("Zwei.")
     assert resolve(merged, conflict, "theirs").text == "# T\n\nEins.\n\nDeux.\n\nDrei.\n"
     assert resolve(merged, conflict, "base").text == "# T\n\nEins.\n\nTwo.\n\nDrei.\n"
-    assert resolve(merged, conflict, Edited("Both.")).text == "# T\n\nEins.\n\nBoth.\n\nDrei.\n"
+    assert resolve(merged, conflict, EditedValue("Both.")).text == "# T\n\nEins.\n\nBoth.\n\nDrei.\n"
 
 
 def test_a_body_removed_and_edited_keeps_the_text():

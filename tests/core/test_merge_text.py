@@ -111,7 +111,10 @@ def test_padding_a_table_anew_is_no_change_of_its_rows():
 
 
 def test_html_tables_merge_by_row_and_cell():
-    base = "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>x</td></tr><tr><td>2</td><td>y</td></tr></tbody></table>\n"
+    base = (
+        "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>x</td></tr><tr>"
+        "<td>2</td><td>y</td></tr></tbody></table>\n"
+    )
     assert clean(base, base.replace("1", "9"), base.replace("x", "z")) == base.replace("1", "9").replace(
         "x", "z"
     )

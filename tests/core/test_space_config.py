@@ -85,7 +85,10 @@ def test_tags():
 
 
 def test_yaml_is_plain_data():
-    text = "a: [1, 0x1f, 007, 1.5, ~, 2024-01-01, 1_000, '5', !!str 5, 1:30]\nb: |\n  x\nc: {d: !!python/name:os.system e}\n"
+    text = (
+        "a: [1, 0x1f, 007, 1.5, ~, 2024-01-01, 1_000, '5', !!str 5, 1:30]\nb: |\n  x\n"
+        "c: {d: !!python/name:os.system e}\n"
+    )
     assert read_yaml(text).value == {
         "a": [1, 31, "007", 1.5, None, "2024-01-01", "1_000", "5", "5", "1:30"],
         "b": "x\n",

@@ -95,7 +95,8 @@ def test_targets():
 
 def test_titles_are_plain_words():
     summary = read_summary(
-        "* [**Bold** and _soft_ `code_x`](a.md)\n* [snake_case\\_ &amp; more](b.md)\n* \u200bText  only\ufeff \n## C#\n## D ##\n"
+        "* [**Bold** and _soft_ `code_x`](a.md)\n* [snake_case\\_ &amp; more](b.md)\n"
+        "* \u200bText  only\ufeff \n## C#\n## D ##\n"
     )
     assert [entry.title for entry in summary.entries] == [
         "Bold and soft code_x",

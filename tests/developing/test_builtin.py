@@ -167,7 +167,7 @@ def test_a_sign_in_that_was_not_begun_here_or_fails_ends(private_site):
     assert httpx.get(callback.replace("/visitor-auth/response", "/other")).status_code == 404
 
 
-def test_a_site_that_is_not_configured_signs_nobody_in(installed):
+def test_an_unconfigured_site_signs_no_one_in(installed):
     path = install_builtin(installed, "oidc-sign-in")
     site, published = make_site(installed, "Unfinished", visibility="visitor-auth")
     installed.call("POST", f"{path}/sites", {"siteId": site})

@@ -107,7 +107,7 @@ def test_a_packed_one_is_what_publishing_takes(installed, tmp_path):
     assert (made["name"], made["version"], made["title"]) == ("packed", 1, "Written")
 
 
-def test_it_runs_here_and_anew_with_each_change(installed, tmp_path):
+def test_the_script_runs_locally_and_restarts_with_each_change(installed, tmp_path):
     folder = start(installed, tmp_path, "live")
     script = folder / "src" / "index.tsx"
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
@@ -170,7 +170,7 @@ def test_a_port_that_is_taken(installed, tmp_path):
     assert done.returncode == 1 and f"port {port}: Address already in use" in done.stderr
 
 
-def test_nobody_but_the_server_hands_events_over(installed, tmp_path):
+def test_only_the_server_delivers_events(installed, tmp_path):
     folder = write(tmp_path, "closed")
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
     with developing(installed, folder) as wait_for:
@@ -209,7 +209,7 @@ def test_mistakes_get_a_sentence(installed, tmp_path, arguments, says):
     assert "Traceback" not in done.stderr
 
 
-def test_whoever_is_in_several_organizations_says_which(installed, tmp_path):
+def test_members_of_several_organizations_have_to_choose_one(installed, tmp_path):
     folder = write(tmp_path, "several")
     other = installed.call("POST", "/orgs", {"title": "Other"})
     done = installed.octavo("integrations", "publish", str(folder))

@@ -74,13 +74,16 @@ def test_the_environment_called_default_counts_without_a_name(write):
         ("- a", "expected keys such as name"),
         ("name: [", "gitbook-manifest.yaml:1: expected the node content"),
         (GOOD.replace("name: chat", ""), "name: this field is required"),
-        (GOOD.replace("chat", "a b"), "name: expected `str` matching regex"),
-        (GOOD.replace("title: Chat", "title: 7"), "title: expected `str`, got `int`"),
+        (GOOD.replace("chat", "a b"), "name: must consist of letters, digits, hyphens"),
+        (GOOD.replace("title: Chat", "title: 7"), "title: must be a string, not an integer"),
         (
             GOOD.replace("space:content:read", "space:all"),
-            "scopes[0]: invalid enum value 'space:all'; expected one of",
+            "scopes[0]: 'space:all' is not an allowed value. Use one of ",
         ),
-        (GOOD + "visibility: secret", "'secret'; expected one of public, private, unlisted"),
+        (
+            GOOD + "visibility: secret",
+            "'secret' is not an allowed value. Use one of private, public, unlisted",
+        ),
         (
             GOOD + "configurations: {site: {required: [a]}}",
             "configurations.site: must have either properties or",
@@ -109,7 +112,7 @@ def test_where_there_is_no_manifest(tmp_path):
         read_manifest(tmp_path)
 
 
-def test_keys_that_nobody_reads_are_named(write):
+def test_unknown_keys_are_named(write):
     (sentence,) = read_manifest(write(GOOD + "scope: []")).unknown
     assert sentence.endswith("unknown key 'scope'; did you mean 'scopes'?")
 

@@ -25,7 +25,10 @@ class Shell:
 
     def run(self, block: str) -> str:
         mark = "--- variables"
-        script = f"set -e\n{self.kept}\n{block}\necho\necho '{mark}'\ndeclare -p OCTAVO TOKEN ORG SPACE 2>/dev/null || true"
+        script = (
+            f"set -e\n{self.kept}\n{block}\necho\necho '{mark}'\n"
+            f"declare -p OCTAVO TOKEN ORG SPACE 2>/dev/null || true"
+        )
         environ = {**os.environ, "PATH": f"{Path(OCTAVO).parent}:{os.environ['PATH']}"}
         done = subprocess.run(
             ["bash", "-c", script],

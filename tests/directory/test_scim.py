@@ -88,7 +88,7 @@ def test_a_member_comes_and_goes(directory):
     directory.call("GET", f"/Users/{ada['id']}", status=404)
 
 
-def test_who_is_a_member_elsewhere_loses_this_organization_alone(directory):
+def test_members_of_other_organizations_only_lose_this_one(directory):
     world = directory.world
     reader, away = world.users["reader"], world.away
     with world.context.db.write() as tx:
@@ -111,7 +111,7 @@ def joined(world, who):
     return world.call(who, "POST", path).status_code
 
 
-def test_somebody_with_an_account_is_invited_and_nothing_is_told_of_them(directory):
+def test_existing_accounts_are_invited_without_revealing_anything(directory):
     world = directory.world
     stranger = world.users["stranger"]
     with world.context.db.write() as tx:
@@ -235,7 +235,7 @@ def test_an_account_whose_address_is_not_proved_takes_nothing_of_the_directory(d
         assert tx.value("SELECT user_id FROM scim_resources WHERE id = :id", id=sent["id"]) is None
 
 
-def test_who_was_added_at_once_is_told_of_by_address_alone(directory):
+def test_immediately_added_people_are_returned_by_email_only(directory):
     world = directory.world
     added = world.post(
         "admin", world.home.path("/orgs/{organizationId}/invites"), {"emails": ["stranger@example.org"]}
@@ -254,7 +254,7 @@ def test_who_was_added_at_once_is_told_of_by_address_alone(directory):
     assert world.call("stranger", "GET", "/user").status_code == 200
 
 
-def test_somebody_who_left_and_comes_back_is_a_member_again(directory):
+def test_a_returning_person_is_a_member_again(directory):
     """An account that the organization created and whose address is still unverified."""
     ada = directory.call("POST", "/Users", ADA, 201)
     directory.call("DELETE", f"/Users/{ada['id']}", status=204)

@@ -35,7 +35,7 @@ def there(world: World, at: str = SPACE) -> list[tuple[str, str, str | None, str
     return [(one["user"]["displayName"], one["id"], one["page"], one["activity"]) for one in listed["items"]]
 
 
-def test_who_is_where(world: World) -> None:
+def test_presence_lists_people_with_their_pages(world: World) -> None:
     page = world.home["pageId"]
     say(world, "admin", page=page, activity="editing")
     say(world, "reader", CHANGE)
@@ -71,7 +71,7 @@ def test_lists_have_pages(world: World) -> None:
     assert len(found) == 6 and found == sorted(found)
 
 
-def test_it_is_over_a_minute_after_it_was_said(world: World, clock: SetClock) -> None:
+def test_presence_ends_a_minute_after_the_last_report(world: World, clock: SetClock) -> None:
     clock.set(now())
     say(world, "admin")
     say(world, "reader")
@@ -149,7 +149,7 @@ def test_those_who_listen_hear_who_comes_and_goes(world: World, clock: SetClock)
         assert space.heard == change.heard == stranger.heard == []
 
 
-def test_whoever_left_the_organization_is_written_nowhere(world: World) -> None:
+def test_presence_omits_former_members(world: World) -> None:
     """Buffered reports of a person or space that was deleted meanwhile are skipped."""
     say(world, "reader")
     say(world, "admin")

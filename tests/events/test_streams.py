@@ -100,7 +100,7 @@ def test_a_change_request_tells_of_itself_and_of_main(world: World) -> None:
         assert stream.kinds() == []
 
 
-def test_nobody_hears_of_another_space(world: World) -> None:
+def test_streams_omit_events_of_other_spaces(world: World) -> None:
     other = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})["id"]
     with (
         listening(world, "admin", f"/spaces/{other}/events") as one,
@@ -114,7 +114,7 @@ def test_nobody_hears_of_another_space(world: World) -> None:
         assert one.heard == three.heard == [] and two.heard == []
 
 
-def test_whoever_comes_back_is_told_what_they_missed(world: World) -> None:
+def test_reconnecting_clients_receive_missed_events(world: World) -> None:
     path = world.home.path(SPACE)
     with listening(world, "reader", path) as stream:
         first = comment(world, "admin", "1")
@@ -135,7 +135,7 @@ def test_whoever_comes_back_is_told_what_they_missed(world: World) -> None:
     assert [json.loads(line[6:]).get("commentId") for line in told] == [*missed, fourth, None]
 
 
-def test_who_was_away_for_too_long_begins_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_that_were_away_too_long_get_a_reset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "_REMEMBERED", 3)
     monkeypatch.setattr(hub, "_BATCH", 3)
     path = world.home.path(SPACE)

@@ -14,7 +14,7 @@ from faults.faults import SETTING, Control, Fault
 from faults.load import History, Load
 from light_client import LightClient
 from octavo.app import api_app
-from octavo.cli import main
+from octavo.cli.main import main
 from octavo.content.revisions.store import list_pages, main_state
 from octavo.kit.context import Context
 from octavo.kit.db.databases import open_database

@@ -235,9 +235,9 @@ def test_what_operators_do_is_cut_off(
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.sqlite_first
-def test_who_follows_is_killed_again_and_again(rounds: int, install: Callable[[str], Installation]) -> None:
-    """`octavo backup --follow` is killed beside a checked load, at any moment, and begun anew each time. What is restored
-    has everything that was acknowledged before the last look."""
+def test_a_follower_that_is_killed_repeatedly(rounds: int, install: Callable[[str], Installation]) -> None:
+    """`octavo backup --follow` is killed beside a checked load, at any moment, and begun anew each time. What
+    is restored has everything that was acknowledged before the last look."""
     installation = install("sqlite")
     chance = random.Random(SEED)
     place = installation.output.parent / "place"

@@ -18,8 +18,8 @@ def pointer(data: bytes) -> bytes:
 
 
 class LfsServer:
-    """``objects`` by their names. ``status``: what a batch is answered with in place of an answer. ``lies``: other bytes
-    than those asked for. ``asked``: method, path and headers of each request."""
+    """``objects`` by their names. ``status``: what a batch is answered with in place of an answer. ``lies``:
+    other bytes than those asked for. ``asked``: method, path and headers of each request."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}

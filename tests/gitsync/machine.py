@@ -1,5 +1,5 @@
-"""What the random machines of Git sync have in common: hands that edit a space and its folder, words that leave a trace,
-points where a process dies and connections are cut."""
+"""What the random machines of Git sync have in common: hands that edit a space and its folder, words that
+leave a trace, points where a process dies and connections are cut."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from octavo.interchange.gitsync import project_running, store
 from octavo.interchange.gitsync.credentials import Credential
 from octavo.interchange.gitsync.failures import Reason, Stopped
 from octavo.interchange.gitsync.lfs import LargeFiles, read_pointer
-from octavo.interchange.gitsync.remotes import Connection
+from octavo.interchange.gitsync.remotes import RemoteConnection
 from octavo.interchange.gitsync.syncing import Sync
 from octavo.interchange.transfer.exporting import export_files
 from octavo.kit.net.fetch import Fetcher
@@ -50,7 +50,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
 
         def here(context: Any, space_id: str, branch: str, _: Any) -> LargeFiles:
             url, credential = f"{found.url}/acme/docs", Credential("token", "t")
-            connection = Connection(url, credential, allowed, local=False, host_key=None)
+            connection = RemoteConnection(url, credential, allowed, local=False, host_key=None)
             return LargeFiles(context, space_id, branch, connection)
 
         monkeypatch.setattr("octavo.interchange.gitsync.syncing.LargeFiles", here)
@@ -95,16 +95,16 @@ class Machine:
             real = getattr(owner, name)
 
             def wrapped(*arguments: Any, **named: Any) -> Any:
-                self._point(f"before {name}", owner is Connection)
+                self._point(f"before {name}", owner is RemoteConnection)
                 found = real(*arguments, **named)
-                self._point(f"behind {name}", owner is Connection)
+                self._point(f"behind {name}", owner is RemoteConnection)
                 return found
 
             self._patch.setattr(owner, name, wrapped)
 
         for owner, name in (
-            (Connection, "fetch"),
-            (Connection, "push"),
+            (RemoteConnection, "fetch"),
+            (RemoteConnection, "push"),
             (Sync, "_arrived"),
             (Sync, "_merge"),
             (Sync, "entries"),

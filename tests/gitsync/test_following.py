@@ -100,7 +100,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
 
 
 @pytest.mark.sqlite_first
-def test_who_pushed_cannot_approve(synced: Branches) -> None:
+def test_people_who_pushed_cannot_approve(synced: Branches) -> None:
     world = synced.world
     with world.context.db.read() as tx:
         mails = dict(tx.all("SELECT id, email FROM users"))
@@ -206,10 +206,10 @@ def test_a_change_request_is_pushed_as_a_branch_and_goes_on_there(synced: Branch
     assert synced.exported() == developer.read()
 
 
-def test_a_push_that_was_cut_off_is_not_taken_for_somebody_elses(
+def test_an_interrupted_push_is_recognized_as_our_own(
     synced: Branches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from octavo.interchange.gitsync.remotes import Connection
+    from octavo.interchange.gitsync.remotes import RemoteConnection
     from octavo.interchange.gitsync.syncing import run_sync
 
     world = synced.world
@@ -218,14 +218,14 @@ def test_a_push_that_was_cut_off_is_not_taken_for_somebody_elses(
     new = {"operation": "insert_page", "title": "Fresh", "document": {"markdown": "Fresh text.\n"}}
     world.post("admin", f"{at}/content?compat=false", {"changes": [new]})
     world.post("admin", f"{at}/git/push", {"branch": "mine"})
-    real = Connection.push
+    real = RemoteConnection.push
 
     def cut(*arguments: Any, **named: Any) -> None:
         real(*arguments, **named)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Connection, "push", cut)
+        patch.setattr(RemoteConnection, "push", cut)
         with pytest.raises(KeyboardInterrupt):
             run_sync(world.context, synced.space, "asked", "job")
     assert run_sync(world.context, synced.space, "asked", "job") == "synced"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
+from octavo.core import sources
 from octavo.interchange.gitsync import reading
-from octavo.interchange.transfer import sources
 from world import World
 
 PLAIN = {"README.md": "# Home\n\nWords.\n", "guide.md": "# Guide\n"}

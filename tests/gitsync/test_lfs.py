@@ -16,7 +16,7 @@ from gitsync.servers import SshServer, needs_git
 from gitsync.test_remotes import allow, connect
 from octavo.interchange.gitsync.credentials import Credential
 from octavo.interchange.gitsync.lfs import LargeFiles, Tracked, read_pointer
-from octavo.interchange.gitsync.remotes import Connection
+from octavo.interchange.gitsync.remotes import RemoteConnection
 from octavo.interchange.gitsync.repository import Repository
 from octavo.kit.net.fetch import Fetcher
 from world import World
@@ -33,7 +33,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
 
         def here(context: Any, space_id: str, branch: str, _: Any) -> LargeFiles:
             url, credential = f"{found.url}/acme/docs", Credential("token", SECRET)
-            connection = Connection(url, credential, allowed, local=False, host_key=None)
+            connection = RemoteConnection(url, credential, allowed, local=False, host_key=None)
             return LargeFiles(context, space_id, branch, connection)
 
         monkeypatch.setattr("octavo.interchange.gitsync.syncing.LargeFiles", here)
@@ -151,7 +151,7 @@ def test_the_credential_goes_to_the_repository_alone(sqlite_world: World, server
     other = server.url.replace("127.0.0.1", "localhost")
     allowed = Fetcher(f"{server.url.removeprefix('http://')},{other.removeprefix('http://')}")
     url = f"{server.url}/docs.git"
-    connection = Connection(url, Credential("token", SECRET), allowed, local=False, host_key=None)
+    connection = RemoteConnection(url, Credential("token", SECRET), allowed, local=False, host_key=None)
     large = LargeFiles(sqlite_world.context, space, "main", connection)
     found = read_pointer(server.add(PICTURE))
     assert found is not None
@@ -161,7 +161,7 @@ def test_the_credential_goes_to_the_repository_alone(sqlite_world: World, server
     assert ["authorization" in headers for _, _, headers in server.asked] == [True, False]
     # A pointer gives no right to bytes that another space has.
     server.objects.clear()
-    stranger = Connection(url, None, allowed, local=False, host_key=None)
+    stranger = RemoteConnection(url, None, allowed, local=False, host_key=None)
     elsewhere = LargeFiles(sqlite_world.context, "other", "main", stranger)
     elsewhere.bring([found])
     assert not elsewhere.has(found) and "no such object" in elsewhere.why_not(found)

@@ -1,5 +1,5 @@
-"""The random machine with a collection or a site: several spaces in one repository, whose folders get other names, whose
-pages go from one folder to another, and whose structure is changed on both sides."""
+"""The random machine with a collection or a site: several spaces in one repository, whose folders get other
+names, whose pages go from one folder to another, and whose structure is changed on both sides."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gitsync.machine import ATTRIBUTES, ODD, Machine, large, marks_in
 from gitsync.test_projects import Project, make_space
 from octavo.core.docs_config import DocsEntry, read_docs
 from octavo.core.docs_editing import edit_docs
+from octavo.core.languages import LANGUAGES
 from octavo.interchange.gitsync.project_running import run_project
-from octavo.organization.spaces.wire import LANGUAGES
 from world import World
 
 __all__ = ["large"]
@@ -26,7 +26,8 @@ site:
   title: The docs   # of all
   structure:
     # the first
-    - {type: section, key: part0, title: Part 0, children: [{type: space, key: part0, title: Part 0, content: {directory: ./part0}}]}
+    - {type: section, key: part0, title: Part 0, children: [{type: space, key: part0, title: Part 0, \
+content: {directory: ./part0}}]}
     - title: Part 1
       key: part1
       type: section

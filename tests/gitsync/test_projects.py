@@ -311,7 +311,7 @@ def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
     project.same()
 
 
-def test_who_connected_is_told_that_it_failed(
+def test_the_person_who_connected_is_notified_of_failures(
     world: World, collection: str, site: str, developer: Developer
 ) -> None:
     """Once in a row, at a space of it; the address leads to its Git sync."""
@@ -512,7 +512,7 @@ def shown_with_secret(world: World, site: str) -> tuple[str, str]:
     return spaces
 
 
-def test_a_site_is_synced_by_whoever_sees_each_of_its_spaces(
+def test_syncing_a_site_requires_access_to_each_of_its_spaces(
     world: World, site: str, developer: Developer
 ) -> None:
     """docs.yaml renamed spaces that whoever connected it could not see, and told what they are called."""
@@ -546,7 +546,7 @@ def test_a_site_is_synced_by_whoever_sees_each_of_its_spaces(
         assert answer.status_code == 403 and "ecret" not in answer.text
 
 
-def test_docs_yaml_renames_what_whoever_connected_it_administers(
+def test_docs_yaml_only_renames_spaces_that_the_connector_administers(
     world: World, site: str, developer: Developer
 ) -> None:
     _, secret = shown_with_secret(world, site)

@@ -14,7 +14,10 @@ from world import World
 
 FILES: dict[str, Any] = {
     "README.md": "# Home\r\n\r\nWelcome   here.  \r\n",
-    "SUMMARY.md": "# Table of contents\n\n* [Home](README.md)\n* [Guide](guide/README.md)\n  * [One](guide/one.md)\n  * [Two](guide/two.md)\n\n## More\n\n* [Site](https://example.com)\n",
+    "SUMMARY.md": (
+        "# Table of contents\n\n* [Home](README.md)\n* [Guide](guide/README.md)\n"
+        "  * [One](guide/one.md)\n  * [Two](guide/two.md)\n\n## More\n\n* [Site](https://example.com)\n"
+    ),
     "guide/README.md": "# Guide\n\nStart.\n",
     "guide/one.md": "---\ndescription: First\n---\n\n# One\n\nFirst words.\n\nSecond words.\n\nThird words.\n",
     "guide/two.md": "# Two\n\n![a](../.gitbook/assets/a.png)\n",
@@ -280,7 +283,7 @@ def test_a_commit_after_a_kill_names_the_people_who_wrote(
     head = developer.head
     for file in ("more.md", "again.md"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("octavo.interchange.gitsync.remotes.Connection.push", killed)
+            patch.setattr("octavo.interchange.gitsync.remotes.RemoteConnection.push", killed)
             syncing.run_sync(world.context, synced.space, "asked", "job")
         assert developer.head == head, "nothing was pushed"
         head = developer.commit({file: "# More\n"})

@@ -32,6 +32,7 @@ def prepared(world, operation):
 def test_what_changes_how_one_signs_in_asks_for_a_proof():
     assert {op.id for op in CHANGING} == {
         "setPassword",
+        "setUpAccount",
         "startMfa",
         "confirmMfa",
         "renewMfaRecoveryCodes",
@@ -158,7 +159,7 @@ def test_a_token_makes_none_that_outlives_or_outranks_it(world):
         assert made.status_code == 201 and made.json()["organization"] == world.home["organizationId"]
 
 
-def test_who_came_through_one_organization_signs_in_again(world):
+def test_sessions_of_one_organization_require_another_sign_in(world):
     session = world.session("reader", organization_id=world.home["organizationId"], proved=False)
     body = {"password": PASSWORD}
     assert world.call(NOBODY, "POST", "/user/proof", headers=session, json=body).status_code == 403

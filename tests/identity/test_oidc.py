@@ -59,7 +59,7 @@ def approve(url, sub):
 
 
 @pytest.mark.sqlite_first
-def test_somebody_new_signs_in(oidc):
+def test_a_new_person_signs_in(oidc):
     world = oidc
     url = begin(world, next="/o/1")
     asked = query_of(url)
@@ -104,7 +104,7 @@ def test_another_browser_cannot_finish_it(oidc):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/\\evil.example", "/a\nb"])
-def test_nobody_is_sent_elsewhere(oidc, wanted):
+def test_redirects_stay_on_this_server(oidc, wanted):
     back = approve(begin(oidc, next=wanted), "ada")
     assert oidc.call(NOBODY, "GET", back).headers["location"] == f"{URL}/"
 

@@ -72,7 +72,7 @@ WRONG = {
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("change", WRONG.values(), ids=list(WRONG))
-def test_what_does_not_fit_signs_nobody_in(world: World, change: dict) -> None:
+def test_invalid_assertions_sign_no_one_in(world: World, change: dict) -> None:
     key = made(world)
     for name, value in change.items():
         setattr(key, name, value)
@@ -108,7 +108,7 @@ def test_a_counter_that_goes_back_is_a_copy(world: World) -> None:
     assert answered(world, begun, key.sign(begun["options"])).status_code == 200
 
 
-def test_the_passkey_of_somebody_else_is_nobody_s(world: World) -> None:
+def test_passkeys_of_other_people_are_not_found(world: World) -> None:
     key, other = made(world), made(world, "reviewer")
     begun = started(world)
     signed = key.sign(begun["options"])
@@ -123,7 +123,7 @@ def test_the_passkey_of_somebody_else_is_nobody_s(world: World) -> None:
     assert post(world, "/user/passkeys", body, "reviewer").status_code == 409
 
 
-def test_it_stands_for_the_second_factor(world: World) -> None:
+def test_a_passkey_replaces_the_two_factor_code(world: World) -> None:
     key = made(world, verifies=False)
     secret = post(world, "/user/mfa", who="editor").json()["secret"]
     code = pyotp.TOTP(secret).now()
@@ -155,7 +155,7 @@ def test_a_passkey_is_named_and_removed(world: World) -> None:
 
 
 @pytest.mark.parametrize("end", ["disabled", "proved"])
-def test_it_ends_with_its_reason(world: World, end: str) -> None:
+def test_passkeys_end_with_deactivation_or_verification(world: World, end: str) -> None:
     key = made(world)
     with world.context.db.write() as tx:
         if end == "disabled":

@@ -14,6 +14,7 @@ from identity_providers import (
     Keys,
     encoded,
     flask_saml2_provider,
+    instant,
     posted_form,
     pysaml2_provider,
     query_of,
@@ -26,7 +27,9 @@ from octavo.organization.access.members import find_membership, upsert_member
 from octavo.organization.identity import passwords
 from octavo.organization.identity.removal import disable_member
 from octavo.organization.identity.saml import signing_in
-from octavo.organization.identity.saml.responses import read_response
+from octavo.organization.identity.saml.responses import RefusedResponse, read_response
+from octavo.organization.identity.saml.service import Service
+from octavo.organization.identity.saml.store import find_provider
 from octavo.organization.identity.verification import verify_address
 from world import NOBODY, PASSWORD, URL
 
@@ -136,6 +139,8 @@ def test_a_provider_is_pending_until_it_is_complete(world):
     root = etree.fromstring(metadata.content)
     assert root.get("entityID") == made["service"]["entityID"]
     assert made["service"]["acsURL"].encode() in metadata.content
+    # Providers that read it once keep it.
+    assert root.get("validUntil") is None and root.get("cacheDuration") is None
     assert world.call("admin", "DELETE", path).status_code == 205
     assert world.call("admin", "DELETE", path).status_code == 204
     assert world.call("admin", "GET", path).status_code == 404
@@ -281,7 +286,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
 
 
 @pytest.mark.sqlite_first
-def test_somebody_of_a_company_is_let_into_a_collection_and_out_again(world, running):
+def test_a_company_member_is_added_to_a_collection_and_removed(world, running):
     """The entire process, with operations available to the company's administrator."""
     org = world.home.path("/orgs/{organizationId}")
     closed = world.post("admin", f"{org}/collections", {"title": "Board"})["id"]
@@ -337,7 +342,7 @@ def waiting(answer):
     return answer.headers["location"].partition("answer=")[2]
 
 
-def test_nobody_begins_but_the_browser_unless_the_provider_is_set_to(world, pysaml2):
+def test_only_browsers_start_a_sign_in_unless_the_provider_can(world, pysaml2):
     made = trusting(world, pysaml2)
     before = world.digest()
     answer = post(world, made, unsolicited(made, pysaml2))
@@ -512,7 +517,7 @@ def test_a_disabled_member_connects_nothing(world):
     assert sign_in(world, made, email="stranger@example.org").status_code == 403
 
 
-def test_an_address_that_nobody_proved_is_not_matched(world):
+def test_unverified_addresses_are_not_matched(world):
     """Someone else may have created the account and would share it with the person from the provider."""
     made = provider(world)
     with world.context.db.write() as tx:
@@ -560,7 +565,7 @@ def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(
 
 
 @pytest.mark.sqlite_first
-def test_a_provider_that_shares_our_domain_signs_in_whoever_has_a_session(world):
+def test_a_provider_with_our_domain_signs_in_people_with_a_session(world):
     """Browsers send the session cookie when the provider is at another hostname of the same domain."""
     made = provider(world)
     asked = request_id(begin(world, made))
@@ -611,7 +616,7 @@ def test_a_deleted_provider_ends_its_sessions_and_another_entity_forgets_who_was
         "javascript:x",
     ],
 )
-def test_nobody_is_sent_elsewhere(world, relay):
+def test_redirects_stay_on_this_server(world, relay):
     made = provider(world, idpInitiated=True)
     world._client.cookies.clear()
     secret = waiting(post(world, made, sign(response_xml(**honest(made)), KEYS), relay=relay))
@@ -738,6 +743,21 @@ def status(made):
     return sign(xml, KEYS)
 
 
+def with_another(made, name):
+    root = etree.fromstring(response_xml(**honest(made)))
+    element = root.find(f"a:Assertion/{name}", NS)
+    element.addnext(copy.deepcopy(element))
+    return sign(etree.tostring(root).decode(), KEYS)
+
+
+def response_with_two_states(made):
+    root = sign(response_xml(**honest(made)), KEYS)
+    failed = copy.deepcopy(root.find("p:Status", NS))
+    failed[0].set("Value", "urn:oasis:names:tc:SAML:2.0:status:Responder")
+    root.append(failed)
+    return root
+
+
 def without(made, start, end):
     xml = response_xml(**honest(made))
     return sign(xml[: xml.index(start)] + xml[xml.index(end) + len(end) :], KEYS)
@@ -833,6 +853,20 @@ ATTACKS = {
     "no name": lambda made: without(made, "<a:NameID>", "</a:NameID>"),
     "no conditions": lambda made: without(made, "<a:Conditions", "</a:Conditions>"),
     "no statement": lambda made: without(made, "<a:AuthnStatement", "</a:AuthnStatement>"),
+    "two conditions": lambda made: with_another(made, "a:Conditions"),
+    "two subjects": lambda made: with_another(made, "a:Subject"),
+    "two issuers": lambda made: with_another(made, "a:Issuer"),
+    "two statements": lambda made: with_another(made, "a:AuthnStatement"),
+    "a session that is over": lambda made: sign(
+        response_xml(**honest(made)).replace(
+            "<a:AuthnStatement ", f'<a:AuthnStatement SessionNotOnOrAfter="{instant(-120)}" '
+        ),
+        KEYS,
+    ),
+    "another version": lambda made: sign(
+        response_xml(**honest(made)).replace('Version="2.0"', 'Version="1.1"', 1), KEYS
+    ),
+    "two states": response_with_two_states,
     "not base64": lambda made: "%%%",
     "not xml": lambda made: encoded("hello"),
     "empty": lambda made: "",
@@ -873,19 +907,20 @@ def test_the_honest_form_of_the_attacks_is_taken(world):
         assert waiting(answer), options
 
 
-def test_no_part_of_a_signed_response_can_be_changed(world):
-    """Every single character of text and attributes in the assertion is protected."""
-    made = provider(world)
-    from octavo.kit.clock import now
-    from octavo.organization.identity.saml.responses import RefusedResponse
-    from octavo.organization.identity.saml.service import Service
-    from octavo.organization.identity.saml.store import find_provider
-
+def reader_of(world, made):
+    """Return a function that reads a document as a response of this provider."""
     service = Service(made["service"]["acsURL"], made["service"]["startURL"], made["service"]["entityID"])
     with world.context.db.read() as tx:
         row = find_provider(tx, made["id"])
+    return lambda root: read_response(encoded(root), row, service, now())
+
+
+def test_no_part_of_a_signed_response_can_be_changed(world):
+    """Every single character of text and attributes in the assertion is protected."""
+    made = provider(world)
+    read = reader_of(world, made)
     whole = sign(response_xml(**honest(made)), KEYS)
-    assert read_response(encoded(whole), row, service, now()).email == "ada@example.org"
+    assert read(whole).email == "ada@example.org"
     places = 0
     for number, element in enumerate(whole.find("a:Assertion", NS).iter()):
         if element.tag.startswith(f"{{{NS['ds']}}}X509"):
@@ -900,9 +935,51 @@ def test_no_part_of_a_signed_response_can_be_changed(world):
             else:
                 target.set(attribute, target.get(attribute) + "x")
             with pytest.raises(RefusedResponse):
-                read_response(encoded(changed), row, service, now())
+                read(changed)
             places += 1
     assert places > 20
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize("element", ["a:Assertion", "p:Response"])
+def test_what_lacks_a_part_is_refused_and_nothing_fails(world, element):
+    """Elements, attributes, and texts of the signed part, of its signature, and of the response around it."""
+    made = provider(world)
+    read = reader_of(world, made)
+    whole = sign(response_xml(**honest(made)), KEYS, element=element)
+    assert read(whole).email == "ada@example.org"
+    accepted = set()
+    for number, one in enumerate(whole.iter()):
+        for part in (None, "", *one.keys()):
+            changed = copy.deepcopy(whole)
+            target = list(changed.iter())[number]
+            if part is None:
+                if target.getparent() is None:
+                    continue
+                target.getparent().remove(target)
+            elif part == "":
+                if not (target.text or "").strip():
+                    continue
+                target.text = None
+            else:
+                del target.attrib[part]
+            try:
+                read(changed)
+            except RefusedResponse:
+                continue
+            accepted.add((etree.QName(one).localname, part))
+    # What no signature covers, and nobody reads: hints on the key, and of a response that is not signed itself.
+    hints = {(name, part) for name in ("KeyInfo", "X509Data", "X509Certificate") for part in (None, "")}
+    loose = {("Response", "Destination"), ("Response", "ID"), ("Response", "IssueInstant"), ("Issuer", None)}
+    assert accepted <= (hints | loose if element == "a:Assertion" else hints)
+
+
+@pytest.mark.sqlite_first
+def test_a_certificate_that_expired_still_signs_people_in(world):
+    """Providers keep using theirs; what is trusted is the key that somebody configured."""
+    old = Keys(days=-30)
+    made = provider(world, certificate=old.certificate)
+    assert reader_of(world, made)(sign(response_xml(**honest(made)), old)).email == "ada@example.org"
 
 
 def test_the_form_is_as_browsers_send_it(world):

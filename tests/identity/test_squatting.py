@@ -232,7 +232,7 @@ def test_a_device_is_of_one_account_and_cannot_be_made_up(world, fast, proxied):
     assert sign_in(world, device=device).status_code == 200
 
 
-def test_somebody_with_the_password_does_not_lock_the_owner_out_of_the_second_factor(world, proxied):
+def test_an_attacker_with_the_password_cannot_lock_out_the_second_factor(world, proxied):
     """Ten wrong codes lock the account for others, but not for the owner's device."""
     with world.context.db.write() as tx:
         secret = factors.start(tx, world.context.sealer, world.users["reader"])

@@ -130,8 +130,6 @@ def test_events_of_closed_spaces_are_left_out(site):
             "select": [{"column": "eventsCount"}],
         }
         assert site.ask(**held) == [(0,)]
-        page = world.call("reader", "GET", f"{site.path}/insights/page", headers={"accept": "text/html"}).text
-        assert "anywhere" not in page and "in it" not in page and "plan" not in page
         assert (
             len(
                 world.call(
@@ -147,7 +145,7 @@ def test_events_of_closed_spaces_are_left_out(site):
         world.call("admin", "PATCH", f"/spaces/{closed['space']['id']}", json={"defaultLevel": "inherit"})
 
 
-def test_nothing_is_kept_that_names_somebody(site):
+def test_no_personal_data_is_stored(site):
     url = "https://docs.test/a?jwt_token=hidden-token&utm_source=mail#part"
     site.track(site.event(url=url))
     with site.world.context.db.read() as tx:

@@ -146,7 +146,7 @@ TOLD = (
 )
 
 
-def test_a_script_is_told_no_header_that_says_who_somebody_is(world):
+def test_scripts_receive_no_headers_that_identify_people(world):
     """Browsers and proxies put these on every request to a host, whatever is below it."""
     publish(world, script=HANDLER % "return Response.json(event.request.headers);")
     given = {name: "secret" for name in (*IDENTITY, "x-tenant")} | dict.fromkeys(TOLD, "told")
@@ -251,7 +251,7 @@ def test_what_a_script_answered_says_whether_an_event_failed(sqlite_world, type,
 @pytest.mark.parametrize(
     "path", ["installations/no-such", "installations/{id}/sites/no-such", "installations", "~assets/script"]
 )
-def test_addresses_that_are_nobodys(world, path):
+def test_foreign_and_unknown_installations_are_not_found(world, path):
     publish(world)
     made = install(world)
     assert visit(world, "GET", f"/~integrations/chat/{path.format(id=made['id'])}").status_code == 404
@@ -301,7 +301,7 @@ def test_a_body_up_to_the_limit_reaches_the_script(sqlite_world):
     assert visit(world, "POST", "/~integrations/chat", content=b"x" * (most + 1)).status_code == 413
 
 
-def test_nobody_outside_is_told_where_a_tunnel_leads(sqlite_world):
+def test_other_organizations_do_not_see_tunnel_urls(sqlite_world):
     world = sqlite_world
     scopes = ["site:script:inject", "site:visitor:auth"]
     publish(world, script=HANDLER % "return new Response('OK');", scopes=scopes)
@@ -341,7 +341,7 @@ def request(world, **more):
     return {"componentId": "card", "props": {"n": 1}, "context": context, **more}
 
 
-def test_a_component_is_rendered_for_whoever_sees_the_space(world):
+def test_a_component_is_rendered_for_people_who_see_the_space(world):
     script = (
         HANDLER
         % """

@@ -38,7 +38,7 @@ HUGE = "return new Response('x'.repeat(30_000_000));"
 
 
 @pytest.mark.parametrize("body", [DEEP, WIDE, NO_JSON, HUGE], ids=["deep", "wide", "no json", "huge"])
-def test_outputs_that_nobody_can_draw(sqlite_world, body):
+def test_outputs_that_cannot_be_rendered(sqlite_world, body):
     world = sqlite_world
     publish(world, script=HANDLER % (RENDERS % body))
     install(world)

@@ -135,7 +135,7 @@ def find_endpoint(world, path):
         return find_subject_at(tx, path)[0]
 
 
-def test_only_the_operator_offers_an_integration_to_everybody(world):
+def test_only_server_administrators_offer_integrations_to_all(world):
     home, other = world.home, world.away
     world.post("admin", "/integrations/chat", publication(home, visibility="public"))
     assert "chat" in offered(world, home) and "chat" not in offered(world, other)

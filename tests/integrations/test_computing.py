@@ -29,13 +29,15 @@ MENU = (
       computed: { type: "integration:chat:menu", props: { ...props, dish: id } } });
     return Response.json({ pages: [
       { type: "group", id: "dishes", title: "Dishes", pages: [
-        page("soup", `${props.name} soup`, {}, [{ type: "link", title: "About", target: { kind: "page", page: "salad" } }]),
+        page("soup", `${props.name} soup`, {}, [{ type: "link", title: "About", target: { kind: "page", \
+page: "salad" } }]),
         page("salad", `Salad of ${environment.installation.configuration?.green ?? "kale"}`, {}) ] },
     ] });
   }
   if (type === "content_compute_document") {
     return Response.json({ document: { object: "document", nodes: [
-      words(`Zanzibar ${props.dish} `, link("soup"), { object: "text", leaves: [{ object: "leaf", text: ".", marks: [] }] }) ] } });
+      words(`Zanzibar ${props.dish} `, link("soup"), { object: "text", leaves: [{ object: "leaf", text: \
+".", marks: [] }] }) ] } });
   }
   return new Response("OK");"""
 )
@@ -117,7 +119,7 @@ def test_a_space_has_the_pages_that_an_integration_gives(world, menu):
     assert len(asked(world)) == 1
 
 
-def test_it_is_asked_again_when_what_it_is_of_changes(world, menu):
+def test_a_source_is_computed_again_when_its_dependencies_change(world, menu):
     space = put_on_page(world, source())
     work(world)
     path = f"/integrations/chat/installations/{menu['id']}"

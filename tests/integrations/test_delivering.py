@@ -176,7 +176,7 @@ def test_a_script_that_refuses_an_event_is_not_asked_again(world):
 
 
 @pytest.mark.sqlite_first
-def test_one_that_hangs_delays_nobody_else(world, clock, monkeypatch):
+def test_a_hanging_integration_delays_no_others(world, clock, monkeypatch):
     monkeypatch.setattr(scripts, "invoke", partial(scripts.invoke, seconds=2))
     clock.set(now() + 1000)
     publish(world, "hangs", script=ECHO % "for (;;) {}", scopes=["space:content:read"])

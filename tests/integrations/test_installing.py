@@ -128,7 +128,7 @@ def test_names(sqlite_world, name):
     assert answer.status_code in (400, 404, 405)
 
 
-def test_a_name_belongs_to_whoever_had_it_first(world):
+def test_names_belong_to_their_first_organization(world):
     publish(world, visibility="public")
     body = {**manifest(world), "organization": world.away["organizationId"]}
     assert world.call("stranger", "POST", "/integrations/chat", json=body).status_code == 404
@@ -179,7 +179,7 @@ def test_lists_are_filtered(world):
     assert [item["name"] for item in own["items"]] == ["four", "home-notes", "one", "three", "two"]
 
 
-def test_who_sees_what_is_not_public(world):
+def test_visibility_of_private_integrations(world):
     publish(world, "hidden")
     publish(world, "unlisted", visibility="unlisted")
     assert world.call("stranger", "GET", "/integrations/hidden").status_code == 404

@@ -47,7 +47,7 @@ def api(world, monkeypatch):
     monkeypatch.setattr(invoking.Fetcher, "fetch", fetch)
 
 
-def test_it_is_published_installed_told_rendered_and_asked(world, api, built):
+def test_an_integration_is_published_installed_notified_and_rendered(world, api, built):
     scopes = ["space:metadata:read"]
     publish(world, "greetings", title="Greetings", script=built, scopes=scopes)
     made = install(world, "greetings")
@@ -84,7 +84,7 @@ def test_it_is_published_installed_told_rendered_and_asked(world, api, built):
     assert tasks[0][0]["status"] == "success" and 'task {"greet":"Handbook"}' in str(tasks[0][1])
 
 
-def test_it_signs_visitors_in_and_gives_pages_a_script(world, api, built):
+def test_an_integration_signs_visitors_in_and_adds_a_script(world, api, built):
     scopes = ["site:metadata:read", "site:visitor:auth", "site:script:inject"]
     publish(world, "greetings", title="Greetings", script=built, scopes=scopes)
     made = install(world, "greetings")

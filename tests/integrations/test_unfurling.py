@@ -6,7 +6,7 @@ import pytest
 
 from octavo.core.url_patterns import domain_of
 from octavo.extensions.integrations.blocks import find_unfurling
-from octavo.extensions.integrations.manifest import Block, Manifest
+from octavo.extensions.integrations.manifest import IntegrationBlock, Manifest
 
 from .test_asking import HANDLER
 from .test_installing import install, publish
@@ -15,7 +15,8 @@ SCRIPT = (
     HANDLER
     % """
   if (event.type !== "ui_render") return new Response("OK");
-  const props = event.action?.action === "@link.unfurl" ? { id: new URL(event.action.url).pathname.slice(3) } : event.props;
+  const props = event.action?.action === "@link.unfurl" ? { id: new URL(event.action.url).pathname.slice(3) \
+} : event.props;
   const element = { type: "block", children: [{ type: "text", children: `Figure ${props.id}` }] };
   return Response.json({ type: "element", element, state: {}, props });"""
 )
@@ -112,4 +113,4 @@ def test_the_entry_that_says_most_decides():
 class _integration:
     def __init__(self, name, prefixes):
         self.name = name
-        self.manifest = Manifest(blocks=[Block(id="block", title="Block", url_unfurl=prefixes)])
+        self.manifest = Manifest(blocks=[IntegrationBlock(id="block", title="Block", url_unfurl=prefixes)])

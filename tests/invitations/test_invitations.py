@@ -217,7 +217,7 @@ def test_addresses_that_are_none(people, emails):
 # --- contents of an invitation ---------------------------------------------------------------------------
 
 
-def test_whoever_has_an_invitation_reads_who_invites_into_what(people):
+def test_invited_people_can_read_their_invitation(people):
     world = people.world
 
     def read(secret):

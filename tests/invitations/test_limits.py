@@ -50,7 +50,7 @@ def link(world, place, who=None, **body):
 # --- email addresses -------------------------------------------------------------------------------------
 
 
-def test_who_has_an_account_is_added_at_once_and_the_others_get_a_link(world):
+def test_existing_accounts_are_added_and_others_get_a_link(world):
     answer = invite(
         world, world.away, "Editor@Example.org", {"email": "new@example.com", "role": None}, role="comment"
     )
@@ -81,7 +81,7 @@ def test_a_member_stays_as_they_are(world):
     assert world.get("admin", path)["disabled"] is True
 
 
-def test_an_address_that_nobody_proved_is_not_added(world):
+def test_unverified_addresses_are_not_added(world):
     """The account may have been created by a stranger, such as another organization's identity provider."""
     with world.context.db.write() as tx:
         user = insert_user(tx, "victim@example.com", "Not the victim", verified=False)
@@ -225,7 +225,7 @@ def test_a_link_to_a_space_lets_in_as_a_guest(world):
     assert world.get("editor", f"/spaces/{space}")["permissions"]["edit"] is True
 
 
-def test_nobody_gives_more_than_they_have(world):
+def test_no_one_grants_more_than_their_own_role(world):
     space = world.home["spaceId"]
     assert link(world, world.home, "creator", level="admin", space=space) == 403
     assert link(world, world.home, "editor", level="read", space=space) == 403

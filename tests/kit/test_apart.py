@@ -23,7 +23,7 @@ def runs_within(folder: Path, bounds: ProcessLimits) -> bool:
     return run_apart("octavo.sites.openapi.compiling", folder, bounds=bounds)
 
 
-def test_within_its_bounds_it_leaves_files_for_nobody_else(tmp_path: Path) -> None:
+def test_a_bounded_process_leaves_no_files_behind(tmp_path: Path) -> None:
     assert runs_within(tmp_path, USUAL)
     assert stat.S_IMODE((tmp_path / "result.json").stat().st_mode) == 0o600
 

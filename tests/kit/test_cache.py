@@ -89,7 +89,7 @@ def cache(database) -> FreshCache:
     return FreshCache(database, Share("fresh", 1), lambda value: 1000, Memory(3500))
 
 
-def test_a_value_is_kept_until_somebody_commits(database, cache):
+def test_a_value_is_cached_until_the_next_commit(database, cache):
     made = []
 
     def make() -> int:

@@ -49,7 +49,7 @@ def damage(data: Path, *tables: str, filler: bytes = b"\xff") -> None:
 
 
 @pytest.mark.parametrize("filler", [b"\xff", b"\0"])
-def test_it_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path, filler: bytes) -> None:
+def test_damage_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path, filler: bytes) -> None:
     data = sqlite_world.install(tmp_path / "data")
     whole = (data / "octavo.db").read_bytes()
     damage(data, "page_versions", filler=filler)
@@ -105,7 +105,7 @@ def test_no_command_ends_in_a_traceback(
         assert done.returncode == 1 and RESTORE in done.stdout + done.stderr
 
 
-def test_a_text_that_nobody_wrote_is_damage(tmp_path: Path) -> None:
+def test_an_altered_text_is_damage(tmp_path: Path) -> None:
     database = SqliteDatabase(str(tmp_path / "octavo.db"))
     with database.write() as tx:
         tx.script("CREATE TABLE texts (said TEXT)")
@@ -123,7 +123,7 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
         open_context(Settings(data=str(tmp_path), url=URL))
 
 
-def test_a_damaged_index_of_words_is_made_anew_and_stops_nobody(tmp_path: Path) -> None:
+def test_a_damaged_word_index_is_rebuilt_without_an_outage(tmp_path: Path) -> None:
     database = SqliteDatabase(str(tmp_path / "octavo.db"))
     error = sqlite3.DatabaseError("database disk image is malformed")
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT_VTAB

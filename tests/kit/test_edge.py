@@ -351,7 +351,7 @@ def test_a_stream_that_is_refused_before_its_first_piece_has_the_status_of_that(
     assert (tried.get("/refused").status_code, tried.get("/few").content) == (403, b"ab")
 
 
-def test_a_stream_ends_when_nobody_listens_any_more(tried):
+def test_a_stream_ends_when_its_client_leaves(tried):
     async def run():
         received = await ask(tried.app.application, "GET", b"/endless", [(b"host", b"edge.test")])
         pieces = aiter(received)
@@ -384,14 +384,14 @@ def test_failures_say_where_to_look_and_nothing_else(tried, caplog):
 def test_what_is_not_there_is_refused_in_the_form_of_the_application(tried):
     answer = tried.get("/nowhere")
     assert answer.json() == {
-        "error": {"code": 404, "message": "There is nothing at this URL.", "reason": "not_found"}
+        "error": {"code": 404, "message": "This URL doesn't exist. Check its path.", "reason": "not_found"}
     }
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert tried.get("/text/more").status_code == 404
     assert tried.get("/%ff").status_code == 404
     plain = Tried(refuse=text_error).get("/nowhere")
     assert (plain.text, plain.headers["content-type"]) == (
-        "There is nothing at this URL.\n",
+        "This URL doesn't exist. Check its path.\n",
         "text/plain; charset=utf-8",
     )
 

@@ -75,7 +75,7 @@ def test_validation_tells_missing_fields_from_wrong_ones():
     ):
         with pytest.raises(msgspec.ValidationError) as failed:
             msgspec.convert(given, Wanted)
-        told = answered(invalid(failed.value, "body"))
+        told = answered(invalid(failed.value, "body", Wanted))
         assert (told["reason"], told["field"]) == (reason, field)
 
 

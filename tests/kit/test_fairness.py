@@ -54,7 +54,7 @@ class Line:
         return self.order
 
 
-def test_whoever_waited_for_the_permit_to_compute_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permits_go_to_the_longest_waiting_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(permits, "PATIENCE", 60.0)
 
     @contextmanager
@@ -73,7 +73,7 @@ def test_whoever_waited_for_the_permit_to_compute_is_next(monkeypatch: pytest.Mo
     assert line.end() == ["modest", "greedy", "greedy", "greedy", "greedy"]
 
 
-def test_whoever_waited_for_the_turn_to_write_is_next(sqlite_world: World) -> None:
+def test_write_turns_go_to_the_longest_waiting_owner(sqlite_world: World) -> None:
     database = sqlite_world.context.db
     assert isinstance(database, SqliteDatabase)
     line = Line(database.write, lambda: database._turns.waiting)
@@ -92,7 +92,7 @@ def test_a_write_inside_a_write_is_refused_at_once(sqlite_world: World) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_connection_is_left_for_whoever_has_none(database: Database) -> None:
+def test_a_connection_is_reserved_for_owners_without_one(database: Database) -> None:
     assert isinstance(database, PostgresDatabase)
     for pool in (database._reads, database._writes):
         with ExitStack() as stack:
@@ -107,7 +107,7 @@ def test_a_connection_is_left_for_whoever_has_none(database: Database) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_whoever_waited_for_a_connection_is_next(database: Database) -> None:
+def test_connections_go_to_the_longest_waiting_owner(database: Database) -> None:
     assert isinstance(database, PostgresDatabase)
     for pool, enter in ((database._reads, database.read), (database._writes, database.write)):
         line = Line(enter, lambda turns=pool._turns: turns.waiting)  # type: ignore[misc]
@@ -163,7 +163,7 @@ def held(pool: Any, owner: Owner) -> Iterator[Any]:
 # --- threads of requests ------------------------------------------------------------------------------
 
 
-def test_threads_are_left_for_whoever_has_none() -> None:
+def test_threads_are_reserved_for_owners_without_one() -> None:
     pool = request_threads("requests wait", 2, "octavo-test", connections=8)
     go = threading.Event()
 
@@ -184,7 +184,7 @@ def test_threads_are_left_for_whoever_has_none() -> None:
     assert (pool.held, pool.waiting) == (0, 0)
 
 
-def test_who_gives_up_waits_for_no_thread_and_keeps_none() -> None:
+def test_a_request_that_gives_up_holds_no_thread() -> None:
     pool = request_threads("requests wait", 1, "octavo-test", connections=100)
     go, began = threading.Event(), threading.Event()
 
@@ -212,7 +212,7 @@ def test_who_gives_up_waits_for_no_thread_and_keeps_none() -> None:
 # --- the event loop -----------------------------------------------------------------------------------
 
 
-def test_who_asks_the_event_loop_for_much_waits_behind_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heavy_users_of_the_event_loop_wait_behind_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LoopTurns, "TURN", 0)
     turns, order = LoopTurns("requests wait", 30), []
 
@@ -250,7 +250,7 @@ def test_the_event_loop_does_other_things_between_two_turns(monkeypatch: pytest.
     assert turns.waiting == 0
 
 
-def test_what_takes_little_is_done_at_once_and_asks_nobody_whose_turn_it_is() -> None:
+def test_short_work_runs_immediately_without_taking_turns() -> None:
     turns = LoopTurns("requests wait", 30)
     turns.TURN = PATIENCE  # type: ignore[misc]
     asked: list[Owner] = []
@@ -315,7 +315,7 @@ def test_a_visit_is_the_organizations_whose_site_it_is(world: World, turns: list
     assert turns == [("", ADDRESS), (org, ADDRESS), ("", ADDRESS)]
 
 
-def test_who_was_let_in_where() -> None:
+def test_recent_access_is_remembered_by_place() -> None:
     known = Insiders()
     known.let_in("ann", "first", "space", "")
     assert known.organization("ann", "space") == "first"

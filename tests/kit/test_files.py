@@ -13,9 +13,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from octavo.core.file_types import detect_type
 from octavo.errors import NotFound, TooLarge, Unavailable
 from octavo.kit.clock import now, parse_iso
-from octavo.kit.files import Blob, FileGrant, FileStore, detect_type, file_headers, open_store
+from octavo.kit.files import Blob, FileGrant, FileStore, file_headers, open_store
 from octavo.kit.secrets.signing import Signer
 
 signer = Signer(b"k" * 32)

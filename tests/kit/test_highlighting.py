@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from growing import LISTINGS
-from octavo.core.document.html import Context, render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.highlighting import highlight
 from octavo.kit.processes import highlighting
@@ -39,7 +39,7 @@ def test_a_listing_that_takes_too_long_has_no_colours_and_the_page_says_nothing_
     assert colour(CODE, "python") == highlight(CODE, "python")
     lines = [Block("code-line", {}, [Text([Leaf(words)])])]
     slow, plain = (
-        render(Document([Block("code", {"syntax": "java"}, lines)]), Context(highlight=how)).body
+        render(Document([Block("code", {"syntax": "java"}, lines)]), HtmlContext(highlight=how)).body
         for how in (highlighter.for_page(), lambda code, syntax: None)
     )
     assert slow == plain and words.strip() in slow

@@ -192,7 +192,7 @@ def test_a_long_job_keeps_its_lease(database, clock):
     assert runs == [1]
 
 
-def test_who_lost_the_lease_leaves_no_trace(database):
+def test_a_worker_without_its_lease_writes_nothing(database):
     @jobs.job("write", bound="a test")
     def write(context):
         with database.write() as tx:

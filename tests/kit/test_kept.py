@@ -295,7 +295,7 @@ def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monke
     until(lambda: listening.generation() is not None)
 
 
-def test_a_commit_of_which_nobody_knows_ends_what_is_kept(listening: Database, database_url: str) -> None:
+def test_an_unannounced_commit_invalidates_the_cache(listening: Database, database_url: str) -> None:
     """The connection breaks while it commits: it may have, or will."""
     if not isinstance(listening, postgres.PostgresDatabase):
         return
@@ -347,7 +347,7 @@ def test_what_is_large_or_may_change_is_not_kept() -> None:
     assert rows.find(("row",)) == ((1, "a", 1.5, b"b", None, True),)
 
 
-def test_nobody_changes_what_others_are_given(listening: Database) -> None:
+def test_cached_rows_cannot_be_modified(listening: Database) -> None:
     for _ in range(3):
         with listening.read_kept() as tx:
             rows = tx.all("SELECT name FROM secrets ORDER BY name")

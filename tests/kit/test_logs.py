@@ -94,7 +94,7 @@ def test_text_is_one_readable_line():
     assert "\x1b" not in line
 
 
-def test_what_somebody_sent_begins_no_line():
+def test_input_cannot_start_a_log_line():
     stream = io.StringIO()
     configure("text", stream)
     logging.getLogger("own").warning("sent: a\nb", extra={"detail": "c\nd"})

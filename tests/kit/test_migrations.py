@@ -31,18 +31,25 @@ OLD_ROWS = """
 INSERT INTO organizations (id, title, created_at) VALUES ('org', 'Home', 1);
 INSERT INTO users (id, email, display_name, created_at) VALUES ('ann', 'ann@example.org', 'Ann', 1);
 INSERT INTO members (organization_id, user_id, role, joined_at) VALUES ('org', 'ann', 'admin', 1);
-INSERT INTO spaces (id, organization_id, rank, title, main_line, main_revision, created_at, updated_at) VALUES ('space', 'org', 'a', 'Guide', 'main', 'r1', 1, 1);
+INSERT INTO spaces (id, organization_id, rank, title, main_line, main_revision, created_at, updated_at) \
+VALUES ('space', 'org', 'a', 'Guide', 'main', 'r1', 1, 1);
 INSERT INTO lines (id, space_id, base_line, sequence, revision) VALUES ('main', 'space', NULL, 1, 'r1');
 INSERT INTO lines (id, space_id, base_line, sequence, revision) VALUES ('other', 'space', 'main', 2, 'r2');
 INSERT INTO revisions (id, line_id, sequence, parents, type, created_at) VALUES ('r1', 'main', 1, '[]', 'initial', 1);
-INSERT INTO revisions (id, line_id, sequence, base_sequence, parents, type, created_at) VALUES ('r2', 'other', 2, 1, '["r1"]', 'update', 2);
-INSERT INTO page_versions (line_id, page_id, from_seq, to_seq, title, body, created_at, updated_at) VALUES ('main', 'p', 1, 99, 'Hello', 'b', 1, 1);
-INSERT INTO item_versions (line_id, item_id, from_seq, to_seq, kind, name, content, created_at) VALUES ('main', 'i', 1, 99, 'file', 'a.png', 'f', 1);
-INSERT INTO change_requests (id, space_id, number, line_id, created_by, created_at, updated_at, revision_initial) VALUES ('change', 'space', 1, 'other', 'ann', 1, 1, 'r1');
+INSERT INTO revisions (id, line_id, sequence, base_sequence, parents, type, created_at) VALUES ('r2', \
+'other', 2, 1, '["r1"]', 'update', 2);
+INSERT INTO page_versions (line_id, page_id, from_seq, to_seq, title, body, created_at, updated_at) VALUES \
+('main', 'p', 1, 99, 'Hello', 'b', 1, 1);
+INSERT INTO item_versions (line_id, item_id, from_seq, to_seq, kind, name, content, created_at) VALUES \
+('main', 'i', 1, 99, 'file', 'a.png', 'f', 1);
+INSERT INTO change_requests (id, space_id, number, line_id, created_by, created_at, updated_at, \
+revision_initial) VALUES ('change', 'space', 1, 'other', 'ann', 1, 1, 'r1');
 INSERT INTO leftovers (kind, hash, left_at) VALUES ('file', 'f', 7);
 INSERT INTO jobs (id, kind, payload, run_at, created_at) VALUES ('waiting', 'makePrint', '{"print_id":"x"}', 5, 5);
-INSERT INTO jobs (id, kind, payload, run_at, attempts, lease_owner, lease_until, created_at) VALUES ('running', 'runImport', '{"run":"x"}', 5, 1, 'w', 6, 5);
-INSERT INTO jobs (id, kind, payload, run_at, attempts, parked, error, created_at) VALUES ('parked', 'runImport', '{"run":"y"}', 5, 4, 1, 'broken', 5);
+INSERT INTO jobs (id, kind, payload, run_at, attempts, lease_owner, lease_until, created_at) VALUES \
+('running', 'runImport', '{"run":"x"}', 5, 1, 'w', 6, 5);
+INSERT INTO jobs (id, kind, payload, run_at, attempts, parked, error, created_at) VALUES ('parked', \
+'runImport', '{"run":"y"}', 5, 4, 1, 'broken', 5);
 """
 
 

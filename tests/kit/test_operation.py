@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import get_type_hints
+from collections.abc import Callable, Iterator
+from typing import Any, get_type_hints
 
 import pytest
 from msgspec import Struct
 
 from octavo.kit.http import operation as kit
 from octavo.kit.http.operation import (
+    PUBLIC,
     TABLE,
     Area,
     Call,
     DeclarationError,
+    Deletion,
+    Reply,
+    Stream,
     Visitor,
     check_table,
     enters,
@@ -60,10 +64,8 @@ def show_book(call: Call, shelf: Shelf, book_id: str) -> Book:
 @pytest.mark.usefixtures("table")
 def test_the_path_says_how_the_proof_is_had() -> None:
     operation = Area("books").operation
-    operation("bookInRoom", "GET", "/rooms/{roomId}/books/{bookId}", needs=1, returns=Book)(show_book)
-    operation("bookInBox", "GET", "/rooms/{roomId}/boxes/{boxId}/books/{bookId}", needs=1, returns=Book)(
-        show_book
-    )
+    operation("bookInRoom", "GET", "/rooms/{roomId}/books/{bookId}", needs=1)(show_book)
+    operation("bookInBox", "GET", "/rooms/{roomId}/boxes/{boxId}/books/{bookId}", needs=1)(show_book)
     enters_by = {id: TABLE[id].enter for id in ("bookInRoom", "bookInBox")}
     assert enters_by["bookInRoom"].fn is enter_room
     assert enters_by["bookInBox"].fn is enter_box
@@ -76,6 +78,59 @@ def test_a_path_without_a_permission_check_is_refused() -> None:
     Area("books").operation("bookInHall", "GET", "/halls/{hallId}/books/{bookId}", needs=1)(show_book)
     with pytest.raises(DeclarationError, match="bookInHall: Shelf is not entered by hallId"):
         check_table()
+
+
+def _declare(id: str, handler: Callable[..., object], **given: Any) -> kit.Operation:
+    method = "DELETE" if id.startswith("delete") else "GET"
+    Area("books").operation(id, method, "/books", needs=PUBLIC, **given)(handler)
+    return TABLE[id]
+
+
+@pytest.mark.usefixtures("table")
+def test_the_handler_says_what_is_answered() -> None:
+    def get_book(call: Call) -> Book:
+        raise NotImplementedError
+
+    def ping(call: Call) -> None:
+        raise NotImplementedError
+
+    def delete_book(call: Call) -> bool:
+        raise NotImplementedError
+
+    def get_book_or_export(call: Call) -> Book | Stream:
+        raise NotImplementedError
+
+    def sign_in(call: Call) -> Reply:
+        raise NotImplementedError
+
+    def get_either(call: Call) -> Book | Shelf:
+        raise NotImplementedError
+
+    declared = [
+        _declare("getBook", get_book),
+        _declare("ping", ping),
+        _declare("deleteBook", delete_book),
+        _declare("exportBook", get_book_or_export),
+        _declare("signIntoBooks", sign_in, returns=Book),
+        _declare("leaveBooks", sign_in),
+        _declare("getEither", get_either),
+        _declare("getShelf", get_either, returns=Shelf),
+    ]
+    assert [(operation.returns, operation.status) for operation in declared] == [
+        (Book, 200),
+        (None, 204),
+        (Deletion, 205),
+        (Book, 200),
+        (Book, 200),
+        (None, 204),
+        (Book | Shelf, 200),
+        (Shelf, 200),
+    ]
+    for handler, returns in ((get_book, Shelf), (get_book, Book), (ping, Book), (get_either, bool)):
+        with pytest.raises(DeclarationError, match="getIt: `returns` contradicts or repeats"):
+            _declare("getIt", handler, returns=returns)
+    with pytest.raises(DeclarationError, match="deleteIt: `returns` contradicts or repeats"):
+        _declare("deleteIt", delete_book, returns=bool)
 
 
 @pytest.mark.usefixtures("table")

@@ -59,7 +59,7 @@ WAYS: dict[str, Way] = {
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_what_is_given_or_raised_is_forgotten_with_whoever_waited(way: Way, pool: SharedThreads) -> None:
+def test_results_and_errors_are_released_with_their_waiters(way: Way, pool: SharedThreads) -> None:
     """Circles would keep it until the collector comes by."""
     left: list[weakref.ref[Any]] = []
 
@@ -117,7 +117,7 @@ def test_what_has_begun_goes_on_and_what_has_not_is_never_made(pool: SharedThrea
     assert made == []
 
 
-def test_who_waits_no_longer_leaves_the_place_when_the_call_is_over(pool: SharedThreads) -> None:
+def test_a_canceled_waiter_frees_its_place_after_the_call(pool: SharedThreads) -> None:
     go, began = threading.Event(), threading.Event()
 
     def work() -> None:

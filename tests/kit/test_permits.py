@@ -52,7 +52,7 @@ def busy() -> Iterator[Computing]:
 
 
 @pytest.mark.usefixtures("patient")
-def test_who_comes_later_computes_when_another_has_ended(busy: Computing) -> None:
+def test_later_callers_compute_when_another_has_ended(busy: Computing) -> None:
     late = Computing()
     assert not late.began.wait(0.05)
     busy.end()
@@ -62,7 +62,7 @@ def test_who_comes_later_computes_when_another_has_ended(busy: Computing) -> Non
 
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("leave", [without, waiting])
-def test_who_waits_lets_others_compute(leave: Callable[[], AbstractContextManager[None]]) -> None:
+def test_waiting_callers_let_others_compute(leave: Callable[[], AbstractContextManager[None]]) -> None:
     left, stay = threading.Event(), threading.Event()
 
     def wait() -> None:
@@ -81,15 +81,13 @@ def test_who_waits_lets_others_compute(leave: Callable[[], AbstractContextManage
     waiter.end()
 
 
-def test_nobody_waits_long(busy: Computing) -> None:
+def test_no_one_waits_long_for_a_permit(busy: Computing) -> None:
     late = Computing()
     assert late.began.wait(PATIENCE)
     late.end()
 
 
-def test_who_has_computed_for_long_holds_up_nobody_else(
-    busy: Computing, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_computations_delay_no_others(busy: Computing, monkeypatch: pytest.MonkeyPatch) -> None:
     late = Computing()
     assert late.began.wait(PATIENCE)
     monkeypatch.setattr(permits, "PATIENCE", 10 * PATIENCE)
@@ -146,7 +144,7 @@ def test_a_job_gives_way_after_a_moment_and_waits_at_its_next_pause() -> None:
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_job_that_writes_waits_for_nobody_who_computes() -> None:
+def test_writing_jobs_do_not_wait_for_computing_ones() -> None:
     written = threading.Event()
 
     def write() -> None:

@@ -109,7 +109,7 @@ def test_a_direct_address_that_does_not_lead_to_the_server(pooled: Pooled, postg
             open_database(pooled.url, 3, direct_url)
 
 
-def test_who_gets_no_connection_of_the_pooler_is_told_so(pooled: Pooled) -> None:
+def test_a_missing_pooler_connection_is_reported(pooled: Pooled) -> None:
     """It would keep them waiting for two minutes."""
     database = open_database(pooled.url, 3, pooled.direct_url)
     others = [psycopg.connect(pooled.url) for _ in range(2)]

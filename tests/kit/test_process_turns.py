@@ -52,7 +52,7 @@ def test_a_turn_that_comes_too_late_is_given_on(two):
     second.give_back()
 
 
-def test_who_has_just_written_is_behind_who_waits(two):
+def test_recent_writers_queue_behind_waiting_ones(two):
     first, second = two
     order = []
 

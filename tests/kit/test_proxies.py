@@ -31,7 +31,7 @@ def test_only_trusted_proxies_are_believed(peer, forwarded, found):
     assert client_address(peer, forwarded, OURS) == found
 
 
-def test_nobody_is_trusted_unless_named():
+def test_no_proxy_is_trusted_unless_configured():
     assert client_address("127.0.0.1", "6.6.6.6", parse_networks("")) == "127.0.0.1"
 
 

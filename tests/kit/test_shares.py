@@ -44,7 +44,7 @@ def fill(pool: Shares, organization: str, most: int = 10_000) -> list[Callable[[
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 8, 16, 100])
-def test_nobody_takes_all(size: int) -> None:
+def test_no_owner_takes_all_places(size: int) -> None:
     pool = Shares("x", size)
     greedy = fill(pool, "greedy", 500)
     assert len(greedy) == max(1, size // 2)
@@ -122,7 +122,7 @@ def test_one_person_does_not_fill_the_line_of_their_organization() -> None:
     hold()
 
 
-def test_who_gives_up_leaves_the_line() -> None:
+def test_a_canceled_waiter_leaves_the_queue() -> None:
     pool = Shares("x", 1)
     hold = pool.wait(("a", "a"), 0)
     with pytest.raises(Busy):
@@ -166,7 +166,7 @@ def test_threads_at_random_never_have_too_many() -> None:
     assert (pool.held, pool.waiting) == (0, 0) and not pool._held
 
 
-def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
+def test_a_place_stays_taken_until_its_work_is_done() -> None:
     pool = SharedThreads("x", 2, "octavo-test")
     began, go = threading.Event(), threading.Event()
 

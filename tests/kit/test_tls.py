@@ -120,7 +120,7 @@ def test_only_who_is_told_to_trusts_an_authority(
     assert len(outgoing_tls().get_ca_certs()) > 50
 
 
-def test_git_trusts_nobody_else_either(company: tuple[Path, str]) -> None:
+def test_unknown_certificates_are_refused(company: tuple[Path, str]) -> None:
     with pytest.raises(urllib3.exceptions.MaxRetryError, match="certificate verify failed"):
         GuardedPool(lambda url: "127.0.0.1", 1000).request("GET", f"https://{company[1]}/")
 

@@ -23,7 +23,7 @@ from octavo.settings import Settings
         {"OTEL_SERVICE_NAME": "handbook"},
     ],
 )
-def test_nobody_is_sent_anything_unless_the_environment_names_a_collector(monkeypatch, environment):
+def test_traces_are_only_sent_with_a_configured_collector(monkeypatch, environment):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     begin_traces(Metrics())

@@ -52,7 +52,7 @@ def test_readers_do_not_wait_for_writers(world: World) -> None:
         holder.join()
 
 
-def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypatch) -> None:
+def test_requests_without_a_turn_are_told_when_to_retry(database: Database, monkeypatch) -> None:
     monkeypatch.setattr(db, "TURN_SECONDS", 0.5)
     locked, go_on = threading.Event(), threading.Event()
 
@@ -81,7 +81,7 @@ def test_who_gets_no_turn_is_told_when_to_try_again(database: Database, monkeypa
         tx.run("DROP TABLE held")
 
 
-def test_who_waited_for_a_thread_waits_less_for_a_turn() -> None:
+def test_time_spent_waiting_for_a_thread_counts_for_the_turn() -> None:
     """Else those behind them would wait as long again."""
     with db.statements_within(60, waited=4):
         assert db.turn_seconds() == db.TURN_SECONDS - 4
@@ -90,7 +90,7 @@ def test_who_waited_for_a_thread_waits_less_for_a_turn() -> None:
     assert db.turn_seconds() == db.TURN_SECONDS
 
 
-def test_a_new_thread_reads_while_somebody_writes(database: Database) -> None:
+def test_a_new_thread_reads_during_a_write(database: Database) -> None:
     with database.write(), ThreadPoolExecutor(1) as pool:
 
         def read() -> object:
@@ -100,7 +100,7 @@ def test_a_new_thread_reads_while_somebody_writes(database: Database) -> None:
         assert pool.submit(read).result(timeout=PATIENCE) == 1
 
 
-def test_who_gets_no_thread_is_told_when_to_try_again(monkeypatch) -> None:
+def test_requests_without_a_thread_are_told_when_to_retry(monkeypatch) -> None:
     monkeypatch.setattr(edge, "QUEUE_SECONDS", 0.1)
     go_on, ran = threading.Event(), []
 

@@ -253,7 +253,7 @@ def test_a_provider_in_a_private_network_must_be_allowed(sqlite_world: World, se
     assert server.requests == []
 
 
-def test_an_answer_nobody_reads_to_its_end_is_logged(sqlite_world: World, server: ModelServer) -> None:
+def test_an_abandoned_answer_is_logged(sqlite_world: World, server: ModelServer) -> None:
     server.answer = lambda request: "a long answer " * 20
     with world_with_model(sqlite_world, server):
         stream = model(sqlite_world).stream("test", [ModelMessage("user", "x")])

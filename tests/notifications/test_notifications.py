@@ -142,7 +142,7 @@ def test_a_notification_is_read_and_done(world: World) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_somebody_does_not_see_is_neither_told_nor_shown(world: World) -> None:
+def test_notifications_omit_content_without_access(world: World) -> None:
     say(world, "admin", mention(world, "reader"))
     work(world)
     assert len(inbox(world, "reader")) == 1
@@ -212,7 +212,7 @@ def test_watching_and_muting(world: World) -> None:
     assert foreign.status_code == 404
 
 
-def test_who_wants_to_hear_nothing_hears_nothing(world: World) -> None:
+def test_turned_off_notifications_are_not_sent(world: World) -> None:
     settings = "/user/notification-settings"
     assert world.get("reader", settings)["channels"]["mentioned"] == "mail"
     changed = world.call("reader", "PATCH", settings, json={"channels": {"mentioned": "off"}})

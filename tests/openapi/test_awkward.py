@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document.html import Context, render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document
 from octavo.sites.openapi.description import ApiDescription
 from octavo.sites.openapi.drawing import Drawer, draw_markdown
@@ -135,13 +135,13 @@ def _describe(name: str) -> ApiDescription:
 
 
 @pytest.mark.parametrize("name", AWKWARD)
-def test_it_is_drawn_within_bounds(name: str) -> None:
+def test_awkward_specifications_are_drawn_within_bounds(name: str) -> None:
     begin = time.process_time()
     description = _describe(name)
     operation = description.operations["post /things/{id}"]
     page = render(
         Document(nodes=Drawer(description, folded=True).operation(operation, operation.title)),
-        Context(try_it=lambda data: "/~try"),
+        HtmlContext(try_it=lambda data: "/~try"),
     ).body
     plain = render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
     form = msgspec.json.encode(make_form(description, operation))

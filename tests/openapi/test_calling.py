@@ -142,7 +142,7 @@ def test_only_where_the_owner_lets_it(world: World, make: Any, api: Any) -> None
     assert len(api.asked) == 1
 
 
-def test_who_may_not_see_the_page_calls_nothing(world: World, make: Any, api: Any) -> None:
+def test_visitors_without_access_cannot_call_operations(world: World, make: Any, api: Any) -> None:
     shop = make("by-operation")
     address = shop.address("get pets")
     arguments = {"address": address, "path": {"petId": "p"}}

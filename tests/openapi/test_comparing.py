@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.cli import main
+from octavo.cli.main import main
 from octavo.sites.openapi.comparing import compare
 from octavo.sites.openapi.compiling import compile_description
 from octavo.sites.openapi.description import ApiDescription

@@ -103,7 +103,7 @@ def test_references_that_lead_out_or_nowhere(reference: str) -> None:
     assert found[0].line > 5
 
 
-def test_what_nobody_follows_may_be_missing() -> None:
+def test_unused_references_can_be_missing() -> None:
     """Real descriptions have mappings to files that bundling removed, and patterns in other dialects."""
     text = (
         HEAD.replace("3.1.0", "3.0.3")
@@ -137,7 +137,10 @@ def test_references_in_values_mean_nothing() -> None:
 
 
 def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
-    hook = "{post: {requestBody: {content: {application/json: {schema: {$ref: 'pet.yaml'}}}}, responses: {'200': {description: ok}}}}"
+    hook = (
+        "{post: {requestBody: {content: {application/json: {schema: {$ref: 'pet.yaml'}}}}, responses: "
+        "{'200': {description: ok}}}}"
+    )
     head = HEAD.replace("3.1.0", "3.0.3") + "paths: {}\nx-webhooks:\n  sold:"
     compiled = compile_description(
         _archive({"openapi.yaml": f"{head} {hook}".encode(), "pet.yaml": b"type: string"})
@@ -224,7 +227,10 @@ def test_archives_that_lead_out_or_grow() -> None:
 
 def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
     text = HEAD + "paths: {/a: {$ref: 'paths/a.yaml'}}\n"
-    path = b"get:\n  responses:\n    '200':\n      description: ok\n      content: {application/json: {schema: {$ref: '../models.json#/Node'}}}\n"
+    path = (
+        b"get:\n  responses:\n    '200':\n      description: ok\n"
+        b"      content: {application/json: {schema: {$ref: '../models.json#/Node'}}}\n"
+    )
     models = b'{"Node": {"type": "object", "properties": {"next": {"$ref": "#/Node"}}}}'
     compiled = compile_description(
         _archive({"openapi.yaml": text.encode(), "paths/a.yaml": path, "models.json": models})
@@ -528,7 +534,7 @@ json_values = st.recursive(
     json_values,
     st.sampled_from(METHODS),
 )
-def test_whatever_stands_where_nothing_checks_is_drawn(operation: Any, schema: Any, method: str) -> None:
+def test_unchecked_parts_of_a_specification_are_drawn(operation: Any, schema: Any, method: str) -> None:
     data = {"paths": {"/a": {method: operation}}, "components": {"schemas": {"A": schema}}, "tags": [schema]}
     description = ApiDescription(data)
     description.tags()

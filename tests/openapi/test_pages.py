@@ -24,7 +24,7 @@ from octavo.content.revisions.deriving import check_derived, rebuild_derived
 from octavo.content.revisions.store import lock_branch, main_state
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
-from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
+from octavo.core.document.html import BlockLabels, HtmlContext, HtmlTarget, render
 from octavo.core.document.nodes import Document, Inline, walk
 from octavo.core.document.reader import read
 from octavo.core.document.text import to_text
@@ -255,7 +255,10 @@ def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> No
 
 
 def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World, tmp_path: Path) -> None:
-    group = "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    group = (
+        "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n"
+        "  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    )
     summary = (
         f"* [Home](README.md)\n\n{group.format('Reference', 'pets')}\n{group.format('Nowhere', 'nothing')}"
     )
@@ -378,7 +381,7 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
     assert used <= words and len(used) >= 16
     for language, labels in read_catalog().items():
-        shown = render(Document(nodes=blocks), Context(labels=labels)).body
+        shown = render(Document(nodes=blocks), HtmlContext(labels=labels)).body
         for word in used:
             said = getattr(labels, f"api_{word}")
             assert language == "en" or word == "cookie" or said != getattr(BlockLabels(), f"api_{word}"), (
@@ -397,7 +400,7 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
         description = ApiDescription({"components": {"schemas": {"It": schema}}})
         blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
-        drawn = render(Document(nodes=blocks), Context(labels=read_catalog()[language])).body
+        drawn = render(Document(nodes=blocks), HtmlContext(labels=read_catalog()[language])).body
         return re.sub(r"<[^>]*>", "", unescape(drawn))
 
     line = BlockLabels().api_left_out
@@ -481,7 +484,7 @@ def test_what_comes_again_on_a_page_is_linked_to() -> None:
     drawer = Drawer(description, folded=True, spec="pets")
 
     def shown(key: str) -> str:
-        context = Context(link=lambda ref: HtmlTarget(href=f"#{ref['anchor']}"))
+        context = HtmlContext(link=lambda ref: HtmlTarget(href=f"#{ref['anchor']}"))
         return str(render(Document(nodes=drawer.operation(description.operations[key])), context).body)
 
     first, second, third = shown("post /a"), shown("post /b"), shown("post /c")
@@ -983,7 +986,10 @@ def test_a_specification_has_only_those_spaces_indexed_that_are_made_of_it(
     def made(name: str, summary: str, page: str = "# Home\n") -> str:
         return Site(world, tmp_path / name, f"* [Home](README.md)\n{summary}", {"README.md": page}).space
 
-    computed_of = "* ```yaml\n  type: builtin:openapi\n  props: {{}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    computed_of = (
+        "* ```yaml\n  type: builtin:openapi\n  props: {{}}\n"
+        "  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+    )
     block = '# Home\n\n{{% openapi-schemas spec="{}" schemas="Status" %}}\n{{% endopenapi-schemas %}}\n'
     pages_of_pets = made("pages", computed_of.format("pets"))
     block_of_pets = made("block", "", block.format("pets"))
@@ -1396,7 +1402,7 @@ def test_the_api_gives_the_blocks_themselves(world: World, site) -> None:
     assert page["document"]["nodes"][-1]["data"]["path"] == "/stores"
 
 
-def test_somebody_who_may_not_see_the_specification(world: World) -> None:
+def test_people_without_access_to_the_specification(world: World) -> None:
     source = {
         "type": "builtin:openapi",
         "props": {"models": True},
@@ -1537,7 +1543,7 @@ def test_schemes_that_say_nonsense_are_bounded() -> None:
         blocks = Drawer(description, folded=folded).authentication(
             lambda each: {"kind": "page", "page": each.key}
         )
-        html = render(Document(nodes=blocks), Context()).body
+        html = render(Document(nodes=blocks), HtmlContext()).body
         assert len(html) < 1_500_000 and "onerror" not in html and "150 more" in html
         assert html.count("<h2") == 50
 

@@ -260,7 +260,7 @@ def test_what_goes_wrong_is_said(page, provider):
     expect(said).to_contain_text("enter it by hand")
 
 
-def test_an_answer_that_nobody_asked_for_is_not_taken(page, provider):
+def test_an_unrequested_response_is_refused(page, provider):
     provider.forges = True
     form = opened(page)
     form.get_by_label("Client ID").fill("docs")

@@ -237,7 +237,7 @@ def test_several_files(world: World, reachable) -> None:
     }
 
 
-def test_a_public_specification_is_for_everybody_with_its_link(world: World) -> None:
+def test_anyone_with_the_link_reads_a_public_specification(world: World) -> None:
     path = world.home.path(SPEC)
     spec = world.get("reader", path)
     published = world.home.path("/openapi/{specId}")

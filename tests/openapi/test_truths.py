@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document.html import BlockLabels, Context, render
+from octavo.core.document.html import BlockLabels, HtmlContext, render
 from octavo.core.document.nodes import Document
 from octavo.core.document.writing import write
 from octavo.sites.openapi.compiling import compile_description
@@ -40,7 +40,7 @@ def shown(description: ApiDescription) -> tuple[str, str]:
     html, markdown = "", ""
     for operation in description.operations.values():
         blocks = Drawer(description, folded=True).operation(operation, "A")
-        drawn = render(Document(nodes=blocks), Context(labels=BlockLabels())).body
+        drawn = render(Document(nodes=blocks), HtmlContext(labels=BlockLabels())).body
         html += unescape(re.sub(r"<[^>]*>", "", drawn))
         markdown += write(Document(nodes=Drawer(description, folded=False).operation(operation, "A")))
     return html, markdown
@@ -146,7 +146,8 @@ components:
       properties: {kind: {type: string}}
       discriminator: {propertyName: kind%s}
     Dog: {allOf: [{$ref: '#/components/schemas/Pet'}, {type: object, properties: {bark: {type: string}}}]}
-    Cat: {allOf: [{$ref: '#/components/schemas/Pet'}, {type: object, properties: {friend: {$ref: '#/components/schemas/Pet'}}}]}
+    Cat: {allOf: [{$ref: '#/components/schemas/Pet'}, {type: object, properties: {friend: {$ref: \
+'#/components/schemas/Pet'}}}]}
 """
 
 
@@ -187,7 +188,10 @@ def test_xml_is_written_as_xml() -> None:
 def test_a_body_of_xml_without_a_name_is_left_out() -> None:
     inline = "{type: object, properties: {'bad name': {type: string, example: x}}}"
     for schema in (inline, inline.replace("bad name", "good")):
-        body = f"requestBody: {{content: {{application/xml: {{schema: {schema}}}}}}}\nresponses: {{'204': {{description: ok}}}}"
+        body = (
+            f"requestBody: {{content: {{application/xml: {{schema: {schema}}}}}}}\n"
+            f"responses: {{'204': {{description: ok}}}}"
+        )
         html, markdown = shown(described(body, method="post"))
         assert "<good" not in html and "--data" not in markdown and 'bad name": ' not in markdown
 
@@ -208,7 +212,8 @@ responses:
 
 def test_examples_stand_with_their_parameter_or_header() -> None:
     operation = """parameters:
-  - {name: p1, in: query, schema: {type: string}, examples: {one: {summary: sum-one, value: named-one}, two: {value: named-two}}}
+  - {name: p1, in: query, schema: {type: string}, examples: {one: {summary: sum-one, value: named-one}, \
+two: {value: named-two}}}
   - {name: p2, in: path, required: true, schema: {type: string}, example: path-example}
   - {name: p3, in: query, content: {application/json: {schema: {type: object}, example: {a: content-example}}}}
 responses: {'200': {description: ok, headers: {Link: {schema: {type: string}, example: link-example}}}}"""

@@ -391,7 +391,7 @@ def test_a_site_may_switch_it_off(world: World, site: Site, api: Any) -> None:
     assert "data-try=" not in site.ask("GET", "").text and api.asked == []
 
 
-def test_who_may_not_see_the_page_sends_nothing(world: World, site: Site, api: Any) -> None:
+def test_visitors_without_access_cannot_send_requests(world: World, site: Site, api: Any) -> None:
     url = site.addresses()["get /pets/{petId}"]
     path = world.home.path("/orgs/{organizationId}/sites/") + site.id
     answer = world.call("admin", "PATCH", path, json={"visibility": "share-link"})

@@ -52,7 +52,7 @@ def test_the_api_writes_and_reads_it(space: Space) -> None:
     assert "reviewDate" not in json.dumps(space.page("A"))
 
 
-def test_it_merges_with_a_change_of_the_text(space: Space) -> None:
+def test_a_page_field_merges_with_a_change_of_the_text(space: Space) -> None:
     change = space.create()
     space.edit(change, update(space.pages["A"], reviewDate="2027-01-01"))
     space.edit_main(update(space.pages["A"], description="About A"))

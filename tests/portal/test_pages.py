@@ -75,7 +75,7 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
 
 
 @pytest.mark.slow
-def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
+def test_signed_in_people_join_with_their_account(browser, served):
     for email, org in (("bob@example.com", served.org),):
         link = served.admin.post(f"/orgs/{org}/invites", json={"emails": [email]}).json()["links"][0]["url"]
     secret = re.search("secret=([^&]+)", link)[1]
@@ -203,7 +203,7 @@ def test_the_browser_that_asked_is_signed_in_although_the_provider_is_of_another
     assert whoami(page, served) == says["email"]
 
 
-def test_what_nobody_asked_for_is_asked_about(company, served):
+def test_an_unrequested_sign_in_asks_for_confirmation(company, served):
     page, _, begin, says = company
     page.goto(begin)
     page.wait_for_url(f"{served.url}/sso")

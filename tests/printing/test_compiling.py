@@ -132,7 +132,10 @@ def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
     ],
 )
 def test_a_drawing_reaches_no_file(tmp_path: Path, target: str) -> None:
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image href="{target}" width="9" height="9"/></svg>'
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image '
+        f'href="{target}" width="9" height="9"/></svg>'
+    )
     (tmp_path / "file0.svg").write_text(svg)
     result = compile_order(
         order_of(tmp_path, {"one": "![Drawing](file0.svg)\n"}, images=["file0.svg"]), tmp_path
@@ -319,7 +322,7 @@ def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
         site="Kettle",
         address="https://docs.example.com/",
         logo="logo.png",
-        colours={"accent": (0.5, 0.1, 150.0)},
+        colors={"accent": (0.5, 0.1, 150.0)},
         text=faces_of(tmp_path, "RobotoSlab", "text"),
         mono=faces_of(tmp_path, "JetBrainsMono", "mono"),
     )
@@ -363,7 +366,7 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(printer: object, block: object) -> None:
-        raise KeyError("colour")
+        raise KeyError("color")
 
     monkeypatch.setitem(typst._BLOCKS, "hint", fail)
     monkeypatch.setattr(containing, "_reports", [])
@@ -374,11 +377,14 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     (tmp_path / "order.json").write_bytes(msgspec.json.encode(order))
     compiling.main([str(tmp_path)])
     result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=PrintResult)
-    assert result.contained == [ContainedFailure("typst", "KeyError('colour')", 2)]
+    assert result.contained == [ContainedFailure("typst", "KeyError('color')", 2)]
 
 
 def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
-    text = "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n    return [a]\n```\n"
+    text = (
+        "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n"
+        "    return [a]\n```\n"
+    )
     language, words = find_words("ar")
     compile_order(order_of(tmp_path, {"one": text}, words=words, language=language), tmp_path)
     found: dict[str, float] = {}

@@ -91,7 +91,7 @@ def test_a_link_ends_after_an_hour(world: World, clock: SetClock) -> None:
     assert count_prints(world) == 0
 
 
-def test_a_link_of_somebody_elses_making_opens_nothing(world: World) -> None:
+def test_a_forged_link_opens_nothing(world: World) -> None:
     url = link(world)
     head, token, name = url.rsplit("/", 2)
     for forged in (token[:-2] + "AA", token.partition(".")[0], "x"):
@@ -130,7 +130,7 @@ def test_old_prints_are_forgotten(world: World) -> None:
     assert not world.context.files.exists(file)
 
 
-def test_a_print_of_bytes_that_somebody_uploaded_leaves_them(world: World) -> None:
+def test_a_print_keeps_the_uploaded_bytes(world: World) -> None:
     with world.context.db.read() as tx:
         held = tx.value("SELECT content FROM item_versions WHERE kind = 'file'")
     wanted = store.PrintSubject(world.home["spaceId"], world.home["revisionId"])

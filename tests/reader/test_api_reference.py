@@ -46,7 +46,7 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
 
 def test_its_pages_are_kept_within_the_memory_for_caches(sqlite_world: World) -> None:
     page = sqlite_world.call("nobody", "GET", f"{URL}/docs/spaces").content
-    assert MEMORY.use()["pages of our reference"].bytes >= len(page)
+    assert MEMORY.use()["API reference pages"].bytes >= len(page)
 
 
 def test_what_is_not_there_is_not_found(sqlite_world: World) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from octavo.delivery.reader import blocks
 from octavo.delivery.reader.blocks import CannotBeDrawn, draw_output
-from octavo.delivery.reader.views import Labels
+from octavo.delivery.reader.views import FrameLabels
 from octavo.extensions.integrations import event_replies as asking
 from octavo.extensions.integrations.contentkit import DEEPEST
 from settled import PATIENCE
@@ -224,7 +224,7 @@ BAD = [
 
 def draw(*children, **state):
     root = {"type": "block", "children": list(children)}
-    return draw_output({"type": "element", "element": root, "state": state, "props": {}}, Labels())
+    return draw_output({"type": "element", "element": root, "state": state, "props": {}}, FrameLabels())
 
 
 def tags_of(text):
@@ -495,11 +495,11 @@ def test_as_deep_and_as_large_as_a_block_may_be(monkeypatch):
         "state": {},
     }
     with pytest.raises(CannotBeDrawn):
-        draw_output(unchecked, Labels())
+        draw_output(unchecked, FrameLabels())
     with pytest.raises(CannotBeDrawn):
         draw_output(
             {"type": "element", "element": {"type": "modal", "children": []}, "state": {}, "props": {}},
-            Labels(),
+            FrameLabels(),
         )
     monkeypatch.setattr(blocks, "_LARGEST", 100)
     with pytest.raises(CannotBeDrawn):

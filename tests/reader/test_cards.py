@@ -239,7 +239,7 @@ def test_pages_that_are_not_there_have_no_image(site: Site) -> None:
     assert site.get(f"~image/{site.pages['Hidden']}.png").status_code == 200
 
 
-def test_images_of_closed_sites_are_kept_by_nobody_else(site: Site) -> None:
+def test_images_of_closed_sites_are_not_cached_by_others(site: Site) -> None:
     body = {"visibility": "visitor-auth"}
     assert site.world.call("admin", "PATCH", site.path, json=body).status_code == 200
     answer = site.get(f"~image/{site.pages['Guide']}.png")

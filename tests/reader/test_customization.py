@@ -17,7 +17,7 @@ import pytest
 from msgspec import Struct
 
 from octavo.delivery.reader import drawing, locales
-from octavo.delivery.reader.views import Labels
+from octavo.delivery.reader.views import FrameLabels
 from octavo.sites.fonts import built_in as fonts
 from octavo.sites.site.customization import model as looks
 from octavo.sites.site.customization.model import Customization
@@ -420,7 +420,7 @@ def test_a_font_of_the_organization(site, world):
 
 
 def test_every_language_has_every_word_with_its_places():
-    english = msgspec.to_builtins(Labels())
+    english = msgspec.to_builtins(FrameLabels())
     found = locales.read_catalog()
     assert {"en", "de", "fr", "es", "pt", "it", "nl", "ja", "zh", "ko", "ar", "he", "no", "ru"} <= set(found)
     for language, labels in found.items():

@@ -10,7 +10,8 @@ import pytest
 from markupsafe import Markup
 
 from octavo.core.color import theme
-from octavo.core.document.html import Asset, Heading
+from octavo.core.document.html import Asset, OutlineHeading
+from octavo.core.icons import icon
 from octavo.delivery.reader import drawing
 from octavo.delivery.reader.views import (
     AnnouncementView,
@@ -30,7 +31,6 @@ from octavo.delivery.reader.views import (
     ThemedImage,
     VariantView,
 )
-from octavo.kit.icons import icon
 
 EVIL = "\"><script>alert('x')</script>{{ 7*7 }}"
 
@@ -71,7 +71,7 @@ def page(words: str = "Title") -> SitePageView:
         title=words,
         description=words,
         body=Markup("<p>body</p>"),
-        outline=(Heading("here", words, 2),),
+        outline=(OutlineHeading("here", words, 2),),
         emoji=words,
         cover=CoverView(light=Asset(url="/c.png"), dark=Asset(url="/d.png")),
         tags=(words,),

@@ -164,7 +164,10 @@ def test_what_has_no_effect_is_said(browser, customer) -> None:
         page.evaluate(f"Octavo('{name}', {what})")
         return [text.removeprefix("Octavo: ") for text in said]
 
-    known = "{button: {label: 'Help'}, closeButton: true, actions: [{label: 'Write to us', onClick: () => {document.title = 'Pressed'}}]}"
+    known = (
+        "{button: {label: 'Help'}, closeButton: true, actions: [{label: 'Write to us', onClick: () => "
+        "{document.title = 'Pressed'}}]}"
+    )
     assert call("configure", known) == []
     page.evaluate("Octavo('open')")
     page.get_by_role("button", name="Write to us").click()
@@ -179,7 +182,10 @@ def test_what_has_no_effect_is_said(browser, customer) -> None:
         'button of configure knows no "icon"; it has no effect.',
         'actions of configure knows no "icon"; it has no effect.',
     ]
-    options = "{siteURL: location.href, tab: 1}, {colorScheme: 'pink', visitor: {token: 'x', unsignedClaims: {a: {}, b: true}}}"
+    options = (
+        "{siteURL: location.href, tab: 1}, {colorScheme: 'pink', visitor: {token: 'x', unsignedClaims: "
+        "{a: {}, b: true}}}"
+    )
     assert call("init", options) == [
         'init knows no "tab"; it has no effect.',
         "sites for signed visitors are not shown in frames; the token is not used.",

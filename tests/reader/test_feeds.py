@@ -105,7 +105,10 @@ def site(world: World, tmp_path: Path) -> Site:
 @pytest.mark.sqlite_first
 def test_a_feed_is_valid_and_newest_first(site: Site) -> None:
     page = site.get("news")
-    link = f'<link rel="alternate" type="application/rss+xml" title="News" href="{urlsplit(site.url).path}news/rss.xml">'
+    link = (
+        f'<link rel="alternate" type="application/rss+xml" title="News" '
+        f'href="{urlsplit(site.url).path}news/rss.xml">'
+    )
     assert link in page.text
     answer = site.get("news/rss.xml")
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("application/rss+xml")

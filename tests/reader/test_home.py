@@ -33,7 +33,7 @@ def make_site(world):
     return make
 
 
-def test_the_root_lists_what_is_published_for_everybody(world, make_site):
+def test_the_root_lists_public_sites(world, make_site):
     visitor = Visitor(world.context)
     before = {item["title"] for item in visitor.get("/", host="localhost").json()["items"]}
     make_site("Open <b>to</b> all")

@@ -15,9 +15,12 @@ pytestmark = pytest.mark.slow
 
 SENT = [vector for vector in VECTORS if len(vector) < 600 and "\ud83d" not in vector]
 ALLOWED = {"http:", "https:", "mailto:", "tel:"}
-SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9" onload="alert(1)">
-<script>alert(1)</script><image xlink:href="https://evil.example/x.png"/><a xlink:href="javascript:alert(1)"><text>x</text></a>
-<foreignObject><body xmlns="http://www.w3.org/1999/xhtml" onload="alert(1)"><script>alert(1)</script></body></foreignObject></svg>
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" \
+height="9" onload="alert(1)">
+<script>alert(1)</script><image xlink:href="https://evil.example/x.png"/>\
+<a xlink:href="javascript:alert(1)"><text>x</text></a>
+<foreignObject><body xmlns="http://www.w3.org/1999/xhtml" onload="alert(1)"><script>alert(1)</script></body>\
+</foreignObject></svg>
 """
 NAMES = [
     "'onerror='alert(1).svg",
@@ -96,11 +99,13 @@ def watched(browser, hostile):
 
 LOOK = """() => ({
     scripts: [...document.scripts].filter(s => !s.src.includes('/~assets/')).length,
-    handlers: [...document.querySelectorAll('*')].flatMap(e => [...e.attributes].filter(a => /^on|^style$|^srcdoc$|^formaction$/.test(a.name)).map(a => e.tagName + ' ' + a.name)),
+    handlers: [...document.querySelectorAll('*')].flatMap(e => [...e.attributes].filter(a => \
+/^on|^style$|^srcdoc$|^formaction$/.test(a.name)).map(a => e.tagName + ' ' + a.name)),
     schemes: [...new Set([...document.querySelectorAll('[href]')].map(e => e.getAttribute('href'))
         .filter(href => URL.canParse(href, document.baseURI))  // what is no address leads nowhere
         .map(href => new URL(href, document.baseURI).protocol))],
-    odd: [...document.querySelectorAll('main :is(script, style, iframe, object, embed, base, meta, link, form:not(.search-form), svg script, foreignObject)')].map(e => e.outerHTML),
+    odd: [...document.querySelectorAll('main :is(script, style, iframe, object, embed, base, meta, link, \
+form:not(.search-form), svg script, foreignObject)')].map(e => e.outerHTML),
 })"""
 
 

@@ -85,7 +85,10 @@ class Manuals:
         other = SLUGS[n % 3]
         parts = [
             f"# Page {slug}\n\nText {n}.",
-            f"See [the other]({other}.md) and [its part]({other}.md#part), or [elsewhere](https://app.gitbook.com/s/{self.spaces[n % 2]}/{other}#part).",
+            (
+                f"See [the other]({other}.md) and [its part]({other}.md#part), or "
+                f"[elsewhere](https://app.gitbook.com/s/{self.spaces[n % 2]}/{other}#part)."
+            ),
             f"## Part{n % 2 or ''}",
             f"{{% if {BETA} %}}\n\n## Secret {n}\n\nFor few: [this](b.md).\n\n{{% endif %}}",
             '<code class="expression">space.vars.edition</code>',

@@ -31,8 +31,10 @@ DOCS = """site:
       title: Products
       icon: box
       children:
-        - {type: section, key: one, title: Payments, path: payments, icon: book, children: [{type: space, key: p, title: P, content: {directory: other}}]}
-        - {type: section, key: two, title: Identity, path: identity, children: [{type: space, key: i, title: I, content: {directory: other}}]}
+        - {type: section, key: one, title: Payments, path: payments, icon: book, children: [{type: space, \
+key: p, title: P, content: {directory: other}}]}
+        - {type: section, key: two, title: Identity, path: identity, children: [{type: space, key: i, \
+title: I, content: {directory: other}}]}
 """ + "".join(
     f"    - {{type: section, key: {name}, title: {name}, path: {name.lower()}, children: "
     f"[{{type: space, key: {name}-space, title: {name}, content: {{directory: other}}}}]}}\n"
@@ -48,13 +50,17 @@ FILES = {
     f"```\n{'long ' * 80}\n```\n",
     "en/parent.md": "# Parent\n\nWords about settings.\n",
     "en/child.md": "# Child\n\nMore about settings.\n",
-    "en/drawing.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="500"><rect width="900" height="500"/></svg>',
+    "en/drawing.svg": (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="500"><rect width="900" '
+        'height="500"/></svg>'
+    ),
     "de/README.md": "# Anfang\n\nWorte.\n",
     "other/README.md": "# Words\n\nWords.\n",
 }
 FOCUS = """() => {
     const at = document.activeElement, style = getComputedStyle(at);
-    return [(at.ariaLabel || at.textContent).trim().replace(/\\s+/g, ' '), at.matches(':focus-visible') && style.outlineStyle !== 'none']
+    return [(at.ariaLabel || at.textContent).trim().replace(/\\s+/g, ' '), at.matches(':focus-visible') && \
+style.outlineStyle !== 'none']
 }"""
 
 

@@ -122,7 +122,8 @@ def test_no_row_of_a_table_is_cut_and_two_columns_wrap(look):
 
 
 def test_code_in_cells_leaves_room_for_the_words(look):
-    fits = """[...document.querySelectorAll('.table')].map(t => t.querySelector('table').offsetWidth <= t.clientWidth)"""
+    fits = """[...document.querySelectorAll('.table')].map(t => t.querySelector('table').offsetWidth <= \
+t.clientWidth)"""
     assert look("codes", fits) == [True, True]
     assert look("codes", fits, viewport=PHONE)[0]
 
@@ -145,7 +146,10 @@ def test_buttons_stand_apart_and_one_that_leads_nowhere_is_no_primary_one(look):
 
 
 def test_the_text_has_one_place_with_and_without_an_outline(look):
-    place = "[document.querySelector('.page').getBoundingClientRect().left, document.querySelector('.page').offsetWidth]"
+    place = (
+        "[document.querySelector('.page').getBoundingClientRect().left, "
+        "document.querySelector('.page').offsetWidth]"
+    )
     assert look("plain", place) == look("tables", place)
 
 
@@ -155,7 +159,8 @@ def test_headings_of_updates_are_below_those_of_the_page(look):
         """(() => { const [first, second] = document.querySelectorAll('.update-body > h2');
             const size = (e) => parseFloat(getComputedStyle(e).fontSize);
             return [size(document.querySelector('.prose > h2')), size(first),
-                second.getBoundingClientRect().top - second.previousElementSibling.getBoundingClientRect().bottom]; })()""",
+                second.getBoundingClientRect().top - second.previousElementSibling.getBoundingClientRect().\
+bottom]; })()""",
     )
     assert update < page and gap >= 24
 
@@ -192,8 +197,10 @@ def test_long_signatures_take_three_lines_of_the_outline(look):
 
 
 def test_the_title_of_a_phone_has_the_whole_width(look):
-    room = """[document.querySelector('h1').clientWidth - parseFloat(getComputedStyle(document.querySelector('h1')).paddingRight),
-        document.querySelector('.page').clientWidth, document.querySelector('main').contains(document.querySelector('.actions'))]"""
+    room = """[document.querySelector('h1').clientWidth - parseFloat(getComputedStyle(document.\
+querySelector('h1')).paddingRight),
+        document.querySelector('.page').clientWidth, document.querySelector('main').contains(document.\
+querySelector('.actions'))]"""
     title, page, inside = look("blocks", room, viewport=PHONE)
     assert title == page and inside
 

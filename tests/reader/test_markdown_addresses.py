@@ -18,12 +18,15 @@ pytestmark = pytest.mark.sqlite_first
 FILES = {
     "README.md": "# Home\n\n[Deep](parts/01-deep.md#big-part) and ![x](.gitbook/assets/x.png)\n",
     "parts/README.md": "# Parts\n\n[Up](../README.md), [deep](01-deep.md).\n",
-    "parts/01-deep.md": "---\nicon: star\n---\n# Deep\n\n## Big Part\n\n[Own](#big-part), [by file](01-deep.md#big-part), "
+    "parts/01-deep.md": "---\nicon: star\n---\n# Deep\n\n## Big Part\n\n"
+    "[Own](#big-part), [by file](01-deep.md#big-part), "
     "[other](../other%20one.md#no), [away](https://example.org/a.md), [gone](gone.md)\n\n"
     '{% content-ref url="../other one.md" %}\n[other one.md](<../other one.md>)\n{% endcontent-ref %}\n\n'
     '{% include "../.gitbook/includes/more.md" %}\n\n{% file src="../.gitbook/assets/x.png" %}\n',
-    "other one.md": '# Other\n\n## No\n\n<figure><img src=".gitbook/assets/x.png" alt=""><figcaption></figcaption></figure>\n\n'
-    '<table data-view="cards"><thead><tr><th></th><th data-card-target data-type="content-ref"></th></tr></thead><tbody>'
+    "other one.md": '# Other\n\n## No\n\n<figure><img src=".gitbook/assets/x.png" '
+    'alt=""><figcaption></figcaption></figure>\n\n'
+    '<table data-view="cards"><thead><tr><th></th><th data-card-target '
+    'data-type="content-ref"></th></tr></thead><tbody>'
     '<tr><td>Deep</td><td><a href="parts/01-deep.md">deep</a></td></tr></tbody></table>\n',
     ".gitbook/includes/more.md": "---\ntitle: More\n---\n## Included\n\n[Home](../../README.md), [here](#included), "
     "![y](../assets/x.png)\n",

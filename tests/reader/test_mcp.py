@@ -286,7 +286,7 @@ def test_files_are_read_as_text(site: Site, tmp_path: Path, monkeypatch: pytest.
         assert "no file" in site.use("read_file", address=site.url + other)
 
 
-def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
+def test_tools_list_no_hidden_page_and_read_only_pages(site: Site) -> None:
     assert "Hidden" not in site.use("list_pages") and "basalt" not in site.use("search", query="basalt")
     assert "Behind basalt." in site.use("read_page", address=f"{site.url}hidden")
     # A path works as well as a URL.
@@ -331,7 +331,7 @@ def test_what_tools_say_is_there_for_programs(site: Site, monkeypatch: pytest.Mo
 # --- callers -----------------------------------------------------------------------------------------
 
 
-def test_closed_sites_answer_nobody_else(site: Site) -> None:
+def test_closed_sites_answer_only_admitted_callers(site: Site) -> None:
     site.change(visibility="share-link")
     link = site.world.post("admin", f"{site.path}/share-links", {"name": "A"})
     key = link["urls"]["published"].removeprefix(site.url).strip("/")
@@ -443,7 +443,7 @@ def test_what_a_tool_said_is_told_again_until_it_would_say_something_else(
     assert "gabbro" in read(7)["content"][0]["text"]
 
 
-def test_nobody_is_told_what_was_said_to_others(site: Site) -> None:
+def test_answers_of_others_are_not_returned(site: Site) -> None:
     claim = {"type": "boolean", "description": "Whether"}
     schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
     site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})

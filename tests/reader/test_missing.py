@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from octavo.kit.icons import icon as icon_of
+from octavo.core.icons import icon as icon_of
 from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 
 FILES = {
-    "SUMMARY.md": "* [Home](README.md)\n* [Webhooks](webhooks.md)\n* [Deployment guide](deploy.md)\n* [Other](other.md)\n",
+    "SUMMARY.md": (
+        "* [Home](README.md)\n* [Webhooks](webhooks.md)\n* [Deployment guide](deploy.md)\n"
+        "* [Other](other.md)\n"
+    ),
     "README.md": "# Home\n\nEverything about webhooks and old deployments, and pricing.\n",
     "webhooks.md": "# Webhooks\n\nTold of what happens.\n",
     "deploy.md": "# Deployment guide\n\nHow.\n",
@@ -62,7 +65,7 @@ def test_an_address_of_no_site_is_a_page_for_people(world: Any) -> None:
         assert plain.status_code == 404 and "<" not in plain.text
 
 
-def test_a_button_that_asks_searches_where_nobody_answers(world: Any, tmp_path: Any) -> None:
+def test_a_question_button_searches_on_sites_without_answers(world: Any, tmp_path: Any) -> None:
     (tmp_path / "README.md").write_text(
         '# Home\n\n<button type="button" class="button primary" data-action="ask" data-query="how so">Ask</button>\n'
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from octavo.delivery.reader.block_actions import ComponentField, can_be_offered
 from octavo.delivery.reader.blocks import CannotBeDrawn, draw_output
-from octavo.delivery.reader.views import Labels
+from octavo.delivery.reader.views import FrameLabels
 from octavo.extensions.integrations.contentkit import BadOutput, read_output
 from octavo.extensions.integrations.framing import Frames
 
@@ -40,12 +40,14 @@ FORM = """
     { type: "button", label: "Fail", onPress: { action: "fail" } },
     { type: "button", label: "Edit", onPress: { action: "@editor.node.updateProps", props: {} } },
     { type: "button", label: "Off", disabled: true, onPress: { action: "more", by: 100 } },
-    { type: "input", label: "Size", element: { type: "select", state: "size", onValueChange: { action: "told", size: { $state: "size" } },
+    { type: "input", label: "Size", element: { type: "select", state: "size", onValueChange: { action: \
+"told", size: { $state: "size" } },
       options: [{ id: "s", label: "Small" }, { id: "l", label: "Large" }] } },
     { type: "input", label: "Loud", element: { type: "switch", state: "loud", onValueChange: { action: "told" } } },
     { type: "checkbox", state: "many", value: "a" }, { type: "checkbox", state: "many", value: 7 },
     { type: "radio", state: "one", value: "x" }, { type: "radio", state: "one", value: "y" },
-    { type: "input", label: "Code", element: { type: "codeblock", state: "code", content: "a <= 1\\nb", onContentChange: { action: "told" } } },
+    { type: "input", label: "Code", element: { type: "codeblock", state: "code", content: "a <= 1\\nb", \
+onContentChange: { action: "told" } } },
     { type: "webframe", source: { url: "ENDPOINT/page" }, data: { n: { $state: "n" } } },
   ] };
   return Response.json({ type: "element", element, state, props });"""
@@ -111,7 +113,9 @@ def test_a_listing_with_a_state_is_a_field(world):
     assert ">\nc = 2</textarea>" in told
     long = {"type": "codeblock", "state": "code", "content": "x" * 10_001}
     output = {"type": "element", "element": {"type": "block", "children": [long]}, "state": {}, "props": {}}
-    drawn = draw_output(read_output(json.dumps(output).encode()), Labels(), sign=lambda actions, fields: "o")
+    drawn = draw_output(
+        read_output(json.dumps(output).encode()), FrameLabels(), sign=lambda actions, fields: "o"
+    )
     assert "<textarea" not in drawn and "<pre" in drawn
 
 
@@ -194,7 +198,7 @@ def test_frames_hold_pages_of_the_integration_alone(world):
                 "state": {},
                 "props": {},
             },
-            Labels(),
+            FrameLabels(),
             frames=Frames("http://sites.test/~integrations/shapes/"),
         )
         assert "<iframe" not in drawn
@@ -256,7 +260,7 @@ NAMES = [
     st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5),
     st.dictionaries(st.text("ab$", max_size=3), JSON, max_size=3),
 )
-def test_whatever_a_script_says_of_a_control_is_drawn_or_refused(kind, given, state):
+def test_controls_of_scripts_are_drawn_or_refused(kind, given, state):
     output = {
         "type": "element",
         "element": {"type": "block", "children": [{**given, "type": kind}]},
@@ -265,7 +269,7 @@ def test_whatever_a_script_says_of_a_control_is_drawn_or_refused(kind, given, st
     }
     try:
         checked = read_output(json.dumps(output).encode())
-        draw_output(checked, Labels(), sign=lambda actions, fields: "offer")
+        draw_output(checked, FrameLabels(), sign=lambda actions, fields: "offer")
     except (BadOutput, CannotBeDrawn):
         pass
 

@@ -17,14 +17,19 @@ from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 
 FILES = {
-    "README.md": "---\ndescription: All about it.\n---\n\n# Home\n\n[Blocks](blocks.md#part), [gone](gone.md), [rooted](/x.md)\n",
+    "README.md": (
+        "---\ndescription: All about it.\n---\n\n# Home\n\n"
+        "[Blocks](blocks.md#part), [gone](gone.md), [rooted](/x.md)\n"
+    ),
     "blocks.md": '# Blocks\n\n## Part\n\n{% hint style="warning" %}\nMind the gap.\n{% endhint %}\n\n'
-    '{% tabs %}\n{% tab title="Linux" %}\napt\n{% endtab %}\n{% tab title="Mac" %}\nbrew\n{% endtab %}\n{% endtabs %}\n\n'
+    '{% tabs %}\n{% tab title="Linux" %}\napt\n{% endtab %}\n{% tab title="Mac" %}\nbrew\n'
+    "{% endtab %}\n{% endtabs %}\n\n"
     '{% code title="a.toml" lineNumbers="true" %}\n```toml\nx = 1\n```\n{% endcode %}\n\n'
     "<details>\n\n<summary>More</summary>\n\nFolded text.\n\n</details>\n\n"
     '{% content-ref url="README.md" %}\n[README.md](README.md)\n{% endcontent-ref %}\n\n'
     '<mark style="color:red;">red</mark> <i class="fa-heart">:heart:</i> :rocket:\n\n'
-    '<table data-view="cards"><thead><tr><th></th><th data-card-target data-type="content-ref"></th></tr></thead><tbody>'
+    '<table data-view="cards"><thead><tr><th></th><th data-card-target '
+    'data-type="content-ref"></th></tr></thead><tbody>'
     '<tr><td><h3>A card</h3></td><td><a href="README.md">x</a></td></tr></tbody></table>\n\n'
     "{% if visitor.claims.never %}\n\nSecret.\n\n{% endif %}\n",
     "sitemap.md": "# Sitemap\n\nA page of this very name.\n",
@@ -70,7 +75,7 @@ def site(world, tmp_path):
         ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", False),
     ],
 )
-def test_who_asks_for_markdown(accepted, wanted):
+def test_clients_that_get_markdown(accepted, wanted):
     assert prefers_markdown(accepted) is wanted
 
 
@@ -120,7 +125,7 @@ def test_markdown_says_what_the_page_shows(site):
     assert f"[Blocks](http://127.0.0.1:8001{base}parts/blocks#part), gone, rooted" in home
 
 
-def test_the_note_for_programs_comes_first_and_disturbs_nobody(site):
+def test_the_note_for_agents_comes_first_and_is_not_visible(site):
     visitor, base, _ = site
     html = visitor.get(base).text
     note = re.search(r"<p class=\"hidden-text\"([^>]*)>For AI agents: (.*?)</p>", html)
@@ -206,7 +211,8 @@ def test_a_page_of_the_same_name_goes_first(world, site):
 
 
 SPLIT = {
-    "README.md": "# Home\n\nFor everybody.\n\n{% if visitor.agent %}\n\n## Callable\n\nCall the zebra operation.\n\n{% endif %}\n\n"
+    "README.md": "# Home\n\nFor everybody.\n\n{% if visitor.agent %}\n\n## Callable\n\n"
+    "Call the zebra operation.\n\n{% endif %}\n\n"
     "{% if !visitor.agent %}\n\n## Pressable\n\nPress the walrus button.\n\n{% endif %}\n",
     "calls.md": "---\nif: visitor.agent\n---\n\n# Calls\n\nOnly the gnu calls.\n",
     "presses.md": '---\nif: "!visitor.agent"\n---\n\n# Presses\n\nOnly the ibis presses.\n',

@@ -323,7 +323,7 @@ def test_views_are_counted_at_the_public_address(site):
     assert sorted(map(tuple, rows), key=str) == [(address, "https://search.example/"), (address, None)]
 
 
-def test_it_is_shown_in_frames_and_previewed_through_the_proxy(site):
+def test_proxied_sites_are_embedded_and_previewed(site):
     script = site.ask("~embed/script.js")
     assert script.status_code == 200
     page = site.ask("~embed/guide/deep")

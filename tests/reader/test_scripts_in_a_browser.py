@@ -71,7 +71,7 @@ def is_loaded(page):
     return any("~script.js" in url for url in page.asked)
 
 
-def test_it_waits_for_the_visitor_who_may_refuse_and_change_their_mind(site, page):
+def test_scripts_wait_for_consent_which_visitors_can_change(site, page):
     assert open_page(page, site.own) is None, "nothing is installed"
     assert page.locator(".consent").count() == 0
     site.install_counter("site:script:cookies")

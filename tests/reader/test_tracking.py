@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
-from lxml import etree
 
 from octavo.core.expressions import NOBODY
 from octavo.errors import OutOfReach
@@ -301,7 +300,7 @@ def test_what_scripts_may_not_say(site):
     assert site.events("type") == []
 
 
-def test_nobody_is_known(site):
+def test_events_identify_no_one(site):
     """No table contains IP addresses, cookies, or who typed."""
     site.get(cookie="mine=hidden-cookie", referer=f"http://sites.test{site.base}")
     site.get("~search.json?q=install", cookie="mine=hidden-cookie")
@@ -312,25 +311,6 @@ def test_nobody_is_known(site):
         assert secret not in str(rows)
     assert len(set(site.events("visitor"))) == len(set(site.events("session"))) == 3
     assert {row[0] for row in site.events("referrer")} == {None}
-
-
-@pytest.mark.sqlite_first
-def test_the_page_of_charts_shows_them(site):
-    site.get()
-    site.get("guide")
-    site.get("~search?q=install")
-    assert len(site.events("type")) == 3
-    shown = site.world.call("admin", "GET", f"{site.path}/insights/page", headers={"accept": "text/html"})
-    assert shown.status_code == 200
-    assert "2 views in the last" in shown.text and "1 search in the last" in shown.text
-    page = etree.HTML(shown.text)
-
-    def rows(title):
-        table = next(one for one in page.iter("table") if one.find("caption").text == title)
-        return [["".join(cell.itertext()) for cell in row] for row in table.find("tbody")]
-
-    assert sorted(rows("Top pages")) == [["/", "1", "1"], ["/guide", "1", "1"]]
-    assert rows("Top searches") == [["install", "1"]]
 
 
 # --- the queue ----------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ FILES = {
     "README.md": "# Start\n\nSee [the size](groesse/größe.md).\n",
     "groesse/größe.md": "# Größe\n\n## Straße\n\nText.\n",
     "groesse/änderungen.md": "# Änderungen\n\n"
-    '{% updates format="full" %}\n{% update date="2026-01-02" %}\n\n## Neu\n\nText.\n\n{% endupdate %}\n{% endupdates %}\n',
+    '{% updates format="full" %}\n{% update date="2026-01-02" %}\n\n## Neu\n\nText.\n\n'
+    "{% endupdate %}\n{% endupdates %}\n",
 }
 BASENAME = "bücher-日本"
 

@@ -26,7 +26,11 @@ found_references = import_module("octavo.core.document.references")
 
 pytestmark = pytest.mark.sqlite_first
 
-BAD = '# Bad\n\nwords before\n\n{% hint style="info" %}\nbroken **bits** of <code class="expression">1 + 1</code>\n{% endhint %}\n\n## Below\n\nwords after\n'
+BAD = (
+    '# Bad\n\nwords before\n\n{% hint style="info" %}\n'
+    'broken **bits** of <code class="expression">1 + 1</code>\n{% endhint %}\n\n## Below\n\n'
+    "words after\n"
+)
 GOOD = "# Good\n\nfine words\n"
 
 

@@ -237,7 +237,8 @@ def test_links_in_the_contents_lead_to_other_spaces(world: Any, tmp_path: Path) 
 
 ANCHORED = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guide.md)\n",
-    "guide.md": "# Guide\n\n## 1. Install Node.js\n\n<details>\n\n<summary>More to read</summary>\n\nText.\n\n</details>\n\n"
+    "guide.md": "# Guide\n\n## 1. Install Node.js\n\n<details>\n\n<summary>More to read</summary>\n\nText.\n\n"
+    "</details>\n\n"
     'A <a name="Old.Anchor"></a> place.\n\n{% include ".gitbook/includes/help.md" %}\n\n## Ask us\n\n'
     '{% updates format="full" %}\n{% update date="2026-02-03" %}\nNew.\n{% endupdate %}\n{% endupdates %}\n',
     ".gitbook/includes/help.md": "## Ask us\n\nMail.\n",

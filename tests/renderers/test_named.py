@@ -23,7 +23,10 @@ pytestmark = pytest.mark.sqlite_first
 
 PAYING = "visitor.claims.paying"
 WITH_PETS = SMALL.replace("{}", "{/pets: {get: {tags: [pets], responses: {}}}}")
-OPERATION = '{% openapi-operation spec="pets" path="/pets" method="get" %}\n[pets](openapi:pets)\n{% endopenapi-operation %}'
+OPERATION = (
+    '{% openapi-operation spec="pets" path="/pets" method="get" %}\n[pets](openapi:pets)\n'
+    "{% endopenapi-operation %}"
+)
 SCRIPT = """
 export default { async fetch(request) {
   const event = JSON.parse((await request.formData()).get("event"));
@@ -207,7 +210,10 @@ def test_people_in_cells_of_a_table(named: Named) -> None:
     user = named.world.users["editor"]
     token = named.token()
     cells = f'<td><a href="{user}">Ana</a>, <a href="{named.world.users["stranger"]}">x</a></td><td>Ada</td>'
-    table = f'<table><thead><tr><th data-type="users" data-multiple>A</th><th data-type="users">B</th></tr></thead><tbody><tr>{cells}</tr></tbody></table>'
+    table = (
+        f'<table><thead><tr><th data-type="users" data-multiple>A</th><th '
+        f'data-type="users">B</th></tr></thead><tbody><tr>{cells}</tr></tbody></table>'
+    )
     assert person(named, token, user).status_code == 404
     page = named.write(table, "people")
     given = named.site.read(token, f"/spaces/{named.space}/content/page/{page}").json()
@@ -223,7 +229,10 @@ def test_people_in_cells_of_a_table(named: Named) -> None:
 def test_blocks_of_a_specification_stay_blocks(named: Named) -> None:
     """The renderer draws them from the specification; one in a file of the space is drawn here."""
     processed(named.world, "pets", {"text": WITH_PETS})
-    schemas = '{% openapi-schemas spec="pets" schemas="Pet" grouped="true" %}\n[pets](openapi:pets)\n{% endopenapi-schemas %}'
+    schemas = (
+        '{% openapi-schemas spec="pets" schemas="Pet" grouped="true" %}\n[pets](openapi:pets)\n'
+        "{% endopenapi-schemas %}"
+    )
     page = named.write(f"{OPERATION}\n\n{schemas}\n\nAfter.", "api")
     token = named.token()
     nodes = named.site.read(token, f"/spaces/{named.space}/content/page/{page}").json()["document"]["nodes"]
@@ -254,7 +263,7 @@ def test_blocks_of_a_specification_stay_blocks(named: Named) -> None:
     assert '"openapi-operation"' in told and '"path":"/pets"' in told
 
 
-def test_nobody_of_another_organization(named: Named) -> None:
+def test_people_of_other_organizations_are_not_named(named: Named) -> None:
     """Authors can't publish names of people with whom they share no organization."""
     stranger = named.world.users["stranger"]
     named.write(f'By [Ana](user:{stranger} "mention").', "by")

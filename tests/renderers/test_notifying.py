@@ -125,7 +125,7 @@ def test_what_is_told_is_signed(world: World, server: HTTPServer) -> None:
     assert json.loads(Heard.said[0][2]) == {"tags": [f"site:{world.home['siteId']}"]}
 
 
-def test_who_did_not_hear_it_is_told_again(world: World, server: HTTPServer) -> None:
+def test_renderers_that_missed_a_message_are_notified_again(world: World, server: HTTPServer) -> None:
     Heard.status = 500
     with pytest.raises(Unavailable, match="responded with status 500"):
         notifying.notify_renderers(
@@ -133,6 +133,6 @@ def test_who_did_not_hear_it_is_told_again(world: World, server: HTTPServer) -> 
         )
 
 
-def test_nothing_is_sent_where_nobody_is_set(world: World, server: HTTPServer) -> None:
+def test_nothing_is_sent_without_a_renderer(world: World, server: HTTPServer) -> None:
     notifying.notify_renderers(world.context, world.home["organizationId"], world.home["spaceId"])
     assert Heard.said == []

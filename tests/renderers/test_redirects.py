@@ -27,8 +27,11 @@ DOCS = """site:
 """
 FILES = {
     "docs.yaml": DOCS,
-    "now/.gitbook.yaml": "redirects:\n  gone: more.md\n  Case: more.md#words\n  secret: members.md\n  news/*: README.md\n"
-    "  shop: https://shop.example.org/a\n  loop: http://127.0.0.1:8001/x\n  both: more.md\n",
+    "now/.gitbook.yaml": (
+        "redirects:\n  gone: more.md\n  Case: more.md#words\n"
+        "  secret: members.md\n  news/*: README.md\n"
+        "  shop: https://shop.example.org/a\n  loop: http://127.0.0.1:8001/x\n  both: more.md\n"
+    ),
     "now/README.md": "# Now\n",
     "now/more.md": "# More\n",
     "now/members.md": "---\nif: visitor.claims.paying\n---\n\n# Members\n",

@@ -50,5 +50,6 @@ def test_derived_rows_change_only_with_their_version(sqlite_world: World) -> Non
     found = [f"DERIVATION = {DERIVATION}", *derived_rows(sqlite_world, space)]
     if os.environ.get("OCTAVO_TEST_RECORD"):
         DERIVED.write_text("\n".join(found) + "\n")
-    # If the rows changed, increase DERIVATION in content/revisions/deriving.py and record them with OCTAVO_TEST_RECORD=1.
+    # If the rows changed, increase DERIVATION in content/revisions/deriving.py and record them with
+    # OCTAVO_TEST_RECORD=1.
     assert found == DERIVED.read_text().splitlines()

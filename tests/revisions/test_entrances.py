@@ -22,7 +22,10 @@ from test_house import REGISTRIES, SRC
 from transfer.bringing_in import Imports
 
 PETS = (Path(__file__).parents[1] / "pets.yaml").read_text()
-PAGE = '# Pets\n\n## Adding\n\n{% openapi src="pets.yaml" path="/pets" method="post" %}\n[pets](pets.yaml)\n{% endopenapi %}\n'
+PAGE = (
+    '# Pets\n\n## Adding\n\n{% openapi src="pets.yaml" path="/pets" method="post" %}\n'
+    "[pets](pets.yaml)\n{% endopenapi %}\n"
+)
 FILES = {"README.md": "# Home\n\nSee [pets](pets.md#adding).\n", "pets.md": PAGE, "pets.yaml": PETS}
 
 
@@ -46,7 +49,7 @@ def _filled(*first: str) -> str:
     return done.stdout
 
 
-def test_who_opens_an_installation_has_all_that_modules_register(tmp_path: Path) -> None:
+def test_opening_an_installation_loads_all_registrations(tmp_path: Path) -> None:
     opened = _filled(
         "from octavo.operations.installation import open_context, close_context",
         "from octavo.settings import load",
@@ -59,7 +62,7 @@ def test_who_opens_an_installation_has_all_that_modules_register(tmp_path: Path)
     assert "content/revisions/revising.py:_on_commit 0" not in opened
 
 
-def test_nobody_opens_a_database_without_the_packages() -> None:
+def test_no_database_is_opened_without_the_packages() -> None:
     opening = [
         path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py") if "open_database(" in path.read_text()
     ]

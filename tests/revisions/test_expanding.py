@@ -157,7 +157,7 @@ def test_nothing_is_computed_twice_and_nothing_is_stale(world, book):
     assert computers.calls == ["revision", "document"] * 2
 
 
-def test_nobody_is_shown_what_others_see(world, book):
+def test_expanded_pages_are_not_shared_between_visitors(world, book):
     shown = book.below_reference(who="admin")[1]["pages"][0]
     text = book.get(f"{book.content}/page/{shown['id']}", "admin", format="markdown")["markdown"]
     world.call("admin", "PATCH", world.home.path("/spaces/{spaceId}"), json={"defaultLevel": None})
@@ -185,7 +185,7 @@ def test_a_foreign_space_is_not_there(world, tmp_path):
         {"type": computers.TYPE, "props": {"pages": 6000}},
     ],
 )
-def test_what_nobody_can_compute_is_shown_as_it_is(world, tmp_path, source):
+def test_pages_that_cannot_be_computed_are_shown_unchanged(world, tmp_path, source):
     book = Book(world, tmp_path / "book", source)
     found = book.below_reference()
     assert found == book.below_reference(computed="false")

@@ -27,7 +27,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 HANDBOOK = {
-    "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](guide.md)\n  - [Deep](guide/deep.md)\n\n## Part\n\n* [Last](last.md)\n",
+    "SUMMARY.md": (
+        "# Contents\n\n- [Home](README.md)\n- [Guide](guide.md)\n  - [Deep](guide/deep.md)\n\n## Part\n"
+        "\n* [Last](last.md)\n"
+    ),
     "README.md": "# Home\n\nHello.\n",
     "guide.md": "---\ndescription: How\nunknown: kept\n---\n\n# Guide\n\nOne.\r\nTwo.  \n",
     "guide/deep.md": "\ufeff# Deep\n\nNo newline at the end",
@@ -113,7 +116,10 @@ def test_pages_that_persist_keep_their_ids(world, folder):
         folder,
         {
             "moved.md": text + "One line is new.\n",
-            "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](manual.md)\n  - [Deep](guide/deep.md)\n- [Last](moved.md)\n",
+            "SUMMARY.md": (
+                "# Contents\n\n- [Home](README.md)\n- [Guide](manual.md)\n  - [Deep](guide/deep.md)\n"
+                "- [Last](moved.md)\n"
+            ),
         },
     )
     bring_in(world, folder, space_id=first.space)
@@ -269,7 +275,7 @@ def test_a_heading_that_is_edited_is_the_title(world, odd):
     assert state_of(world, space)[1]["All of it"].id == page
 
 
-def test_a_missing_page_that_somebody_writes_is_where_the_entry_says(world, odd, tmp_path):
+def test_a_missing_page_that_is_written_later_has_the_place_of_its_entry(world, odd, tmp_path):
     space = bring_in(world, odd).space
     _, pages = state_of(world, space)
     page = pages["Gone"].id

@@ -13,11 +13,13 @@ from dulwich.repo import Repo
 from dulwich.server import DictBackend
 from dulwich.web import make_wsgi_chain
 
+from octavo.core import sources
 from octavo.core.import_plan import plan_import, read_pages
 from octavo.core.paths import unsafe_path
-from octavo.interchange.transfer import repositories, sources
+from octavo.core.sources import SourceError
+from octavo.interchange.readers import opening
+from octavo.interchange.transfer import repositories
 from octavo.interchange.transfer.opening import open_source
-from octavo.interchange.transfer.sources import SourceError
 
 
 def refuse(url):
@@ -174,7 +176,7 @@ def test_archive_bombs(tmp_path, monkeypatch):
     with opened(inner) as source:
         assert source.paths() == ["bomb.zip"]
     many = archive(tmp_path / "many.zip", [(f"{n}", "") for n in range(500)])
-    monkeypatch.setattr(sources, "_MAX_DIRECTORY", 10_000)
+    monkeypatch.setattr(opening, "_MAX_DIRECTORY", 10_000)
     assert "directory" in error_of(many)
 
 

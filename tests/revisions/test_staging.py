@@ -160,7 +160,7 @@ def files_below(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_nobody_sees_what_is_being_written(world, space, monkeypatch, tmp_path):
+def test_unfinished_revisions_are_invisible(world, space, monkeypatch, tmp_path):
     change = space.create()
     space.write(change, "A", "# A\n\nin a change request\n")
     before = seen(world, space, change)
@@ -279,7 +279,7 @@ def test_what_died_never_counts(world, space, monkeypatch, clock):
         assert list_pages(tx, main_state(tx, space.id)) == list_pages(tx, state)
 
 
-def test_rows_of_nobody_keep_a_revision_from_being_made(world, space, monkeypatch):
+def test_orphaned_rows_do_not_block_a_revision(world, space, monkeypatch):
     """Even if nothing but the rows themselves is known about them."""
     writer = begin(world, monkeypatch, space, "zebra")
     with world.context.db.write() as tx:
@@ -297,7 +297,7 @@ def test_rows_of_nobody_keep_a_revision_from_being_made(world, space, monkeypatc
 
 
 @pytest.mark.sqlite_first
-def test_who_was_overtaken_stops_at_the_next_batch(world, space, monkeypatch):
+def test_an_overtaken_writer_stops_at_the_next_batch(world, space, monkeypatch):
     with world.context.db.read() as tx:
         state = main_state(tx, space.id)
     changes = changes_of(world, state, "slow")

@@ -220,9 +220,14 @@ ESCAPES = {
     "Deno": "return String(Deno.pid);",
     "ffi": "return String(globalThis.Deno.dlopen);",
     "a socket": "new WebSocket('ws://127.0.0.1:1/'); return 'socket';",
-    "the standard input of the next": "const p = (await import('node:process')).default; p.stdin.resume(); return 'read';",
+    "the standard input of the next": (
+        "const p = (await import('node:process')).default; p.stdin.resume(); return 'read';"
+    ),
     "a signal": "const p = (await import('node:process')).default; p.kill(p.ppid, 'SIGTERM'); return 'sent';",
-    "code in another realm": "const vm = await import('node:vm'); return vm.runInNewContext('this.constructor.constructor(\"return Deno\")()').pid;",
+    "code in another realm": (
+        "const vm = await import('node:vm'); return "
+        "vm.runInNewContext('this.constructor.constructor(\"return Deno\")()').pid;"
+    ),
     "the inspector": "const i = await import('node:inspector'); i.open(0); return i.url();",
     "a listening port": "const net = await import('node:net'); return await new Promise((ok, no) => {"
     " const s = net.createServer(); s.on('error', no); s.listen(0, '127.0.0.1', () => ok('listens')); });",

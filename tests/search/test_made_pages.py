@@ -19,14 +19,18 @@ from world import World
 
 pytestmark = pytest.mark.sqlite_first
 
-_COMPUTED = "* ```yaml\n  type: builtin:openapi\n  props: {{grouping: by-operation, models: true}}\n  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+_COMPUTED = (
+    "* ```yaml\n  type: builtin:openapi\n  props: {{grouping: by-operation, models: true}}\n"
+    "  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
+)
 _BLOCK = '# Home\n\n{% openapi-schemas spec="two" schemas="Thing" %}\n{% endopenapi-schemas %}\n'
 
 
 def spec(title: str, operations: int = 6, said: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return a specification whose operation ``getN`` has the description ``said["getN"]``."""
     paths = "".join(
-        f"  /{title}/{n}: {{get: {{operationId: get{n}, summary: Get {n}, description: '{said.get(f'get{n}', 'as ever')}',"
+        f"  /{title}/{n}: {{get: {{operationId: get{n}, summary: Get {n}, description: "
+        f"'{said.get(f'get{n}', 'as ever')}',"
         " responses: {'200': {description: Fine}}}}\n"
         for n in range(operations)
     )
@@ -215,16 +219,24 @@ def test_a_new_version_of_octavo_makes_them_again(
 _CHAT = """openapi: 3.1.0
 info: {title: Chat, version: '1'}
 paths:
-  /chat.postMessage: {post: {operationId: chat_postMessage, tags: [chat], summary: Sends a message to a channel, responses: {'200': {description: Fine}}}}
-  /chat.update: {post: {operationId: chat_update, tags: [chat], summary: Updates a message, description: 'See chat.postMessage. chat.postMessage, and chat.postMessage again.', responses: {'200': {description: Fine}}}}
-  /chat/completions: {post: {operationId: createChatCompletion, tags: [Chat], summary: '**Starting a new project?** We recommend trying something else, which has the newest of everything. Compare it below.', responses: {'200': {description: Fine, content: {application/json: {schema: {$ref: '#/components/schemas/CreateChatCompletionResponse'}}}}}}}
+  /chat.postMessage: {post: {operationId: chat_postMessage, tags: [chat], summary: Sends a message to a \
+channel, responses: {'200': {description: Fine}}}}
+  /chat.update: {post: {operationId: chat_update, tags: [chat], summary: Updates a message, description: \
+'See chat.postMessage. chat.postMessage, and chat.postMessage again.', responses: {'200': {description: Fine}}}}
+  /chat/completions: {post: {operationId: createChatCompletion, tags: [Chat], summary: '**Starting a new \
+project?** We recommend trying something else, which has the newest of everything. Compare it below.', \
+responses: {'200': {description: Fine, content: {application/json: {schema: {$ref: \
+'#/components/schemas/CreateChatCompletionResponse'}}}}}}}
 components:
   schemas:
     CreateChatCompletionRequest: {type: object, description: What createChatCompletion takes}
     CreateChatCompletionResponse: {type: object, description: What createChatCompletion gives}
     ChatPostMessage: {type: object, description: chat.postMessage}
 """
-_GUIDE = "# chat.postMessage and createChatCompletion explained\n\nchat.postMessage chat.postMessage, createChatCompletion.\n"
+_GUIDE = (
+    "# chat.postMessage and createChatCompletion explained\n\n"
+    "chat.postMessage chat.postMessage, createChatCompletion.\n"
+)
 
 
 @pytest.mark.parametrize("grouping", ["by-operation", "by-tag"])

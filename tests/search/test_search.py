@@ -14,9 +14,15 @@ from octavo.content.search.tokens import WantedWords, WordMarker, one_edit_away,
 from octavo.operations.admin.import_export import bring
 
 PAGES = {
-    "SUMMARY.md": "* [Home](README.md)\n* [Deploying](deploy.md)\n* [Client](client.md)\n* [Café](cafe.md)\n* [日本](ja.md)\n",
+    "SUMMARY.md": (
+        "* [Home](README.md)\n* [Deploying](deploy.md)\n* [Client](client.md)\n* [Café](cafe.md)\n"
+        "* [日本](ja.md)\n"
+    ),
     "README.md": "# Home\n\nAn introduction to configuration and to widgets.\n",
-    "deploy.md": "# Deploying\n\nLead.\n\n## On Kubernetes\n\nRun the deployment with a manifest.\n\n## By hand\n\nCopy the archive.\n",
+    "deploy.md": (
+        "# Deploying\n\nLead.\n\n## On Kubernetes\n\nRun the deployment with a manifest.\n\n## By hand\n"
+        "\nCopy the archive.\n"
+    ),
     "client.md": "# Client\n\nCall `getUserById` or read user_settings from app.config.path.\n",
     "cafe.md": "# Café\n\nNaïve résumés are welcome here.\n",
     "ja.md": "# 日本\n\n検索エンジンは速いです。\n",
@@ -114,7 +120,7 @@ def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
     assert check() == []
 
 
-def test_it_is_fresh_at_once_and_forgets(world, space, tmp_path):
+def test_the_index_is_current_immediately_and_forgets_deleted_pages(world, space, tmp_path):
     files = {**PAGES, "deploy.md": "# Deploying\n\nNow with zeppelins.\n"}
     folder = write(tmp_path / "source", files)
     bring(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
@@ -160,13 +166,24 @@ def test_no_query_is_an_error(world, query):
 
 
 RANKED = {
-    "SUMMARY.md": '* [Home](README.md)\n* [Workflow settings](variables.md "Variables")\n* [Usage](usage.md)\n* [Connections](connections.md)\n'
-    "* [Wiring](wiring.md)\n* [Old wallets](wallets.md)\n* [Part 3](part.md)\n* [Shape of OpenAPI](shape.md)\n* [OpenAPI](openapi.md)\n"
+    "SUMMARY.md": '* [Home](README.md)\n* [Workflow settings](variables.md "Variables")\n* [Usage](usage.md)\n'
+    "* [Connections](connections.md)\n"
+    "* [Wiring](wiring.md)\n* [Old wallets](wallets.md)\n* [Part 3](part.md)\n"
+    "* [Shape of OpenAPI](shape.md)\n* [OpenAPI](openapi.md)\n"
     "* [Setting up Git Sync](setup.md)\n* [Git Sync](git.md)\n",
     "part.md": "# Zymurgy at home\n\nHow ale is made.\n",
-    "shape.md": "# Shape of OpenAPI\n\n## OpenAPI\n\nAn OpenAPI of OpenAPI: openapi, openapi and openapi.\n\n## OpenAPI files\n\nopenapi\n",
-    "openapi.md": "# OpenAPI\n\nDescriptions of interfaces that programs read, and much more text about what they are for.\n",
-    "setup.md": "# Setting up Git Sync\n\n## Git Sync\n\ngit sync, git sync: enable git sync here.\n\n## More Git Sync\n\ngit sync\n",
+    "shape.md": (
+        "# Shape of OpenAPI\n\n## OpenAPI\n\nAn OpenAPI of OpenAPI: openapi, openapi and openapi.\n\n"
+        "## OpenAPI files\n\nopenapi\n"
+    ),
+    "openapi.md": (
+        "# OpenAPI\n\nDescriptions of interfaces that programs read, and much more text about what "
+        "they are for.\n"
+    ),
+    "setup.md": (
+        "# Setting up Git Sync\n\n## Git Sync\n\ngit sync, git sync: enable git sync here.\n\n"
+        "## More Git Sync\n\ngit sync\n"
+    ),
     "git.md": "# Git Sync\n\nBoth ways between a repository and a space, for everybody who writes.\n",
     "README.md": "# Home\n\nA variable here, a variable there: variable variable.\n\nSee `Acme.LockProvider`.\n",
     "variables.md": "# Workflow settings\n\nWhat is kept between steps.\n",

@@ -71,8 +71,8 @@ ASKED_ELSEWHERE = {
     "connectVisitor",
 }
 """Routes derived from a page's content: ``openapi/test_trying.py``, ``openapi/test_pages.py``,
-``reader/test_blocks.py``, and ``reader/test_tracking.py`` request them for hidden pages; and what connects agents, which
-``agents/test_site_agents.py`` asks."""
+``reader/test_blocks.py``, and ``reader/test_tracking.py`` request them for hidden pages; and what connects
+agents, which ``agents/test_site_agents.py`` asks."""
 
 
 class Case:

@@ -35,7 +35,7 @@ def make(world, key, who="admin"):
         (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "l.webp", "image/webp"),
     ],
 )
-def test_everybody_has_a_picture_until_it_is_deleted(world, data, name, type):
+def test_images_are_public_until_they_are_deleted(world, data, name, type):
     made = make(world, upload(world, data, name))
     assert made.status_code == 201, made.text
     picture = made.json()

@@ -245,7 +245,7 @@ def test_bad_questions_are_refused(site, query):
     assert answer.status_code == 400 and next(iter(query)) in answer.json()["error"]["message"]
 
 
-def test_it_is_for_who_sees_all_that_is_shown(site):
+def test_previews_require_access_to_every_space_of_the_site(site):
     assert site.ask({}, "reader").status_code == 200
     other = site.world.home["siteSpaceId"]
     assert site.ask({}, siteSpace=other).status_code == 404

@@ -47,7 +47,7 @@ def answers(world: World, name: str = NAME) -> bool:
 
 
 @pytest.mark.sqlite_first
-def test_a_name_of_somebody_else_is_not_had_by_saying_so(world: World, names: NameServer) -> None:
+def test_host_names_of_others_require_verification(world: World, names: NameServer) -> None:
     shown = give(world, hostname=NAME).json()
     assert shown["hostname"] == NAME
     (record,) = shown["unproved"]
@@ -147,7 +147,7 @@ def test_name_servers_that_say_nothing_prove_nothing(
 
 
 @pytest.mark.parametrize("path", ["/docs/second", "/docs/second/third", "/docs", "/other"])
-def test_paths_at_the_host_of_somebody_else(world: World, names: NameServer, path: str) -> None:
+def test_paths_at_another_organizations_host(world: World, names: NameServer, path: str) -> None:
     assert "unproved" not in give(world, "admin", proxy=f"{NAME}/docs").json()
     answer = give(world, proxy=f"{NAME}{path}")
     nested = path.startswith("/docs")
@@ -167,7 +167,7 @@ def test_paths_at_the_host_of_somebody_else(world: World, names: NameServer, pat
         assert Visitor(world.context).get(f"/~proxied/{world.away['siteId']}/").status_code == 200
 
 
-def test_a_path_above_that_of_somebody_else(world: World, names: NameServer) -> None:
+def test_a_path_above_another_organizations_path(world: World, names: NameServer) -> None:
     give(world, "admin", proxy=f"{NAME}/docs/second")
     assert give(world, proxy=f"{NAME}/docs").status_code == 409
     assert give(world, proxy=f"{NAME}/doc").status_code == 200

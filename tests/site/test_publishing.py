@@ -159,7 +159,7 @@ _NARROWS = "another condition of a variant"
 
 
 @pytest.mark.sqlite_first
-def test_nobody_opens_further_what_is_not_theirs_to_publish(world, closed, published):
+def test_no_one_widens_the_audience_of_spaces_they_cannot_publish(world, closed, published):
     before = None
     for name, (method, path, body) in _ways_to_open(world, published).items():
         before = before or world.digest()
@@ -170,7 +170,7 @@ def test_nobody_opens_further_what_is_not_theirs_to_publish(world, closed, publi
         assert world.digest() == before, name
 
 
-def test_who_administers_all_of_it_opens_it(world, closed, published):
+def test_administrators_of_all_spaces_can_open_a_site(world, closed, published):
     ways = _ways_to_open(world, published)
     give(world, closed, "create")
     for name, (method, path, body) in ways.items():
@@ -178,7 +178,7 @@ def test_who_administers_all_of_it_opens_it(world, closed, published):
         assert answer.is_success, (name, answer.text)
 
 
-def test_closing_is_for_everybody_who_manages_the_site(world, closed, published):
+def test_all_managers_of_a_site_can_close_it(world, closed, published):
     method, path, body = _ways_to_open(world, published)[_NARROWS]
     assert world.call("creator", method, path, json=body).status_code == 200
     world.call("admin", "PATCH", published, json={"visibility": "public"})

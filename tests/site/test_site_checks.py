@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.cli import main
+from octavo.cli.main import main
 from octavo.errors import BadRequest
 from octavo.operations.admin.import_export import bring
 from octavo.operations.admin.site_checks import CheckLimits, Report, check_site, check_url
@@ -74,7 +74,8 @@ ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
         f"{HEAD}<a href='next#b'>2</a><a href='gone'>3</a><a href='//[x'>4</a><a href='round'>5</a>"
         "<a href='huge'>6</a><a href='empty'>7</a><a href='http://127.0.0.1:1/private'>8</a>"
         "<a href='javascript:x'>9</a><a href='/else'>10</a><a href='\x1b[31m'>11</a>"
-        "<img src='gone.png'><img src='next' alt='x'><figure><img src='data:,x' alt=''></figure><p>x <img src='data:,y' alt=''></p>".encode(),
+        "<img src='gone.png'><img src='next' alt='x'><figure><img src='data:,x' "
+        "alt=''></figure><p>x <img src='data:,y' alt=''></p>".encode(),
     ),
     "/docs/next": (200, {"Content-Type": "text/html"}, HEAD.encode() + b"<div>" * 50_000),
     "/docs/next.md": (200, {"Content-Type": "text/markdown"}, b"# Words\n"),

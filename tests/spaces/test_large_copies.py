@@ -176,7 +176,7 @@ def rows_of_space(world: World, space: str) -> dict[str, list[Any]]:
     return found
 
 
-def test_it_equals_a_copy_that_was_made_at_once(
+def test_a_copy_in_batches_equals_one_made_at_once(
     world: World, space: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = copy(world, space)
@@ -210,7 +210,7 @@ def test_it_equals_a_copy_that_was_made_at_once(
 
 
 @pytest.mark.usefixtures("in_batches")
-def test_nobody_sees_one_that_is_being_made(world: World, space: str) -> None:
+def test_unfinished_copies_are_invisible(world: World, space: str) -> None:
     org = world.home.path("/orgs/{organizationId}")
 
     def seen() -> list[Any]:
@@ -261,7 +261,7 @@ def test_nobody_sees_one_that_is_being_made(world: World, space: str) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
-def test_it_holds_what_the_source_held_when_it_was_begun(world: World, space: str) -> None:
+def test_a_copy_has_the_content_from_its_start(world: World, space: str) -> None:
     """Its place, settings, and permissions are those at the time of completion."""
     before = pages_of(world, space)
 
@@ -352,7 +352,8 @@ def test_what_a_killed_process_left_is_removed_after_a_day(world: World, space: 
     assert_gone(world, spaces)
     released = {row[0] for row in rows_of(world, "SELECT hash FROM unused")}
     bodies = """SELECT body FROM page_versions v JOIN spaces s ON s.main_branch = v.branch_id
-                JOIN branches b ON b.id = v.branch_id WHERE s.id = :space AND v.body IS NOT NULL AND v.to_seq > b.sequence"""
+                JOIN branches b ON b.id = v.branch_id WHERE s.id = :space AND v.body IS NOT NULL AND \
+v.to_seq > b.sequence"""
     assert {row[0] for row in rows_of(world, bodies, space=space)} <= released
     # The process was still alive: its last transaction finds nothing to complete.
     with pytest.raises(duplicating.NotFound), world.context.db.write() as tx:

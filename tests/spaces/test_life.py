@@ -178,7 +178,7 @@ def test_a_deleted_space_is_unseen_and_can_come_back(world: World) -> None:
     assert world.call("admin", "POST", f"{path}/restore").status_code == 409
 
 
-def test_seven_days_later_nobody_restores(world: World) -> None:
+def test_spaces_cannot_be_restored_after_seven_days(world: World) -> None:
     home = world.home
     world.call("admin", "DELETE", home.path("/spaces/{spaceId}"))
     write(
@@ -373,7 +373,7 @@ def test_a_space_in_a_site_is_not_transferred(world: World) -> None:
     assert world.digest() == before
 
 
-def test_everything_goes_along_and_nobody_stays(world: World) -> None:
+def test_a_transfer_moves_everything_and_removes_all_grants(world: World) -> None:
     both(world)
     home, away = world.home, world.away
     copy = world.post("admin", home.path("/spaces/{spaceId}/duplicate"))["id"]
@@ -416,7 +416,7 @@ def test_everything_goes_along_and_nobody_stays(world: World) -> None:
     assert change not in {item["id"] for item in listed[home["organizationId"]]["items"]}
 
 
-def test_what_was_closed_stays_closed_and_whoever_brings_it_sees_it(world: World) -> None:
+def test_closed_spaces_stay_closed_except_for_the_person_who_moves_them(world: World) -> None:
     both(world, "create")
     home, away = world.home, world.away
     world.call("admin", "PATCH", home.path("/collections/{collectionId}"), json={"defaultLevel": None})

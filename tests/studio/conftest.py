@@ -19,8 +19,8 @@ PASSWORD = "correct horse battery"
 
 
 class App(Administrator):
-    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together. ``elsewhere``: a port
-    that nobody listens at, which it may fetch from."""
+    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together.
+    ``elsewhere``: a port that nobody listens at, which it may fetch from."""
 
     def __init__(self, served: Any, browser: Any, settings: dict[str, str], elsewhere: int) -> None:
         super().__init__(served)
@@ -36,7 +36,7 @@ class App(Administrator):
         page = self.watch(browser.new_context())
         page.goto(self.first_address)
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Set password").click()
+        page.get_by_role("button", name="Finish setup").click()
         page.get_by_role("navigation", name="Main").wait_for()
         self.state = page.context.storage_state()
         page.context.close()

@@ -71,7 +71,7 @@ def test_an_email_domain_shows_what_proves_it(app):
 
 
 @pytest.mark.slow
-def test_why_somebody_reaches_a_space_and_what_they_see(app):
+def test_explaining_access_and_viewing_as_a_person(app):
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Operations"})["id"]
     space = app.create_space("Runbooks", parent=collection)
     app.create_space("Handbook")
@@ -115,7 +115,7 @@ def test_why_somebody_reaches_a_space_and_what_they_see(app):
     page.context.close()
 
 
-def test_whoever_runs_the_installation_sees_what_it_holds_and_what_failed(app):
+def test_server_administrators_see_contents_and_failures(app):
     page = app.open("/~/installation")
     expect(page.get_by_role("heading", name="Server administration", level=1)).to_have_count(1)
     page.get_by_role("button", name="Send me a test email").click()

@@ -148,7 +148,7 @@ def test_an_app_that_asks_for_the_api_gets_it_in_the_organization_that_is_chosen
     page.context.close()
 
 
-def test_who_does_not_agree_goes_back_without_a_code(app):
+def test_declined_consent_returns_without_a_code(app):
     page = Asking(app, "Pen").open()
     page.get_by_role("link", name="Cancel").focus()
     page.keyboard.press("Enter")
@@ -158,7 +158,7 @@ def test_who_does_not_agree_goes_back_without_a_code(app):
 
 
 @pytest.mark.slow
-def test_who_is_not_signed_in_is_told_where(app):
+def test_signed_out_people_are_told_where_to_sign_in(app):
     asking = Asking(app, "Pen")
     page = app.watch(app.browser.new_context())
     page.goto(f"{app.url}{asking.path}")
@@ -242,8 +242,8 @@ def test_insights_tell_of_programs_apart(app, read):
 
 @pytest.mark.slow
 def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app):
-    """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more, correct it, merge
-    it, and undo the agent's day in one step."""
+    """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more,
+    correct it, merge it, and undo the agent's day in one step."""
     space = app.fill_space("Weights", ["Granite"])
     site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Weights", "spaces": [space]})["id"]
     published = app.call("POST", f"/orgs/{app.organization}/sites/{site}/publish")["urls"]["published"]

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from serving import serving_new
 from settled import until
 
 PAGES = ["Start", ("Guides", ["Install", "Upgrade"]), "Reference"]
@@ -28,7 +29,36 @@ def test_the_address_of_the_first_start_is_used_up(app):
     page.context.close()
 
 
-def test_whoever_is_signed_out_signs_in_and_comes_back(app):
+def test_the_first_administrator_sets_up_their_account(app, tmp_path):
+    from studio.conftest import PASSWORD
+
+    with serving_new(tmp_path / "data") as served:
+        (address,) = re.findall(r"^Open +(\S+)$", served.output.read_text(), re.M)
+        page = app.watch(app.browser.new_context())
+        page.goto(address)
+        expect(page.get_by_label("Name")).to_be_focused()
+        page.get_by_label("Name").fill("Ines Okafor")
+        page.get_by_label("Email address").fill("ines@example.org")
+        page.get_by_label("Password").fill("too short")
+        page.get_by_role("button", name="Finish setup").click()
+        expect(page.get_by_label("Password")).to_have_accessible_description(
+            re.compile("10 to 1000 characters")
+        )
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Finish setup").click()
+        page.get_by_role("navigation", name="Main").wait_for()
+        page.goto(f"{served.url}/~/account")
+        expect(page.get_by_text("ines@example.org")).to_be_visible()
+        page.context.clear_cookies()
+        page.goto(served.url)
+        page.get_by_label("Email address").fill("ines@example.org")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        page.get_by_role("navigation", name="Main").wait_for()
+        page.context.close()
+
+
+def test_signed_out_people_sign_in_and_return(app):
     from studio.conftest import PASSWORD
 
     page = app.watch(app.browser.new_context())
@@ -242,8 +272,7 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     subject.fill("Better words")
     subject.press("Enter")
     change = f"/spaces/{space}/change-requests/1"
-    page.wait_for_timeout(300)
-    assert app.call("GET", change)["subject"] == "Better words"
+    until(lambda: app.call("GET", change)["subject"] == "Better words")
     page.get_by_role("button", name="New page", exact=True).click()
     # Whoever types goes on with its name.
     expect(page.get_by_role("textbox", name="Title")).to_be_focused()
@@ -420,7 +449,7 @@ def test_a_server_in_trouble_is_told_in_its_words_and_asked_again(app, status):
     page.context.close()
 
 
-def test_a_session_that_ends_is_begun_again_where_somebody_writes(app):
+def test_an_expired_session_is_renewed_while_editing(app):
     from studio.conftest import PASSWORD
 
     space = app.fill_space("Session", ["Deploying"])
@@ -443,7 +472,7 @@ def test_a_session_that_ends_is_begun_again_where_somebody_writes(app):
     page.context.close()
 
 
-def test_whoever_loses_the_right_to_write_keeps_what_they_wrote(app):
+def test_losing_edit_permission_keeps_the_written_text(app):
     space = app.fill_space("Taken", ["Deploying"])
     ilse = app.colleague("Ilse")
     page = app.open_as(ilse, f"/s/{space}/deploying", permissions=["clipboard-read", "clipboard-write"])
@@ -583,7 +612,7 @@ def test_the_documentation_is_asked(app):
     page.context.close()
 
 
-def test_a_list_keeps_its_signs_while_somebody_writes_in_it(app):
+def test_a_list_keeps_its_markers_while_it_is_edited(app):
     space = app.fill_space("Lists", ["Signs"])
     page = app.open(f"/s/{space}")
     page.get_by_role("button", name="Edit", exact=True).click()

@@ -13,7 +13,7 @@ from .test_accessibility import check
 pytestmark = pytest.mark.slow
 
 
-def test_what_concerns_somebody_is_read_answered_and_done(app: App) -> None:
+def test_notifications_are_read_answered_and_done(app: App) -> None:
     space = app.fill_space("Told", ["Start"])
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
     me = app.call("GET", "/user")

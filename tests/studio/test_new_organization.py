@@ -1,5 +1,5 @@
-"""What a new administrator sets up without the manual: single sign-on, two teams, three spaces, and a site whose visitors
-sign in; in a real browser, with an identity provider that runs."""
+"""What a new administrator sets up without the manual: single sign-on, two teams, three spaces, and a site
+whose visitors sign in; in a real browser, with an identity provider that runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What people do with the API has its place in the app: every operation is called by a screen, or is listed here as what
-programs alone call."""
+"""What people do with the API has its place in the app: every operation is called by a screen, or is listed
+here as what programs alone call."""
 
 from __future__ import annotations
 
@@ -68,37 +68,45 @@ def called() -> dict[str, frozenset[str]]:
 PROGRAMS = {
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
-    "browsers on their way through an identity provider": "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata",
+    "browsers on their way through an identity provider": (
+        "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata"
+    ),
     "hosters of repositories": "receive(Collection|Site)?GitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
-        "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|searchSiteContent|getSiteRedirectBySource"
-        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|getContentByUrl|getSubdomain"
+        "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
+        "searchSiteContent|getSiteRedirectBySource"
+        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|"
+        "getContentByUrl|getSubdomain"
     ),
     "integrations, and those who write them": (
         "renderIntegrationUIWithGet|queueIntegrationTask|(set|disable)IntegrationDevelopmentMode"
         "|createIntegrationInstallationToken|listIntegrations|listIntegrationInstallations|getComputed\\w+"
-        "|listSpaceIntegrations(Blocks)?|(list|get)Organization\\w*IntegrationsStatus|getOrganizationIntegrationStatus"
+        "|listSpaceIntegrations(Blocks)?|listIntegration(Space|Site)Installations"
+        "|(list|get)Organization\\w*IntegrationsStatus|getOrganizationIntegrationStatus"
     ),
     "editors of translations, in which each sentence is written by hand": "findTranslationMatches",
-    "advertising, which there is none of": "updateSiteAdsById",
+    "advertising, which there is none of": "updateSiteAdsById|adsListSites|adsUpdateSite",
     "clients that draw pages themselves": "list\\w+PageMetaLinks",
     "editors in which several people write at the same time": (
         "getLivePage|listLiveSteps|addLiveSteps|setLiveCaret|saveLivePage|(create|delete)SetAsideText|listSetAsideTexts"
     ),
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
-        "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|GlossaryEntry|CustomFont|SiteMcpServerById"
+        "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
+        "GlossaryEntry|CustomFont|SiteMcpServerById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
         "|PageDocumentInRevisionById|LatestOpenAPISpecVersion|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),
     "programs: people do it by another operation": (
         "listUserPermissionsIn(Space|Collection)|update(User|Team)PermissionIn(Space|Collection)"
         "|movePageInChangeRequest|(update|delete)(File|ReusableContent)InChangeRequest|updateVariablesInChangeRequest"
-        "|listFilesInRevisionById|moveSite(Section|SectionGroup|Space)|removeSectionFromGroup|listSiteSection(Group)?s"
-        "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|listCommentersIn\\w+|streamEventsIn\\w+"
+        "|listFilesInRevisionById|listSpacesInCollectionById|moveSite(Section|SectionGroup|Space)"
+        "|removeSectionFromGroup|listSiteSection(Group)?s"
+        "|getPageChangesIn(ChangeRequest|Revision)|getContributorsByChangeRequestId|"
+        "listCommentersIn\\w+|streamEventsIn\\w+"
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
-        "|streamAskInOrganization|streamRecommendedQuestionsInOrganization|getSiteInsightsPage"
+        "|streamAskInOrganization|streamRecommendedQuestionsInOrganization"
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository"
     ),
@@ -128,12 +136,49 @@ def test_edits_of_content_go_out_at_one_place() -> None:
     assert {place for id in edits for place in called()[id]} == {"changing.ts"}
 
 
+_COMPONENTS = [path for path in STUDIO.rglob("*.svelte") if path.parent.name != "editor"]
+
+
+def test_components_call_operations_by_their_names() -> None:
+    """The modules in `web/studio/api` say where an operation is; a component says what it wants of it."""
+    calling = {
+        path.name for path in _COMPONENTS if re.search(r"\b(api|operation)\.[A-Z]+\(", path.read_text())
+    }
+    assert calling == set()
+
+
+_LONGEST = 400
+"""Lines of a screen."""
+
+
+def test_screens_are_short() -> None:
+    lines = {path.name: path.read_text().count("\n") for path in (STUDIO / "screens").rglob("*.svelte")}
+    assert {name: count for name, count in lines.items() if count > _LONGEST} == {}
+
+
+_STYLE = re.compile(r"^<style>\n(.*?)^</style>", re.DOTALL | re.MULTILINE)
+_RULE = re.compile(r"\{([^{}]*)\}")
+_REPEATED = 4
+"""Declarations from which a rule belongs into `base.css`, or into a component, when it is needed once more."""
+
+
+def test_components_repeat_no_style() -> None:
+    found: dict[frozenset[str], set[str]] = {}
+    for path in _COMPONENTS:
+        style = _STYLE.search(path.read_text())
+        for rule in _RULE.findall(style[1]) if style else ():
+            declarations = frozenset(" ".join(one.split()) for one in rule.split(";") if one.strip())
+            if len(declarations) >= _REPEATED:
+                found.setdefault(declarations, set()).add(path.name)
+    assert [sorted(names) for names in found.values() if len(names) > 1] == []
+
+
 _LIMIT = re.compile(r"\blimit: (\w+)")
 _SHOWN_IN_PART = {
     ("client.ts", "PAGE"): "pages of `askAll`",
     ("parts.ts", "MOST"): "parts of a level that are followed to their end",
     ("Insights.svelte", "LIMIT"): "rows of a question that was made for as many",
-    ("Mention.svelte", "200"): "says how many are not listed",
+    ("members.ts", "200"): "`Mention` says how many are not listed",
 }
 """Long lists that are asked for in one page, with what keeps them from being cut short."""
 

@@ -100,6 +100,17 @@ def test_words_are_marked_in_the_page(app: App) -> None:
     shown.context.close()
 
 
+def test_pages_keep_their_direction_in_an_interface_from_right_to_left(app: App) -> None:
+    space, page = _fill(app)
+    change = _change(app, space, "Batches", _edit(page, BEFORE.replace("same table", "same transaction")))
+    number = change.rpartition("/")[2]
+    shown = app.open(f"/s/{space}/~/changes/{number}/~/review/outbox", locale="ar")
+    text = shown.get_by_text("The runtime writes the message").first
+    expect(text).to_be_visible()
+    expect(text).to_have_css("direction", "ltr")
+    expect(shown.locator("html")).to_have_attribute("dir", "rtl")
+
+
 def test_a_new_page_without_text_says_so(app: App) -> None:
     """And the button to the next page stays within the sheet, however long the title of that is."""
     space, _ = _fill(app)

@@ -31,7 +31,7 @@ def test_the_sections_have_addresses_and_the_name_changes(app):
     name.fill("Tidewater")
     page.get_by_label("Hostname").fill("no spaces here")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_label("Hostname")).to_have_accessible_description(re.compile("match"))
+    expect(page.get_by_label("Hostname")).to_have_accessible_description(re.compile("lowercase letters"))
     page.get_by_label("Hostname").fill("tidewater")
     page.get_by_role("button", name="Save", exact=True).click()
     notices = page.get_by_role("region", name="Notifications")
@@ -418,7 +418,8 @@ const own = (event, environment) => {
   if (action.action === "step") state.step = action.step;
   const options = [{ id: "small", label: "Small" }, { id: "large", label: "Large" }];
   const name = { type: "input", label: "Name", element: { type: "textinput", state: "name" } };
-  const open = { type: "button", label: "Choose", onPress: { action: "@ui.modal.open", componentId: "more", props: {} } };
+  const open = { type: "button", label: "Choose", onPress: { action: "@ui.modal.open", componentId: "more", \
+props: {} } };
   const plan = { type: "input", label: "Plan", element: { type: "select", state: "plan", options } };
   const children = [
     { type: "step", id: "one", children: [name, open] },
@@ -436,7 +437,8 @@ export default { async fetch(request) {
     const { apiEndpoint, authToken, installation } = environment;
     const body = JSON.stringify({ configuration: { name: state.name, plan: action.plan } });
     const headers = { authorization: `Bearer ${authToken}`, "content-type": "application/json" };
-    await fetch(`${apiEndpoint}/v1/integrations/form/installations/${installation.id}`, { method: "PATCH", headers, body });
+    await fetch(`${apiEndpoint}/v1/integrations/form/installations/${installation.id}`, { method: "PATCH", \
+headers, body });
   }
   return Response.json(own(event, environment));
 } };

@@ -1,5 +1,5 @@
-"""Whole stories of two and three people, each in a browser of their own: write, review, suggest, settle, merge, undo; by
-pointer and by keyboard, on both engines."""
+"""Whole stories of two and three people, each in a browser of their own: write, review, suggest, settle,
+merge, undo; by pointer and by keyboard, on both engines."""
 
 from __future__ import annotations
 

@@ -291,7 +291,10 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         ),
         pytest.param(
             ["/tabs", "<Enter>", "one"],
-            '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n{% endtab %}\n{% endtabs %}',
+            (
+                '{% tabs %}\n{% tab title="First" %}\none\n{% endtab %}\n\n{% tab title="Second" %}\n\n'
+                "{% endtab %}\n{% endtabs %}"
+            ),
             id="tabs",
         ),
         pytest.param(
@@ -311,7 +314,11 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         ),
         pytest.param(
             ["| a | b |", "<Enter>", "* ", "/table", "<Enter>", "c"],
-            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n|     |     |     |\n|     |     |     |",
+            (
+                "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><ul><li></li></ul></"
+                "td><td></td></tr></tbody></table>\n\n| c   |     |     |\n| --- | --- | --- |\n"
+                "|     |     |     |\n|     |     |     |"
+            ),
             id="table from a list in a cell",
         ),
         pytest.param(["a :smile: b"], "a :smile: b", id="emoji"),
@@ -438,7 +445,7 @@ def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(des
     desk.said.clear()
 
 
-def test_what_tabs_left_when_they_crashed_meets_what_somebody_else_wrote(desk):
+def test_text_of_crashed_tabs_merges_with_edits_of_others(desk):
     change, first = _new(desk, "One of two.", "Two.", "Three.")
     second = desk.open(change)
     desk.context.set_offline(True)
@@ -496,7 +503,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     desk.said.clear()
 
 
-def test_whoever_leaves_is_not_held_where_the_text_is_kept(desk):
+def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
     change, text = _new(desk, "One.")
     page = text.page
     page.route("**/content?**", lambda route: None if route.request.method == "POST" else route.continue_())
@@ -562,7 +569,7 @@ def test_a_server_that_fails_gets_the_text_later(desk, status):
     desk.said.clear()
 
 
-def test_a_page_of_somebody_else_in_the_place_of_an_answer_is_none(desk):
+def test_a_foreign_page_instead_of_an_answer_is_an_error(desk):
     change, text = _new(desk, "One.")
     answered = []
 
@@ -632,7 +639,7 @@ def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
     desk.said.clear()
 
 
-def test_a_session_that_ended_keeps_the_text_until_somebody_signs_in(desk):
+def test_an_ended_session_keeps_the_text_until_the_next_sign_in(desk):
     change, text = _new(desk, "One.")
     ended = [True]
 
@@ -674,7 +681,7 @@ def test_two_who_write_in_one_page_lose_nothing(desk):
     assert desk.said == []
 
 
-def test_what_somebody_else_writes_is_told_at_once(desk):
+def test_edits_of_others_are_announced_immediately(desk):
     change, text = _new(desk, "One.", "Two.")
     page = text.page
     with page.expect_request(re.compile("/user/events")):
@@ -873,15 +880,26 @@ def _paste(text: Any, **kinds: str) -> None:
         pytest.param({"plain": "- [ ] todo\n"}, "* [ ] todo", id="one task"),
         pytest.param(
             {
-                "html": "<p>a</p><p><img src='https://e.example/a.png' alt='A' width='300'></p><p>b <img src='https://e.example/b.png' alt='B'> c</p>",
+                "html": (
+                    "<p>a</p><p><img src='https://e.example/a.png' alt='A' width='300'></p><p>b <img "
+                    "src='https://e.example/b.png' alt='B'> c</p>"
+                ),
                 "plain": "a b c",
             },
-            'a\n\n<figure><img src="https://e.example/a.png" alt="A" width="300"><figcaption></figcaption></figure>\n\nb <img src="https://e.example/b.png" alt="B"> c',
+            (
+                'a\n\n<figure><img src="https://e.example/a.png" alt="A" '
+                'width="300"><figcaption></figcaption></figure>\n\n'
+                'b <img src="https://e.example/b.png" alt="B"> c'
+            ),
             id="images",
         ),
         pytest.param(
             {
-                "html": "<meta charset='utf-8'><div style=\"color:#d4d4d4;font-family:Consolas, 'Courier New', monospace;white-space:pre;\"><div><span>def</span><span> f(a):</span></div><div><span>    return a</span></div><br><div># end</div></div>",
+                "html": (
+                    "<meta charset='utf-8'><div style=\"color:#d4d4d4;font-family:Consolas, 'Courier "
+                    "New', monospace;white-space:pre;\"><div><span>def</span><span> "
+                    "f(a):</span></div><div><span>    return a</span></div><br><div># end</div></div>"
+                ),
                 "plain": "def f(a):\n    return a\n\n# end",
             },
             "```\ndef f(a):\n    return a\n\n# end\n```",
@@ -889,7 +907,12 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<p>Formula <span class='katex'><span class='katex-mathml'><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class='katex-html'>x2</span></span> end</p>",
+                "html": (
+                    "<p>Formula <span class='katex'><span "
+                    "class='katex-mathml'><math><semantics><mi>x</mi><annotation "
+                    "encoding='application/x-tex'>x^2</annotation></semantics></math></span><span "
+                    "class='katex-html'>x2</span></span> end</p>"
+                ),
                 "plain": "x",
             },
             "Formula $$x^2$$ end",
@@ -897,7 +920,11 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span style='mso-list:Ignore'>5.<span>&nbsp;</span></span>Five</p></body></html>",
+                "html": (
+                    "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p "
+                    "class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span "
+                    "style='mso-list:Ignore'>5.<span>&nbsp;</span></span>Five</p></body></html>"
+                ),
                 "plain": "5. Five",
             },
             "5. Five",
@@ -905,7 +932,10 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>b</a></p>",
+                "html": (
+                    "<p>a<script>alert(1)</script><img src=x onerror=alert(1)><a "
+                    "href='javascript:alert(1)'>b</a></p>"
+                ),
                 "plain": "x",
             },
             "ab",
@@ -913,7 +943,10 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<p style='font-weight:normal'><b style='font-weight:normal'><span style='font-weight:700'>a</span> b</b></p>",
+                "html": (
+                    "<p style='font-weight:normal'><b style='font-weight:normal'><span "
+                    "style='font-weight:700'>a</span> b</b></p>"
+                ),
                 "plain": "x",
             },
             "**a** b",
@@ -921,7 +954,18 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
         pytest.param(
             {
-                "html": "<html xmlns:o='urn:schemas-microsoft-com:office:office'><head><style><!-- p.MsoNormal {margin:0} --></style></head><body><!--StartFragment--><p class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'><![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>·<span style='font:7.0pt \"Times New Roman\"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>a<o:p></o:p></p><p class=MsoListParagraphCxSpLast style='text-indent:-18.0pt;mso-list:l0 level2 lfo1'><![if !supportLists]><span style='mso-list:Ignore'>1.<span>&nbsp;&nbsp; </span></span><![endif]><b>b</b><o:p></o:p></p><p class=MsoNormal><o:p>&nbsp;</o:p></p><!--EndFragment--></body></html>",
+                "html": (
+                    "<html xmlns:o='urn:schemas-microsoft-com:office:office'><head><style><!-- "
+                    "p.MsoNormal {margin:0} --></style></head><body><!--StartFragment--><p "
+                    "class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 "
+                    "lfo1'><![if !supportLists]><span style='font-family:Symbol'><span "
+                    "style='mso-list:Ignore'>·<span style='font:7.0pt \"Times New "
+                    "Roman\"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>a<o:p></o:p></p><p "
+                    "class=MsoListParagraphCxSpLast style='text-indent:-18.0pt;mso-list:l0 level2 "
+                    "lfo1'><![if !supportLists]><span style='mso-list:Ignore'>1.<span>&nbsp;&nbsp; "
+                    "</span></span><![endif]><b>b</b><o:p></o:p></p><p "
+                    "class=MsoNormal><o:p>&nbsp;</o:p></p><!--EndFragment--></body></html>"
+                ),
                 "plain": "x",
             },
             "* a\n  1. **b**",

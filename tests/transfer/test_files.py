@@ -167,7 +167,8 @@ HOSTILE = """<body onload=alert(1)><h1>Hostile<script>alert(1)</script></h1>
 <p onclick=alert(1)>{% if true %} <a href="java&#9;script:alert(1)">x</a> <a href="vbscript:x">y</a>
 <a href="data:text/html,<script>alert(1)</script>">z</a></p>
 <img src="x.png" onerror="alert(1)"><svg onload=alert(1)></svg><iframe src="javascript:alert(1)"></iframe>
-<math><mi xlink:href="javascript:alert(1)">m</mi></math><object data="x.swf"></object><form action="javascript:x"><button>b</button></form>
+<math><mi xlink:href="javascript:alert(1)">m</mi></math><object data="x.swf"></object>\
+<form action="javascript:x"><button>b</button></form>
 <p>{% embed url="javascript:alert(1)" %}</p><p>&lt;img src=x onerror=alert(1)&gt;</p><p>[c](javascript:alert(1))</p>
 <style>@import 'x'</style><meta http-equiv=refresh content="0;url=javascript:alert(1)"></body>"""
 
@@ -201,7 +202,7 @@ def _walk(node):
     ],
 )
 def test_depth_and_breadth_are_bounded(piece):
-    from octavo.interchange.transfer.html import convert, parse_html
+    from octavo.interchange.readers.formats.html import convert, parse_html
 
     began = time.process_time()
     deep = convert(parse_html(piece * 500 + "deep"), link=str, image=str)
@@ -273,7 +274,7 @@ def test_old_uploads_are_forgotten(imports, clock):
 # --- runs ---------------------------------------------------------------------------------------------
 
 
-def test_who_may_import_where(imports):
+def test_import_permissions_by_role(imports):
     world = imports.world
     source = {"type": "file", "files": [imports.upload("a.md", "# A\n", "commenter")]}
     assert imports.try_start(source, "commenter").status_code == 403
@@ -322,7 +323,7 @@ def test_a_run_reaches_the_organization_where_it_was_started_and_no_other(import
 
 
 @pytest.mark.parametrize("losing", ["members", "users"])
-def test_who_is_disabled_while_the_pages_are_made_imports_nothing(imports, monkeypatch, losing):
+def test_deactivation_during_an_import_stops_it(imports, monkeypatch, losing):
     world, column = imports.world, "user_id" if losing == "members" else "id"
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     copy_material = updating.copy_material

@@ -5,10 +5,10 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import pytest
 
+from octavo.core.sources import SourceError
+from octavo.interchange.readers.scratch import TemporaryFiles
 from octavo.interchange.transfer import api_client as asking
-from octavo.interchange.transfer.converting import Folder
-from octavo.interchange.transfer.hosted import Remote, open_space
-from octavo.interchange.transfer.sources import SourceError
+from octavo.interchange.transfer.hosted import HostedApi, open_space
 from octavo.kit.net.fetch import Fetched, FetchError, Streamed
 
 PARAGRAPH = {
@@ -98,9 +98,9 @@ class Answering:
 
 
 def read(tmp_path, fetcher):
-    remote = Remote("https://api.example.com/", "secret", fetcher, wait=lambda seconds: None)
+    remote = HostedApi("https://api.example.com/", "secret", fetcher, wait=lambda seconds: None)
     with ExitStack() as stack:
-        source = open_space(remote, {"id": "s1", "title": "Space"}, Folder(tmp_path), stack)
+        source = open_space(remote, {"id": "s1", "title": "Space"}, TemporaryFiles(tmp_path), stack)
         return source, {path: source.read(path).decode() for path in source.paths()}
 
 
@@ -149,7 +149,7 @@ def test_an_api_that_never_answers_is_given_up(tmp_path):
         def fetch(self, url, headers, limits):
             raise FetchError("api.example.com: no complete response")
 
-    remote = Remote("https://api.example.com/v1", "secret", Silent(), wait=waited.append)
+    remote = HostedApi("https://api.example.com/v1", "secret", Silent(), wait=waited.append)
     with pytest.raises(SourceError, match="no complete response"):
         remote.get("/orgs")
     assert waited == [1, 2, 4, 8, 16]
@@ -167,7 +167,7 @@ def test_a_list_that_does_not_end_is_no_list(monkeypatch, again):
             answer = {"items": [{"id": place}], "next": {"page": place}}
             return Fetched(url, 200, {}, msgspec.json.encode(answer))
 
-    remote = Remote("https://api.example.com/v1", "secret", Endless())
+    remote = HostedApi("https://api.example.com/v1", "secret", Endless())
     with pytest.raises(SourceError, match="page that was already read" if again else "more than 5 pages"):
         list(remote.all("/orgs"))
     assert len(asked) == (2 if again else 5)

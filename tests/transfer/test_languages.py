@@ -14,8 +14,14 @@ from visiting import Visitor
 pytestmark = pytest.mark.sqlite_first
 
 TEXTS = {
-    "ar": "هذا الدليل يشرح كيفية تثبيت النظام وتشغيله خطوة بخطوة، وكيفية إضافة المستخدمين والصفحات. اقرأ كل شيء بعناية.",
-    "de": "Dieses Handbuch erklärt, wie das System Schritt für Schritt eingerichtet und betrieben wird. Bitte alles lesen.",
+    "ar": (
+        "هذا الدليل يشرح كيفية تثبيت النظام وتشغيله خطوة بخطوة، وكيفية إضافة المستخدمين والصفحات. اقرأ "
+        "كل شيء بعناية."
+    ),
+    "de": (
+        "Dieses Handbuch erklärt, wie das System Schritt für Schritt eingerichtet und betrieben wird. "
+        "Bitte alles lesen."
+    ),
     "he": "המדריך הזה מסביר כיצד להתקין את המערכת ולהפעיל אותה צעד אחר צעד, וכיצד להוסיף משתמשים ודפים חדשים.",
     None: "`octavo serve` OAuth SAML",
 }
@@ -25,7 +31,10 @@ def pages(language: str | None) -> dict[str, str]:
     text = TEXTS[language]
     code = "```sh\nmake the whole thing run in this very shell, please, and be quick about it\n```\n"
     return {
-        "README.md": f"---\nicon: house\n---\n# {text.split()[0]}\n\n{text}\n\n{code}\n{'This one is in English.' if language else ''}\n",
+        "README.md": (
+            f"---\nicon: house\n---\n# {text.split()[0]}\n\n{text}\n\n{code}\n"
+            f"{'This one is in English.' if language else ''}\n"
+        ),
         "more.md": f"# {text.split()[-1]}\n\n{text}\n\n* {text}\n\n| a |\n|---|\n| {text} |\n",
     }
 
@@ -50,7 +59,7 @@ def test_by_the_command(world: Any, tmp_path: Any, language: str | None) -> None
         assert "<p dir=" not in html
 
 
-def test_by_a_run_and_never_over_what_somebody_named(world: Any) -> None:
+def test_a_run_sets_the_language_unless_a_person_did(world: Any) -> None:
     imports = Imports(world)
     imports.files(*pages("ar").items())
     assert world.get("admin", f"/spaces/{imports.space}")["language"] == "ar"

@@ -10,10 +10,13 @@ from msgspec.structs import replace
 
 from octavo.content.uploads import receiving
 from octavo.content.uploads.receiving import UploadLimit
-from octavo.interchange.transfer import converting, sources
-from octavo.interchange.transfer.converting import Folder, unpack_parts
+from octavo.core import sources
+from octavo.core.sources import SourceError
+from octavo.interchange.readers import converting
+from octavo.interchange.readers.scratch import TemporaryFiles
+from octavo.interchange.transfer import uploads
 from octavo.interchange.transfer.opening import open_source
-from octavo.interchange.transfer.sources import SourceError
+from octavo.interchange.transfer.uploads import unpack_parts
 from transfer.bringing_in import word
 
 pytestmark = pytest.mark.sqlite_first
@@ -132,7 +135,7 @@ def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
 def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     def parts_of(path):
         with ExitStack() as stack, open_source(path, allow_url=refuse, local=True) as source:
-            return unpack_parts(source, Folder(tmp_path), stack).paths()
+            return unpack_parts(source, TemporaryFiles(tmp_path), stack).paths()
 
     def part(*names):
         made = io.BytesIO()
@@ -147,7 +150,7 @@ def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "MAX_ENTRIES", 3)
     with pytest.raises(SourceError, match="more than 3 entries"):
         parts_of(few)
-    monkeypatch.setattr(converting, "MAX_PARTS", 1)
+    monkeypatch.setattr(uploads, "MAX_PARTS", 1)
     assert parts_of(few) == ["1.zip", "2.zip"]
 
 
@@ -249,7 +252,7 @@ def test_guests_may_upload_less(imports):
     assert receiving.GUEST_SHARE.size < receiving.MEMBER_SHARE.size
 
 
-def test_urls_that_nobody_used_are_bounded(imports, monkeypatch):
+def test_unused_urls_are_bounded(imports, monkeypatch):
     monkeypatch.setattr(receiving, "MAX_WAITING", 2)
     imports.upload("used.md", "x")
     assert [imports.ask_for_url("a.md", 1).status_code for _ in range(2)] == [201, 201]

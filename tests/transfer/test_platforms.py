@@ -6,12 +6,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from octavo.interchange.transfer.api_client import Absent, Refused
+from octavo.core.sources import SourceError
+from octavo.interchange.readers.scratch import TemporaryFiles
+from octavo.interchange.transfer.api_client import Absent, TokenRefused
 from octavo.interchange.transfer.confluence import Confluence
-from octavo.interchange.transfer.converting import Folder
 from octavo.interchange.transfer.platforms import platform_at
 from octavo.interchange.transfer.readme import ReadMe
-from octavo.interchange.transfer.sources import SourceError
 from octavo.kit.net.fetch import Fetched, Fetcher
 from recorded_platforms import CLOUD, CLOUD_PAGES, PNG, SECOND, serve
 
@@ -22,7 +22,7 @@ def fetcher_of(serving):
 
 def opened(platform, space, tmp_path):
     with ExitStack() as stack:
-        source = platform.open(space, Folder(tmp_path), stack)
+        source = platform.open(space, TemporaryFiles(tmp_path), stack)
         return source, {path: source.read(path) for path in source.paths()}
 
 
@@ -83,7 +83,7 @@ def test_limits_of_a_platform_are_waited_for_and_slow_ones_asked_again(cloud, tm
 )
 def test_a_token_that_ends_in_the_middle_brings_nothing_half(cloud, tmp_path, place):
     cloud.instead[place] = [(401, {})]
-    with pytest.raises(Refused, match="token"):
+    with pytest.raises(TokenRefused, match="token"):
         opened(of_cloud(cloud), "DOC", tmp_path)
 
 
@@ -212,7 +212,7 @@ def test_a_space_of_data_center_comes_with_a_token_alone(tmp_path):
         files["attachments/a b.txt"] == b"text"
         and "[a b.txt](attachments/a%20b.txt)" in files["build.md"].decode()
     )
-    assert source.problems == []
+    assert source.problems == ()
 
 
 # --- ReadMe, second version ---------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def test_all_versions_of_readme_are_variants(tmp_path):
     }
     with serve(answers) as serving:
         readme = ReadMe(serving.address, "rdme", Mixed(fetcher_of(serving)), None)
-        source = readme.open_all(readme.project(), Folder(tmp_path))
+        source = readme.open_all(readme.project(), TemporaryFiles(tmp_path))
     assert sorted(entry.title for entry in source.structure) == ["v1.0", "v2.0"] and len(source.parts) == 2
 
 

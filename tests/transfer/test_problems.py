@@ -9,8 +9,12 @@ from functools import cache
 from ..tools import ROOT
 
 SOURCES = (
+    *sorted((ROOT / "src/octavo/interchange/readers").rglob("*.py")),
     *sorted((ROOT / "src/octavo/interchange/transfer").rglob("*.py")),
-    *(ROOT / f"src/octavo/core/{name}.py" for name in ("import_plan", "problems", "space_config", "summary")),
+    *(
+        ROOT / f"src/octavo/core/{name}.py"
+        for name in ("import_plan", "problems", "sources", "space_config", "summary")
+    ),
 )
 
 

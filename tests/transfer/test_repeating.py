@@ -20,7 +20,7 @@ FILES = {
 }
 
 
-class Folder:
+class TemporaryFiles:
     """Import a source with the command into the space of ``imports``."""
 
     def __init__(self, imports, where):
@@ -43,7 +43,7 @@ class Folder:
 
 @pytest.fixture
 def folder(imports, tmp_path):
-    return Folder(imports, tmp_path / "docs")
+    return TemporaryFiles(imports, tmp_path / "docs")
 
 
 def edit(imports, *changes):
@@ -187,7 +187,7 @@ def test_a_source_that_moved_is_the_same_and_another_one_is_not(imports, folder,
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
     shutil.copytree(folder.where, tmp_path / "elsewhere")
-    moved = Folder(imports, tmp_path / "elsewhere")
+    moved = TemporaryFiles(imports, tmp_path / "elsewhere")
     moved.write({"a.md": "# A\n\nOne.\n\nTwo.\n\nThree of theirs.\n"})
     assert counts(moved.bring()) == (0, 1, 1, 0, 0)
     other = tmp_path / "other"
@@ -258,7 +258,7 @@ def test_an_import_that_ends_in_the_middle_leaves_what_was_there(imports, folder
 
 
 @pytest.mark.sqlite_first
-def test_without_anybody_to_settle_it_nothing_is_changed(imports, folder):
+def test_conflicts_without_an_administrator_change_nothing(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOurs.\n\nTwo.\n\nThree.\n")
     folder.write({"a.md": "# A\n\nTheirs.\n\nTwo.\n\nThree.\n", "b.md": "# B\n\nNew.\n"})

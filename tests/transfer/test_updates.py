@@ -58,7 +58,7 @@ def revisions(imports):
     return imports.world.get("editor", f"/spaces/{imports.space}/revisions")["items"]
 
 
-def test_what_nobody_edited_follows_and_the_rest_is_merged(imports):
+def test_unedited_content_is_updated_and_the_rest_is_merged(imports):
     first = bring(imports, FIRST)
     assert first["status"] == "completed", first
     ids = {page["path"]: page["id"] for page in first["pages"]}

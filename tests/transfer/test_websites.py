@@ -25,7 +25,8 @@ def docs():
             "<p>Read <a href='guide/install#linux'>how to install</a>, <a href='guide'>the guide</a>,"
             " <a href='/docs/about.html?ref=1'>about</a>, <a href='secret'>secret</a>,"
             " <a href='guide/draft'>draft</a>, <a href='/shop'>shop</a>, <a href='old'>old</a>,"
-            " <a href='away'>away</a>, <a href='gone'>gone</a>, <a href='http://['>odd</a>, <img src='https://[::1'>, <a href='paper.pdf'>paper</a>"
+            " <a href='away'>away</a>, <a href='gone'>gone</a>, <a href='http://['>odd</a>, <img "
+            "src='https://[::1'>, <a href='paper.pdf'>paper</a>"
             " <img src='/img/a.png' alt='A'> <img src='/img/no.png' alt='N'></p>",
         ),
         "/docs/guide": html(
@@ -45,7 +46,8 @@ def docs():
             "application/xml",
             '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/hostname">]>'
             '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>HERE/docs/unlinked</loc></url>'
-            "<url><loc>https://example.org/docs/foreign</loc></url><url><loc>&e;</loc></url><url><loc>http://[</loc></url></urlset>",
+            "<url><loc>https://example.org/docs/foreign</loc></url><url><loc>&e;</loc></url><url>"
+            "<loc>http://[</loc></url></urlset>",
         ),
     }
 

@@ -92,7 +92,8 @@ def test_no_translation_breaks_a_document(text: str) -> None:
 
 def test_what_is_protected_never_leaves() -> None:
     document = read(
-        'Run `rm -rf` with [the **key**](secret.md) at <code class="expression">space.vars.x</code> :smile: <kbd>Ctrl</kbd>\n\n```js\nsecret()\n```\n'
+        "Run `rm -rf` with [the **key**](secret.md) at <code "
+        'class="expression">space.vars.x</code> :smile: <kbd>Ctrl</kbd>\n\n```js\nsecret()\n```\n'
     )
     told = " ".join(segment.text for segment in segments(document))
     for hidden in ("rm -rf", "secret", "space.vars", "smile", "secret.md"):

@@ -220,7 +220,7 @@ def test_the_test_button_sends_at_once_whatever_waits(world, receiver, clock):
 
 
 @pytest.mark.sqlite_first
-def test_one_that_does_not_answer_is_left_alone_and_delays_nobody(world, receiver, clock, monkeypatch):
+def test_an_unresponsive_webhook_is_paused_and_delays_no_others(world, receiver, clock, monkeypatch):
     monkeypatch.setattr("octavo.extensions.webhooks.sending.SECONDS", 0.2)
     clock.set(now() + 1000)
     dead = make(world, receiver, "/dead", ("space_content_updated", "change_request_created"))

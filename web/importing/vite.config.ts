@@ -7,7 +7,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 export default defineConfig({
   root: here,
   build: {
-    outDir: fileURLToPath(new URL("../../src/octavo/interchange/transfer/dist", import.meta.url)),
+    outDir: fileURLToPath(new URL("../../src/octavo/interchange/readers/dist", import.meta.url)),
     emptyOutDir: true,
     target: "esnext",
     modulePreload: false,

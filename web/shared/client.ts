@@ -1,5 +1,5 @@
 /** The API as typed functions: `const { data, error } = await api.GET("/spaces/{spaceId}", …)`. */
-import createClient from "openapi-fetch";
+import createClient, { type ClientPathsWithMethod, type MethodResponse } from "openapi-fetch";
 import type { components, paths } from "../generated/schema.d.ts";
 import { t } from "./words.ts";
 
@@ -65,6 +65,55 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
     },
   );
 }
+
+type Verb = "get" | "post" | "put" | "patch" | "delete";
+type Client = typeof api;
+/** The ids in the path of an operation, what is in its query (what is undefined is left out), and its body. */
+type Ids<O> = O extends { parameters: { path: infer I } } ? I : Record<string, never>;
+type Loose<Q> = { [K in keyof Q]: Q[K] | undefined };
+type Query<O> = O extends { parameters: { query: infer Q } } ? [query: Loose<Q>]
+  : O extends { parameters: { query?: infer Q } } ? [query?: Loose<Q>]
+  : [];
+type Given<O> = { query?: Query<O>[0]; signal?: AbortSignal };
+type Body<O> = O extends { requestBody: { content: infer C } } ? [body: C[keyof C], given?: Given<O>]
+  : O extends { requestBody?: { content: infer C } } ? [body?: C[keyof C], given?: Given<O>]
+  : [body?: undefined, given?: Given<O>];
+type Operation<M extends Verb, P extends ClientPathsWithMethod<Client, M>, Rest extends unknown[]> = (
+  ids: Ids<paths[P][M]>,
+  ...rest: Rest
+) => Promise<MethodResponse<Client, M, P>>;
+type Getting = <P extends ClientPathsWithMethod<Client, "get">>(
+  path: P,
+) => Operation<"get", P, Query<paths[P]["get"]>>;
+type Sending<M extends Verb> = <P extends ClientPathsWithMethod<Client, M>>(
+  path: P,
+) => Operation<M, P, Body<paths[P][M]>>;
+
+const request = api.request as unknown as (
+  method: Verb,
+  path: string,
+  init: object,
+) => Promise<Outcome<unknown>>;
+const sending =
+  (method: Verb) => (path: string) => (ids: object, body?: unknown, given: Given<unknown> = {}) => {
+    const { query, ...init } = given;
+    return ask(request(method, path, { ...init, params: { path: ids, query }, body }));
+  };
+
+/**
+ * Operations of the API as functions: `const deleteTeam = operation.DELETE("/teams/{teamId}")`, then
+ * `await deleteTeam({ teamId })`. After the ids of the path comes the query of a GET, or the body of the others.
+ * They throw an `ApiError`.
+ */
+export const operation = {
+  GET:
+    ((path: string) => (ids: object, query?: object) =>
+      ask(request("get", path, { params: { path: ids, query } }))) as unknown as Getting,
+  POST: sending("post") as unknown as Sending<"post">,
+  PUT: sending("put") as unknown as Sending<"put">,
+  PATCH: sending("patch") as unknown as Sending<"patch">,
+  DELETE: sending("delete") as unknown as Sending<"delete">,
+};
 
 function retryAfter(response: Response): { retryAfter?: number } {
   const seconds = Number(response.headers.get("retry-after"));

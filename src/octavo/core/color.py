@@ -121,7 +121,7 @@ _NEUTRAL = 0.03
 _NAMED = {"green": 150.0, "blue": 255.0, "red": 25.0, "orange": 55.0, "yellow": 95.0, "purple": 305.0}
 
 
-class Ground(Struct, frozen=True):
+class NeutralColors(Struct, frozen=True):
     """Parameters of the neutral colors of one theme: their hue, the chroma of a surface, the lightness of the
     page, and the share of the chroma that the page itself takes (0 to 1)."""
 
@@ -131,19 +131,21 @@ class Ground(Struct, frozen=True):
     share: float
 
 
-def _ground(dark: bool, primary: Oklch, tint: Oklch | None, match: bool) -> Ground:
+def _ground(dark: bool, primary: Oklch, tint: Oklch | None, match: bool) -> NeutralColors:
     plain = 0.19 if dark else 1.0
     if tint is None:
         if match:
-            return Ground(primary.h, min(primary.c, 0.03 if dark else 0.02), 0.21 if dark else 0.975, 1.0)
-        return Ground(primary.h, min(primary.c, 0.012 if dark else 0.008), plain, 1.0 if dark else 0.0)
+            return NeutralColors(
+                primary.h, min(primary.c, 0.03 if dark else 0.02), 0.21 if dark else 0.975, 1.0
+            )
+        return NeutralColors(primary.h, min(primary.c, 0.012 if dark else 0.008), plain, 1.0 if dark else 0.0)
     if tint.c < _NEUTRAL and (tint.l <= 0.32 if dark else tint.l >= 0.93):
         # Nearly black or white: the color was chosen as the page's background.
-        return Ground(tint.h, tint.c, tint.l, 1.0)
+        return NeutralColors(tint.h, tint.c, tint.l, 1.0)
     chroma = min(tint.c, 0.03 if dark else 0.02)
     if match:
-        return Ground(tint.h, chroma, 0.21 if dark else 0.975, 1.0)
-    return Ground(tint.h, chroma, 0.2 if dark else 0.99, 1.0 if dark else 0.4)
+        return NeutralColors(tint.h, chroma, 0.21 if dark else 0.975, 1.0)
+    return NeutralColors(tint.h, chroma, 0.2 if dark else 0.99, 1.0 if dark else 0.4)
 
 
 def _side(

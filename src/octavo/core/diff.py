@@ -41,7 +41,7 @@ class Change(Struct, frozen=True, kw_only=True):
     fields: dict[str, FieldChange] = {}
 
 
-class Summary(Struct, frozen=True):
+class ChangeCounts(Struct, frozen=True):
     """Numbers of changed pages and items by kind of change."""
 
     created: int = 0
@@ -103,13 +103,13 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
     return found
 
 
-def summarize(changes: list[Change]) -> dict[str, Summary]:
+def summarize(changes: list[Change]) -> dict[str, ChangeCounts]:
     """Return the numbers for each target that changed; a page moved and edited counts as both."""
     counts: dict[str, dict[str, int]] = {}
     for change in changes:
         of_target = counts.setdefault(change.target, {})
         of_target[change.kind] = of_target.get(change.kind, 0) + 1
-    return {target: Summary(**found) for target, found in counts.items()}
+    return {target: ChangeCounts(**found) for target, found in counts.items()}
 
 
 # --- texts --------------------------------------------------------------------------------------------

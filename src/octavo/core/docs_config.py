@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct, field
+
+from octavo.core.json_types import JsonObject
 
 from .expressions import ExpressionError, parse
 from .free_names import free_name
@@ -133,7 +135,7 @@ class _DocsReader:
         self._config.structure = found
         return self._config
 
-    def _entries(self, values: Any, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
+    def _entries(self, values: object, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
         """Read the entries of a list nested in ``depth`` groups; entries that can't be where they are follow
         it."""
         found: list[DocsEntry] = []
@@ -148,7 +150,7 @@ class _DocsReader:
             found += self._entry(value, here, depth)
         return found
 
-    def _entry(self, value: dict[str, Any], way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
+    def _entry(self, value: Mapping[str, object], way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
         type = self._type(value, way)
         if type == "section-group" and depth >= self._max_depth:
             self._complain(
@@ -176,7 +178,7 @@ class _DocsReader:
             self._config.problems.append(Problem(DOCS_PATH, child.line, "misplaced", message))
         return [entry, *outside]
 
-    def _type(self, value: dict[str, Any], way: tuple[str | int, ...]) -> EntryType:
+    def _type(self, value: Mapping[str, object], way: tuple[str | int, ...]) -> EntryType:
         """Return the type of an entry, inferred from its content where it is not given."""
         given: Any = value.get("type")
         if given in get_args(EntryType):
@@ -192,7 +194,9 @@ class _DocsReader:
         )
         return "section-group" if is_group else "section"
 
-    def _plain(self, type: EntryType, value: dict[str, Any], way: tuple[str | int, ...]) -> DocsEntry | None:
+    def _plain(
+        self, type: EntryType, value: Mapping[str, object], way: tuple[str | int, ...]
+    ) -> DocsEntry | None:
         """Read an entry without its content; return None when its key is already used."""
         key = value.get("key")
         if key is not None and not (isinstance(key, str) and 0 < len(key) <= _KEY_MAX):
@@ -253,7 +257,7 @@ class _DocsReader:
                 self._complain("unknown_key", message, *way, name)
         return entry
 
-    def _read_localized(self, entry: DocsEntry, name: str, given: Any, way: tuple[str | int, ...]) -> None:
+    def _read_localized(self, entry: DocsEntry, name: str, given: object, way: tuple[str | int, ...]) -> None:
         """Read the translations of a field; skip values that are not text."""
         of = _LOCALIZED[name]
         most = _LENGTHS[of] if of in _LENGTHS else _TITLES[entry.type][1]
@@ -310,7 +314,9 @@ class _DocsReader:
             way=entry.way,
         )
 
-    def _title(self, type: EntryType, value: dict[str, Any], key: str, way: tuple[str | int, ...]) -> str:
+    def _title(
+        self, type: EntryType, value: Mapping[str, object], key: str, way: tuple[str | int, ...]
+    ) -> str:
         given = value.get("title")
         least, most = _TITLES[type]
         if isinstance(given, str) and least <= len(given):
@@ -329,7 +335,7 @@ class _DocsReader:
         name = (_name_of(value) if type == "space" else key)[:most]
         return name if len(name) >= least else "Section"
 
-    def _read_content(self, entry: DocsEntry, content: Any, way: tuple[str | int, ...]) -> None:
+    def _read_content(self, entry: DocsEntry, content: object, way: tuple[str | int, ...]) -> None:
         if content is not None and not isinstance(content, dict):
             self._complain("bad_value", "`content`: must be a map", *way)
         content = content if isinstance(content, dict) else {}
@@ -369,7 +375,7 @@ class _DocsReader:
                 directories.add(entry.directory)
 
 
-def _texts(value: Any, way: str = "") -> Iterator[tuple[str, str]]:
+def _texts(value: object, way: str = "") -> Iterator[tuple[str, str]]:
     """Yield every text in a value, with its key."""
     if isinstance(value, str):
         yield way, value
@@ -381,7 +387,7 @@ def _texts(value: Any, way: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(item, way)
 
 
-def _name_of(value: dict[str, Any]) -> str:
+def _name_of(value: Mapping[str, object]) -> str:
     """Return a name for an entry that has no key."""
     content = value.get("content")
     directory = content.get("directory") if isinstance(content, dict) else None
@@ -404,9 +410,9 @@ def write_docs(config: DocsConfig) -> str:
     )
 
 
-def describe_entry(entry: DocsEntry) -> dict[str, Any]:
+def describe_entry(entry: DocsEntry) -> JsonObject:
     """Return an entry with all its content as it appears in a ``docs.yaml``."""
-    made: dict[str, Any] = {"type": entry.type, "key": entry.key, "title": entry.title}
+    made: JsonObject = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):
             made[name] = value

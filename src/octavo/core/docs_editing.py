@@ -6,8 +6,8 @@ entry only the fields that differ change. New text has the form that ``write_doc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import yaml
 from msgspec.structs import replace
@@ -277,7 +277,9 @@ class _Editor:
         edits = self._fields(node, was, now)
         return edits + self._list(node, (*old.way, "children"), new.children) if has_children else edits
 
-    def _fields(self, node: yaml.MappingNode, was: dict[str, Any], now: dict[str, Any]) -> list[_Edit]:
+    def _fields(
+        self, node: yaml.MappingNode, was: Mapping[str, object], now: Mapping[str, object]
+    ) -> list[_Edit]:
         """Return the edits for a map whose keys were changed, added, or removed."""
         edits: list[_Edit] = []
         for name in sorted(
@@ -297,13 +299,13 @@ class _Editor:
                 edits.append(self._replaced(pair[1], new))
         return edits
 
-    def _replaced(self, node: yaml.Node, value: Any) -> _Edit:
+    def _replaced(self, node: yaml.Node, value: object) -> _Edit:
         start, end = node.start_mark.index, self._end(node)
         if isinstance(node, yaml.CollectionNode) and not node.flow_style:
             raise _Unsure
         return _Edit(start, end, f"{' ' if start == end else ''}{write_flow(value)}")
 
-    def _inserted(self, node: yaml.MappingNode, name: str, value: Any) -> _Edit:
+    def _inserted(self, node: yaml.MappingNode, name: str, value: object) -> _Edit:
         """Return the edit that adds a key, placed after the keys that precede it in a rewritten text."""
         before = [pair for pair in node.value if _place(str(pair[0].value)) < _place(name)]
         if not node.value:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -54,19 +54,19 @@ class Expression:
         self.code = code
 
 
-def evaluate(expression: str | Expression, context: Mapping[str, Any]) -> Any:
+def evaluate(expression: str | Expression, context: Mapping[str, object]) -> object:
     """Return the value as plain data (``undefined`` becomes ``None``, whole numbers ``int``). Raises
     ``ExpressionError`` for bad syntax, a name that ``context`` lacks, or an exceeded limit."""
     run, value = _run(expression, context)
     return run.outward(value)
 
 
-def is_true(expression: str | Expression, context: Mapping[str, Any]) -> bool:
+def is_true(expression: str | Expression, context: Mapping[str, object]) -> bool:
     """Return whether the value is truthy. Raises like ``evaluate``."""
     return _truthy(_run(expression, context)[1])
 
 
-def text_of(expression: str | Expression, context: Mapping[str, Any]) -> str:
+def text_of(expression: str | Expression, context: Mapping[str, object]) -> str:
     """Return the value as inline text; ``undefined`` and ``null`` are empty. Raises like ``evaluate``."""
     run, value = _run(expression, context)
     return "" if value is None or value is UNDEFINED else str(run.outward(run.text(value)))
@@ -81,7 +81,7 @@ class Shown:
     counts as false. ``space`` and ``page`` are their variables."""
 
     def __init__(
-        self, space: Mapping[str, Any], page: Mapping[str, Any], visitor: Mapping[str, Any] = NOBODY
+        self, space: Mapping[str, object], page: Mapping[str, object], visitor: Mapping[str, object] = NOBODY
     ) -> None:
         self._context = {"visitor": visitor, "space": {"vars": space}, "page": {"vars": page}}
 
@@ -124,7 +124,7 @@ def parse(expression: str) -> Expression:
     return Expression(expression, frozenset(parser.roots), node.code)
 
 
-def _run(expression: str | Expression, context: Mapping[str, Any]) -> tuple[_Run, Any]:
+def _run(expression: str | Expression, context: Mapping[str, object]) -> tuple[_Run, Any]:
     parsed = parse(expression) if isinstance(expression, str) else expression
     run = _Run()
     return run, parsed.code(run, context)
@@ -171,17 +171,17 @@ class _Pattern:
         return [match] if match else []
 
 
-def _test(run: _Run, pattern: _Pattern, text: Any) -> bool:
+def _test(run: _Run, pattern: _Pattern, text: object) -> bool:
     return bool(pattern.matches(run, run.text(text)))
 
 
-def _required_pattern(value: Any) -> _Pattern:
+def _required_pattern(value: object) -> _Pattern:
     if not isinstance(value, _Pattern):
         raise ExpressionError("expected a regular expression", 0)
     return value
 
 
-def _match(run: _Run, target: str, pattern: Any) -> Any:
+def _match(run: _Run, target: str, pattern: object) -> object:
     """Return all matches with ``g``; otherwise the first match with its groups, or null."""
     pattern = _required_pattern(pattern)
     found = pattern.matches(run, target)
@@ -194,7 +194,7 @@ def _match(run: _Run, target: str, pattern: Any) -> Any:
     return [UNDEFINED if text is None else _inward(text) for text in (found[0][0], *groups)]
 
 
-def _search(run: _Run, target: str, pattern: Any) -> float:
+def _search(run: _Run, target: str, pattern: object) -> float:
     found = _required_pattern(pattern).matches(run, target)
     return float(len(_inward(_joined(target, "replace")[: found[0].start()]))) if found else -1.0
 
@@ -202,7 +202,7 @@ def _search(run: _Run, target: str, pattern: Any) -> float:
 # Values. Internally, numbers are floats and texts are sequences of UTF-16 units, as JavaScript counts them.
 
 
-def _inward(value: Any) -> Any:
+def _inward(value: object) -> Any:
     if isinstance(value, str):
         if value.isascii() or max(value) <= "\uffff":
             return value
@@ -221,7 +221,7 @@ def _joined(units: str, lone: str = "surrogatepass") -> str:
     return units if units.isascii() else units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", lone)
 
 
-def _truthy(value: Any) -> bool:
+def _truthy(value: object) -> bool:
     if isinstance(value, float):
         return value != 0 and not math.isnan(value)
     if isinstance(value, (bool, str)):
@@ -269,7 +269,7 @@ def _text_of_number(number: float) -> str:
     return "-" + found if sign else found
 
 
-def _strictly_equal(one: Any, two: Any) -> bool:
+def _strictly_equal(one: object, two: object) -> bool:
     if isinstance(one, bool) or isinstance(two, bool):
         return one is two
     if isinstance(one, (float, str)):
@@ -277,7 +277,7 @@ def _strictly_equal(one: Any, two: Any) -> bool:
     return one is two
 
 
-def _same_value_zero(one: Any, two: Any) -> bool:
+def _same_value_zero(one: object, two: object) -> bool:
     return _strictly_equal(one, two) or all(
         isinstance(value, float) and math.isnan(value) for value in (one, two)
     )
@@ -301,7 +301,7 @@ class _Run:
         self.step(len(text) >> 7, position)
         return text
 
-    def text(self, value: Any, separator: str = ",") -> str:
+    def text(self, value: object, separator: str = ",") -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, bool):
@@ -316,7 +316,7 @@ class _Run:
             return _inward(value.source)  # type: ignore[no-any-return]
         return "undefined" if value is UNDEFINED else "[object Object]"
 
-    def join(self, items: list[Any], separator: str) -> str:
+    def join(self, items: Sequence[object], separator: str) -> str:
         self.step(1 + len(items))
         parts: list[str] = []
         length = 0
@@ -328,7 +328,7 @@ class _Run:
             parts.append(part)
         return self.bounded(separator.join(parts))
 
-    def number(self, value: Any) -> float:
+    def number(self, value: object) -> float:
         if isinstance(value, bool):
             return 1.0 if value else 0.0
         if isinstance(value, float):
@@ -337,10 +337,10 @@ class _Run:
             return 0.0
         return math.nan if value is UNDEFINED else _number_of_text(self.text(value))
 
-    def primitive(self, value: Any) -> Any:
+    def primitive(self, value: object) -> object:
         return self.text(value) if isinstance(value, (list, Mapping)) else value
 
-    def loosely_equal(self, one: Any, two: Any) -> bool:
+    def loosely_equal(self, one: object, two: object) -> bool:
         nothing = (one is None or one is UNDEFINED, two is None or two is UNDEFINED)
         if any(nothing):
             return all(nothing)
@@ -351,7 +351,7 @@ class _Run:
             return one == two
         return self.number(one) == self.number(two)
 
-    def outward(self, value: Any) -> Any:
+    def outward(self, value: object) -> object:
         self.step()
         if isinstance(value, str):
             return _joined(value, "replace")
@@ -370,7 +370,7 @@ _FORBIDDEN = frozenset({"constructor", "prototype"})
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
 
 
-def _member(run: _Run, target: Any, key: Any) -> Any:
+def _member(run: _Run, target: object, key: object) -> object:
     name = run.text(key)
     if name.startswith("__") or name in _FORBIDDEN:
         return UNDEFINED
@@ -387,7 +387,7 @@ def _member(run: _Run, target: Any, key: Any) -> Any:
     return UNDEFINED
 
 
-def _has(run: _Run, key: Any, target: Any, position: int) -> bool:
+def _has(run: _Run, key: object, target: object, position: int) -> bool:
     if isinstance(target, list):
         name = run.text(key)
         return name == "length" or bool(_INDEX.match(name)) and int(name) < len(target)
@@ -397,49 +397,49 @@ def _has(run: _Run, key: Any, target: Any, position: int) -> bool:
     raise ExpressionError("the right side of `in` is not an object", position)
 
 
-def _whole(run: _Run, value: Any, default: float) -> float:
+def _whole(run: _Run, value: object, default: float) -> float:
     number = default if value is UNDEFINED else run.number(value)
     if math.isnan(number):
         return 0
     return number if math.isinf(number) else math.trunc(number)
 
 
-def _span(run: _Run, length: int, start: Any, end: Any) -> tuple[int, int]:
+def _span(run: _Run, length: int, start: object, end: object) -> tuple[int, int]:
     """Return the bounds of ``slice``; negative ones count from the end."""
     bounds = (_whole(run, start, 0), _whole(run, end, length))
     low, high = (int(max(0, length + n) if n < 0 else min(n, length)) for n in bounds)
     return low, max(low, high)
 
 
-def _clamped(run: _Run, length: int, value: Any, default: float) -> int:
+def _clamped(run: _Run, length: int, value: object, default: float) -> int:
     return int(min(max(_whole(run, value, default), 0), length))
 
 
-def _at(run: _Run, target: Any, index: Any) -> Any:
+def _at(run: _Run, target: Any, index: Any) -> object:
     n = _whole(run, index, 0)
     n = n + len(target) if n < 0 else n
     return _inward(target[int(n)]) if 0 <= n < len(target) else UNDEFINED
 
 
-def _char_at(run: _Run, target: str, index: Any) -> str:
+def _char_at(run: _Run, target: str, index: object) -> str:
     n = _whole(run, index, 0)
     return target[int(n)] if 0 <= n < len(target) else ""
 
 
-def _substring(run: _Run, target: str, start: Any, end: Any) -> str:
+def _substring(run: _Run, target: str, start: object, end: object) -> str:
     low, high = sorted((_clamped(run, len(target), start, 0), _clamped(run, len(target), end, len(target))))
     return target[low:high]
 
 
-def _starts_with(run: _Run, target: str, other: Any, start: Any) -> bool:
+def _starts_with(run: _Run, target: str, other: object, start: object) -> bool:
     return target.startswith(run.text(other), _clamped(run, len(target), start, 0))
 
 
-def _ends_with(run: _Run, target: str, other: Any, end: Any) -> bool:
+def _ends_with(run: _Run, target: str, other: object, end: object) -> bool:
     return target[: _clamped(run, len(target), end, len(target))].endswith(run.text(other))
 
 
-def _split(run: _Run, target: str, separator: Any, limit: Any) -> list[Any]:
+def _split(run: _Run, target: str, separator: object, limit: object) -> list[Any]:
     by = "" if separator is UNDEFINED else run.text(separator)
     parts = [target] if separator is UNDEFINED else target.split(by) if by else list(target)
     if limit is not UNDEFINED:
@@ -468,7 +468,7 @@ def _includes(run: _Run, target: Any, wanted: Any, start: Any) -> bool:
     return any(_same_value_zero(_inward(item), wanted) for item in target[low:])
 
 
-def _slice(run: _Run, target: Any, start: Any, end: Any) -> Any:
+def _slice(run: _Run, target: Any, start: Any, end: Any) -> object:
     low, high = _span(run, len(target), start, end)
     run.step(high - low if isinstance(target, list) else 1)
     return target[low:high]
@@ -504,27 +504,27 @@ _LIST_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
 _METHODS = ((str, _TEXT_METHODS), (list, _LIST_METHODS), (_Pattern, _PATTERN_METHODS))
 
 
-def _some(items: list[Any], test: Callable[[Any, int], Any]) -> bool:
+def _some(items: Sequence[object], test: Callable[[Any, int], Any]) -> bool:
     return any(_truthy(test(item, i)) for i, item in enumerate(items))
 
 
-def _every(items: list[Any], test: Callable[[Any, int], Any]) -> bool:
+def _every(items: Sequence[object], test: Callable[[Any, int], Any]) -> bool:
     return all(_truthy(test(item, i)) for i, item in enumerate(items))
 
 
-def _filter(items: list[Any], test: Callable[[Any, int], Any]) -> list[Any]:
+def _filter(items: Sequence[object], test: Callable[[Any, int], Any]) -> list[object]:
     return [item for i, item in enumerate(items) if _truthy(test(item, i))]
 
 
-def _map(items: list[Any], change: Callable[[Any, int], Any]) -> list[Any]:
+def _map(items: Sequence[object], change: Callable[[Any, int], Any]) -> list[object]:
     return [change(item, i) for i, item in enumerate(items)]
 
 
-def _find(items: list[Any], test: Callable[[Any, int], Any]) -> Any:
+def _find(items: Sequence[object], test: Callable[[Any, int], Any]) -> object:
     return next((item for i, item in enumerate(items) if _truthy(test(item, i))), UNDEFINED)
 
 
-def _find_index(items: list[Any], test: Callable[[Any, int], Any]) -> float:
+def _find_index(items: Sequence[object], test: Callable[[Any, int], Any]) -> float:
     return next((float(i) for i, item in enumerate(items) if _truthy(test(item, i))), -1.0)
 
 
@@ -546,7 +546,7 @@ class _Arrow:
         self.body = body
 
     def bind(self, run: _Run, scope: Scope) -> Callable[[Any, int], Any]:
-        def call(item: Any, index: int) -> Any:
+        def call(item: object, index: int) -> object:
             run.step()
             inner = dict(scope)
             inner.update(zip(self.parameters, (item, float(index)), strict=False))
@@ -556,7 +556,7 @@ class _Arrow:
 
 
 def _call(name: str, target: Code, values: list[Code], arrow: _Arrow | None, position: int) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step(1, position)
         value = target(run, scope)
         if value is None or value is UNDEFINED:
@@ -608,7 +608,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _binary(run: _Run, operator: str, one: Any, two: Any, position: int) -> Any:
+def _binary(run: _Run, operator: str, one: object, two: object, position: int) -> object:
     if operator == "===":
         return _strictly_equal(one, two)
     if operator == "!==":
@@ -631,7 +631,7 @@ def _binary(run: _Run, operator: str, one: Any, two: Any, position: int) -> Any:
     return _COMPARE[operator](one, two)
 
 
-def _type_of(value: Any) -> str:
+def _type_of(value: object) -> str:
     if value is UNDEFINED:
         return "undefined"
     for kind, name in ((bool, "boolean"), (float, "number"), (str, "string")):
@@ -681,7 +681,8 @@ _TOKEN = re.compile(
 )
 _ARROW = re.compile(r"(?:\(\s*([A-Za-z_$][\w$]*\s*(?:,\s*[A-Za-z_$][\w$]*\s*)*)\)|([A-Za-z_$][\w$]*))\s*=>")
 _PATTERN = re.compile(
-    r"/((?:[^/\\\[\n\r*]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])*)"
+    r"/((?:[^/\\\[\n\r*]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])(?:[^/\\\[\n\r]|\\[^\n\r]|"
+    r"\[(?:[^\]\\\n\r]|\\[^\n\r])*\])*)"
     r"/([A-Za-z]*)"
 )
 _TEMPLATE_TEXT = re.compile(r"(?:\\.|\$(?!\{)|[^\\`$])*", re.DOTALL)
@@ -694,12 +695,12 @@ class _Node(NamedTuple):
     height: int
 
 
-def _constant(value: Any) -> Code:
+def _constant(value: object) -> Code:
     return lambda run, scope: value
 
 
 def _name(name: str, position: int) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step(1, position)
         if name not in scope:
             raise ExpressionError(f"{name!r} is not defined", position)
@@ -709,7 +710,7 @@ def _name(name: str, position: int) -> Code:
 
 
 def _read(target: Code, key: Code) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step()
         value = target(run, scope)
         if value is None or value is UNDEFINED:
@@ -720,7 +721,7 @@ def _read(target: Code, key: Code) -> Code:
 
 
 def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         run.step(1, position)
         return _binary(run, operator, left(run, scope), right(run, scope), position)
 
@@ -730,7 +731,7 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
 def _logic(continues: Callable[[Any], bool], parts: list[Code]) -> Code:
     """Return a chain of one logical operator: the first value that ends it, or else the last."""
 
-    def code(run: _Run, scope: Scope) -> Any:
+    def code(run: _Run, scope: Scope) -> object:
         value: Any = UNDEFINED
         for part in parts:
             run.step()
@@ -761,7 +762,7 @@ class _Parser:
         self.parameters: list[str] = []
         self.advance()
 
-    def fail(self, message: str, position: int | None = None) -> Any:
+    def fail(self, message: str, position: int | None = None) -> object:
         raise ExpressionError(message, self.start if position is None else position)
 
     def advance(self) -> None:
@@ -831,7 +832,7 @@ class _Parser:
         no = self.expression()
         test_code, yes_code, no_code = test.code, yes.code, no.code
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             run.step()
             return yes_code(run, scope) if _truthy(test_code(run, scope)) else no_code(run, scope)
 
@@ -845,7 +846,7 @@ class _Parser:
         operand = self.expression(_UNARY_POWER)
         inner = operand.code
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             run.step()
             return operate(run, inner(run, scope))
 
@@ -952,7 +953,7 @@ class _Parser:
             items.append(self.expression())
         codes = [item.code for item in items]
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             run.step()
             return [item(run, scope) for item in codes]
 
@@ -996,7 +997,7 @@ class _Parser:
                 self.fail(f"expected '}}', found {self.text!r}")
         codes = [part.code for part in parts]
 
-        def code(run: _Run, scope: Scope) -> Any:
+        def code(run: _Run, scope: Scope) -> object:
             found = ""
             for part in codes:
                 run.step()

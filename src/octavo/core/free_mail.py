@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 _FAMILIES = re.compile(
-    r"(?:aol|gmx|hotmail|live|mail|msn|outlook|proton|protonmail|rocketmail|tuta|tutanota|windowslive|yahoo|yandex|ymail)"
+    r"(?:aol|gmx|hotmail|live|mail|msn|outlook|proton|protonmail|rocketmail|tuta|tutanota|windowslive|"
+    r"yahoo|yandex|ymail)"
     r"\.(?:com|net|org|me|io|[a-z]{2}|com?\.[a-z]{2})"
 )
 """Providers with domains in many countries."""

@@ -17,6 +17,8 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
+from octavo.core.json_types import JsonObject
+
 from .document.guards import find_unread, may_hold_guards
 from .document.inline import HEADING_ID
 from .document.nodes import MAX_NODES, PARTS, Block, Text, walk
@@ -117,7 +119,7 @@ Unread = Callable[[str], Problem | None]
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
     """Plan what each file becomes. A Markdown file that is ``unread`` is kept as a file, and the page in its
-    place becomes a link to it, so that nobody edits over it."""
+    place becomes a link to it, so that no one edits over it."""
     paths = sorted(set(files.paths()))
     return _Planner(files, paths, unread).plan()
 
@@ -590,7 +592,7 @@ def _slug_of_file(path: str, title: str) -> str:
     return slugify(stem or title)
 
 
-def _computed_title(computed: Mapping[str, Any]) -> str:
+def _computed_title(computed: Mapping[str, object]) -> str:
     """Return the title of an OpenAPI page: the name of its specification, until that is read."""
     found: Any = computed
     for key in ("dependencies", "spec", "ref", "spec"):
@@ -599,6 +601,6 @@ def _computed_title(computed: Mapping[str, Any]) -> str:
     return title_of_name(name)
 
 
-def head_fields(head: PageHead) -> dict[str, Any]:
+def head_fields(head: PageHead) -> JsonObject:
     """Return the page fields that the front matter sets."""
     return {name: getattr(head, name) for name in FRONT_FIELDS}

@@ -1,11 +1,54 @@
-"""Detect the language of a text when it is certain enough to act on."""
+"""The languages of spaces, and detection of the language of a text when it is certain enough to act on."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
+Language = Literal[
+    "en",
+    "fr",
+    "de",
+    "es",
+    "it",
+    "pt",
+    "pt-br",
+    "ru",
+    "ja",
+    "zh",
+    "yue",
+    "ko",
+    "ar",
+    "hi",
+    "nl",
+    "pl",
+    "tr",
+    "sv",
+    "no",
+    "da",
+    "fi",
+    "el",
+    "cs",
+    "hu",
+    "ro",
+    "th",
+    "vi",
+    "id",
+    "ms",
+    "he",
+    "uk",
+    "sk",
+    "bg",
+    "hr",
+    "lt",
+    "lv",
+    "et",
+    "sl",
+]
+LANGUAGES: tuple[str, ...] = get_args(Language)
+"""The languages that a space can be in."""
+_OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 _LETTER = re.compile(r"[^\W\d_]")
 _FEWEST = 30
 """Minimum number of letters: names of products and commands belong to no language."""
@@ -26,6 +69,13 @@ _ALIKE = (
     {"it", "co", "la"},
 )
 """Languages that short texts can't distinguish."""
+
+
+def space_language(name: str | None) -> str | None:
+    """Return the space language for a tag such as ``pt_BR`` or ``ar-SA``, if spaces support it."""
+    tag = (name or "").strip().lower().replace("_", "-")
+    base = tag.partition("-")[0]
+    return next((one for one in (tag, base, _OTHER_NAMES.get(base)) if one in LANGUAGES), None)
 
 
 @cache

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
+
+from octavo.core.json_types import JsonObject
 
 from .app_urls import AppAddresses, is_view, read_person_or_collection, read_space
 from .paths import spellings
@@ -120,13 +122,13 @@ _BY_KIND = re.compile(r"(page|file|user|collection|space|reusable-content|openap
 _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
-def by_kind(written: str) -> dict[str, Any] | None:
+def by_kind(written: str) -> JsonObject | None:
     """Return a reference by id, as files name things without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     return {"kind": named[1], _ID_FIELD.get(named[1], named[1]): named[2]} if named else None
 
 
-def in_app(url: str) -> dict[str, Any] | None:
+def in_app(url: str) -> JsonObject | None:
     """Return the person or collection that a URL of the app shows."""
     address = read_address(url)
     found = read_person_or_collection(address.path) if address is not None else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-EMAIL, PHONE, CARD, SECRET = "[e-mail]", "[phone]", "[card]", "[secret]"
+EMAIL, PHONE, CARD, SECRET = "[email]", "[phone]", "[card]", "[secret]"
 
 _EMAIL = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\+|\()?\d[\d ().\u00a0/-]{5,28}\d(?![\w-]|[.,:]\d)")
@@ -37,7 +37,7 @@ def mask(text: str) -> str:
     masked.
 
     >>> mask("Write to ann@example.org or +49 30 1234567, card 4111 1111 1111 1111.")
-    'Write to [e-mail] or [phone], card [card].'
+    'Write to [email] or [phone], card [card].'
     """
     text = mask_secrets(text)
     text = _EMAIL.sub(EMAIL, text)

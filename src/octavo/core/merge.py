@@ -2,7 +2,7 @@
 
 All inputs are sparse: a side lists what it touched, and a ``Tree`` answers the few questions about the rest, so
 the cost follows the change. ``merge`` never raises for any content and never loses text: different changes to
-the same thing become a ``Conflict``, and corrections that keep the result a tree with unique slugs and paths
+the same thing become a ``MergeConflict``, and corrections that keep the result a tree with unique slugs and paths
 become a ``Note``.
 """
 
@@ -17,6 +17,8 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
+
+from octavo.core.json_types import JsonObject
 
 from .free_names import free_name
 from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
@@ -48,7 +50,7 @@ class Tree:
         return False
 
 
-class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Different changes of both sides to one thing. Consists of JSON types only, to be stored in a revision.
 
     - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
@@ -62,7 +64,7 @@ class Conflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     None means absent. ``kept`` names the side whose version is in the merged state until the conflict is
     resolved. ``key`` does not depend on which side is called ours, and is unique in one merge. ``origin`` is
-    the source of theirs: main, an edit made on an older revision, the repository that the space is synced with,
+    the other side: main, an edit made on an older revision, the repository that the space is synced with,
     or a source that was imported again.
     """
 
@@ -102,9 +104,9 @@ class MergeResult(Struct):
     and notes."""
 
     pages: dict[str, Page | None]
-    items: dict[str, Any]
+    items: JsonObject
     bodies: dict[str, str]
-    conflicts: list[Conflict]
+    conflicts: list[MergeConflict]
     notes: list[Note]
 
 
@@ -202,7 +204,9 @@ class _Merge:
         key = free_name(digest, self.keys.__contains__, lambda number: f"{digest}-{number + 1}")
         self.keys.add(key)
         self.out.conflicts.append(
-            Conflict(key=key, kind=kind, target=target, id=id, base=base, ours=ours, theirs=theirs, **more)
+            MergeConflict(
+                key=key, kind=kind, target=target, id=id, base=base, ours=ours, theirs=theirs, **more
+            )
         )
 
     def _note(self, kind: Any, target: str, id: str, before: Any, after: Any) -> None:
@@ -236,7 +240,7 @@ class _Merge:
         return kept
 
     def _field(
-        self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: Any = _NOTHING
+        self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
         """Merge one field: an unchanged side yields; two different changes keep ours and record a conflict.
         ``gone`` stands for an absent element of a map: there, an edit beats a deletion."""
@@ -256,7 +260,7 @@ class _Merge:
         id: str,
         field: str,
         three: tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]],
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         base, ours, theirs = three
         merged = {}
         for name in dict.fromkeys([*ours, *theirs]):
@@ -270,7 +274,7 @@ class _Merge:
         def three(name: str) -> tuple[Any, Any, Any]:
             return getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name)
 
-        def maps(name: str, of: Callable[[Any], dict[str, Any]]) -> tuple[Any, Any, Any]:
+        def maps(name: str, of: Callable[[Any], JsonObject]) -> tuple[Any, Any, Any]:
             before, mine, yours = three(name)
             return {} if before is _NOTHING else of(before), of(mine), of(yours)
 
@@ -398,7 +402,7 @@ class _Merge:
             # Its other children were deleted too and stay deleted, unless they are in the list themselves.
 
     def _break_cycles(self) -> bool:
-        """Undo moves of theirs that form a cycle with moves of ours: the page returns to its place in ours.
+        """Undo their moves that form a cycle with our moves: the page returns to its place on our side.
         Return whether there were any."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
@@ -523,7 +527,7 @@ class _Merge:
             self.out.items[second] = None
             self._note("twin", theirs.kind, first, second, first)
 
-    def _item(self, base: Any, ours: Any, theirs: Any) -> Any:
+    def _item(self, base: Any, ours: Any, theirs: Any) -> object:
         kind, id, new = ours.kind, ours.id, {}
         names = [name for name in _fields(ours) if name not in ("id", "kind", "created_at")]
         if kind == "file":
@@ -550,7 +554,7 @@ class _Merge:
         return replace(ours, **new)
 
     def _number_names(self) -> None:
-        """Append a number to a variable of theirs whose name ours has given to another one."""
+        """Append a number to their variables whose names our side uses for other ones."""
         seats = {
             item.name
             for id, item in self.out.items.items()
@@ -611,7 +615,7 @@ class _Merge:
                 partial(numbered_path, path),
             )
             taken.add(free)
-            into: dict[str, Any] = self.pages if kind == "page" else self.out.items
+            into: JsonObject = self.pages if kind == "page" else self.out.items
             into[entry.id] = replace(entry, **{field: free})
             self._note("path", kind, entry.id, path, free)
 
@@ -622,7 +626,7 @@ class _Merge:
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
 
     def _seat_path(
-        self, entry: Any, field: str, target: str, seats: set[Any], old: set[str | None], into: dict[str, Any]
+        self, entry: Any, field: str, target: str, seats: set[Any], old: set[str | None], into: JsonObject
     ) -> None:
         path = getattr(entry, field)
         if path is None:
@@ -639,7 +643,7 @@ class _Merge:
 
 
 def _states(
-    base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]
+    base: Mapping[str, object], ours: Mapping[str, object], theirs: Mapping[str, object]
 ) -> dict[str, tuple[Any, Any, Any]]:
     found = {}
     for id in sorted({*base, *ours, *theirs}):
@@ -652,7 +656,7 @@ def _fields(value: Struct) -> tuple[str, ...]:
     return value.__struct_fields__
 
 
-def _tags(tags: Iterable[Any]) -> dict[str, Any]:
+def _tags(tags: Iterable[object]) -> JsonObject:
     """Return tags by their slug; a tag is that slug or an object with it."""
     return {str(tag.get("tag")) if isinstance(tag, dict) else str(tag): tag for tag in tags}
 
@@ -667,20 +671,20 @@ def _twin_name(item: Any) -> str | None:
 # --- resolving ----------------------------------------------------------------------------------------
 
 
-class Edited(Struct, frozen=True):
+class EditedValue(Struct, frozen=True):
     """A resolution by neither side's version: the value or text to use instead."""
 
     value: Any
 
 
-Choice = Literal["ours", "theirs", "base"] | Edited
+Choice = Literal["ours", "theirs", "base"] | EditedValue
 
 
-def chosen(conflict: Conflict, choice: Choice) -> Any:
-    return choice.value if isinstance(choice, Edited) else getattr(conflict, choice)
+def chosen(conflict: MergeConflict, choice: Choice) -> Any:
+    return choice.value if isinstance(choice, EditedValue) else getattr(conflict, choice)
 
 
-def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
+def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None:
     """Return the page or item with a ``field`` or ``deleted`` conflict resolved; None deletes it. Raises
     msgspec.ValidationError for an edited value that the field can't have."""
     value = chosen(conflict, choice)
@@ -688,7 +692,9 @@ def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
         if value is None:
             return None
         return (
-            msgspec.convert(value, type(entry)) if choice == "base" or isinstance(choice, Edited) else entry
+            msgspec.convert(value, type(entry))
+            if choice == "base" or isinstance(choice, EditedValue)
+            else entry
         )
     name, _, element = (conflict.field or "").partition(".")
     if name == "place":
@@ -702,7 +708,7 @@ def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
     return replace(entry, **{name: msgspec.convert(value, types[name])})
 
 
-def _with_element(held: Any, name: str, element: str, value: Any) -> Any:
+def _with_element(held: Any, name: str, element: str, value: Any) -> object:
     plain = _tags(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
     if value is None:
         plain.pop(element, None)
@@ -717,11 +723,13 @@ class Resolution(Struct):
     it."""
 
     text: str
-    others: list[Conflict]
+    others: list[MergeConflict]
     applied: bool
 
 
-def resolve(text: str, conflict: Conflict, choice: Choice, others: Iterable[Conflict] = ()) -> Resolution:
+def resolve(
+    text: str, conflict: MergeConflict, choice: Choice, others: Iterable[MergeConflict] = ()
+) -> Resolution:
     """Return the merged source with one ``block`` conflict resolved."""
     rest = list(others)
     done = resolve_text(text, _as_text(conflict), chosen(conflict, choice), map(_as_text, rest))
@@ -729,7 +737,7 @@ def resolve(text: str, conflict: Conflict, choice: Choice, others: Iterable[Conf
     return Resolution(done.text, moved, done.applied)
 
 
-def _as_text(conflict: Conflict) -> TextConflict:
+def _as_text(conflict: MergeConflict) -> TextConflict:
     return TextConflict(
         conflict.at or 0, conflict.base, conflict.ours, conflict.theirs, conflict.kept, conflict.index or 0
     )

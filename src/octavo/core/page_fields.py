@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from msgspec import NODEFAULT, Struct
 
+from octavo.core.json_types import JsonObject
+
 PageKind = Literal["document", "group", "link", "computed"]
 FieldType = Literal[
     "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "list", "cover", "layout"
@@ -22,7 +24,7 @@ MAX_DESCRIPTION = 1000
 """Maximum number of characters of a page's description."""
 
 
-class Layout(Struct, frozen=True, omit_defaults=True):
+class LayoutOptions(Struct, frozen=True, omit_defaults=True):
     width: str = "default"
     cover: bool = True
     cover_size: str = "full"
@@ -155,7 +157,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
             navigation=True,
         ),
     ] = None
-    layout: Annotated[Layout, Field(label="Layout", type="layout", keys=("layout",))] = Layout()
+    layout: Annotated[LayoutOptions, Field(label="Layout", type="layout", keys=("layout",))] = LayoutOptions()
     cover: Annotated[
         Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"))
     ] = None
@@ -193,7 +195,7 @@ def wire_name(name: str) -> str:
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 
-def declare(body: dict[str, Any], types: Mapping[str, Any], default: Any = NODEFAULT) -> None:
+def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
     """Declare fields in the body of a struct class, after those declared there so far and skipping those.
 
     ``body``: its ``vars()``. ``types``: by the names of the fields. The type checker does not see these fields, so code

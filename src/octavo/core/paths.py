@@ -18,10 +18,16 @@ MAX_NAME = 255
 """Maximum number of bytes of one name in a path."""
 MAX_PATH = 1000
 """Maximum number of bytes of a path."""
+MAX_FILE = 100 * 1024 * 1024
+"""Maximum size of a file in bytes."""
 MAX_FOLDERS = 64
 """Maximum number of names in a path."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|\Z)", re.IGNORECASE)
 _UNWELCOME = re.compile(r'[<>:"|?*\\/\x00-\x1f\x7f\ud800-\udfff]+')
+
+
+def is_git_path(path: str) -> bool:
+    return any(part.lower() == ".git" for part in path.split("/"))
 
 
 def unsafe_path(path: str) -> str | None:

@@ -48,7 +48,10 @@ class Cut(Struct):
 
 
 _EVENT = re.compile(
-    r"^[ \t]*(?:(?:[*+-]|\d{1,9}[.)])[ \t]+)*(?:(?P<fence>`{3,}|~{3,})|(?P<tag>\{%)|(?P<math>\$\$)[ \t]*\r?$|(?P<html><))[^\n]*",
+    (
+        r"^[ \t]*(?:(?:[*+-]|\d{1,9}[.)])[ \t]+)*(?:(?P<fence>`{3,}|~{3,})|(?P<tag>\{%)"
+        r"|(?P<math>\$\$)[ \t]*\r?$|(?P<html><))[^\n]*"
+    ),
     re.MULTILINE,
 )
 _TAGS = re.compile(r"\{%-?[ \t]*(end)?(@?[A-Za-z][\w/.:-]*)")

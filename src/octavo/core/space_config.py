@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import unquote
 
 from msgspec import Struct, field
@@ -16,6 +15,8 @@ CONFIG_PATH = ".gitbook.yaml"
 VARIABLES_PATH = ".gitbook/vars.yaml"
 TAGS_PATH = ".gitbook/tags.yaml"
 INCLUDES_FOLDER = ".gitbook/includes/"
+ASSETS = ".gitbook/assets"
+"""The folder of images that an import adds."""
 
 _KEYS = ("root", "structure", "redirects")
 _VARIABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
@@ -51,7 +52,7 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
     def complain(code: str, message: str, *way: str | int) -> None:
         config.problems.append(Problem(path, found.line(*way) if found else 0, code, message))
 
-    def path_of(given: Any, default: str, *way: str) -> str:
+    def path_of(given: object, default: str, *way: str) -> str:
         if given is None:
             return default
         inside = entry_path(given.lstrip("/")) if isinstance(given, str) else None
@@ -137,7 +138,7 @@ def read_tags(text: str, path: str = TAGS_PATH) -> tuple[list[Tag], list[Problem
     return list(tags.values()), problems
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
 
 

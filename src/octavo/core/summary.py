@@ -15,6 +15,8 @@ from urllib.parse import quote, unquote
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
+
 from .alignment import align
 from .problems import Problem
 from .yaml_text import YamlError, read_yaml, write_yaml
@@ -682,7 +684,7 @@ def _encode(path: str) -> str:
 def infer_summary(paths: Iterable[str], readme: str = "README.md") -> Summary:
     """Return the folder tree as navigation: in each folder the README first, then in natural order; a folder is
     the page of its README, or only text. Hidden folders and files other than Markdown are left out."""
-    tree: dict[str, Any] = {}
+    tree: JsonObject = {}
     for path in paths:
         parts = path.split("/")
         if (
@@ -734,7 +736,7 @@ def title_of_name(name: str) -> str:
     return words[:1].upper() + words[1:] if words else name
 
 
-def _infer(tree: dict[str, Any], readme: str) -> list[SummaryEntry]:
+def _infer(tree: JsonObject, readme: str) -> list[SummaryEntry]:
     found: list[SummaryEntry] = []
     name_of_readme = posixpath.basename(readme).lower()
 

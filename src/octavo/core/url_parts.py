@@ -13,7 +13,7 @@ _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
 """Characters with a meaning in URLs, which are therefore not escaped."""
 
 
-class Address(Struct, frozen=True):
+class UrlParts(Struct, frozen=True):
     """Parts of a URL; a missing part is empty or None.
 
     ``authority``: everything before the path, as written. ``host``: lowercase, without brackets. ``username``
@@ -45,7 +45,7 @@ class Address(Struct, frozen=True):
         return f"{self.path}{query}{f'#{self.fragment}' if self.fragment else ''}"
 
 
-def read_address(text: str) -> Address | None:
+def read_address(text: str) -> UrlParts | None:
     """Parse an absolute or relative URL; None if it is invalid.
 
     >>> read_address("https://Docs.example:8080/a?b#c").host
@@ -59,10 +59,10 @@ def read_address(text: str) -> Address | None:
         return None
 
 
-def own_address(text: str) -> Address:
+def own_address(text: str) -> UrlParts:
     """Parse URLs from the settings and URLs derived from them, like ``read_address``. Raises ValueError."""
     parts = urlsplit(text)
-    return Address(
+    return UrlParts(
         parts.scheme,
         parts.netloc,
         parts.path,

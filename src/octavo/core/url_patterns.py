@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .url_parts import Address, write_authority
+from .url_parts import UrlParts, write_authority
 
 _PARTS = re.compile(r"(?:(https?)://)?([^/?#]*)(.*)", re.I | re.S)
 _STARS = re.compile(r"(\*\*|\*)")
@@ -19,7 +19,7 @@ _MEMORY = 256 * 1024
 _USUAL = {"http": 80, "https": 443}
 
 
-def fits(pattern: str, address: Address) -> int | None:
+def fits(pattern: str, address: UrlParts) -> int | None:
     """Return the number of literal characters of the pattern, higher for a closer match; None if it doesn't
     match.
 

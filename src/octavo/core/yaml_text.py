@@ -14,6 +14,8 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 MAX_CHARACTERS = 512 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 50_000
@@ -69,17 +71,17 @@ def compose_yaml(text: str) -> yaml.Node | None:
         raise YamlError("the text contains invalid characters") from None
 
 
-def write_yaml(value: Any) -> str:
+def write_yaml(value: object) -> str:
     """Write block style, keys in the order given; ``read_yaml`` returns the same value."""
     return _dumped(value, flow=False)
 
 
-def write_flow(value: Any) -> str:
+def write_flow(value: object) -> str:
     """Write a value on one line, for use within a map or list."""
     return _dumped([value], flow=True).strip()[1:-1]
 
 
-def _dumped(value: Any, *, flow: bool) -> str:
+def _dumped(value: object, *, flow: bool) -> str:
     found = yaml.dump(
         value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**9, default_flow_style=flow
     )
@@ -89,7 +91,7 @@ def _dumped(value: Any, *, flow: bool) -> str:
 class _Dumper(yaml.SafeDumper):
     """Dumper that never writes anchors, which are not read."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: object) -> bool:
         return True
 
 
@@ -134,9 +136,9 @@ class _Reading:
             str(node.value), plain=not getattr(node, "style", None) and not node.tag.endswith(":str")
         )
 
-    def _map(self, node: yaml.MappingNode, way: tuple[str | int, ...], depth: int) -> dict[str, Any]:
-        merged: dict[str, Any] = {}
-        found: dict[str, Any] = {}
+    def _map(self, node: yaml.MappingNode, way: tuple[str | int, ...], depth: int) -> JsonObject:
+        merged: JsonObject = {}
+        found: JsonObject = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise YamlError("a key must be text", key_node.start_mark.line + 1)
@@ -159,7 +161,7 @@ def _merged_maps(key: yaml.ScalarNode, value: yaml.Node) -> list[yaml.Node] | No
     return maps if all(isinstance(one, yaml.MappingNode) for one in maps) else None
 
 
-def _scalar(text: str, *, plain: bool) -> Any:
+def _scalar(text: str, *, plain: bool) -> object:
     if not plain:
         return text
     if text in _WORDS:

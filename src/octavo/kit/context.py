@@ -26,7 +26,7 @@ _DOCUMENTS, _FETCHES = 4, 20
 """Documents of apps that are fetched at a time, and in a minute for one address."""
 
 
-_FRESH = share("what requests ask for again", 16)
+_FRESH = share("repeated queries", 16)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ import errno
 import hashlib
 import hmac
 import logging
-import mimetypes
 import os
 import re
 import tempfile
@@ -28,6 +27,7 @@ from msgspec import Struct
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, S3Store
 
+from octavo.core.file_types import BROWSER_TYPES
 from octavo.core.url_parts import own_address, read_address
 from octavo.errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
 from octavo.kit.observability import tracing
@@ -47,14 +47,6 @@ _SPOOL = 4 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 # Types that browsers may display: none that can contain scripts. Detected by content, never by name.
-_MAGIC = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"%PDF-", "application/pdf"),
-)
-_INLINE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/pdf"})
 # Types that a page could load and run as a script, a style sheet, a worker, or a document. SVG stays an
 # image, which runs nothing in a page, and is downloaded when opened by itself.
 _RUNS = re.compile(r"javascript|ecmascript|wasm|html|text/css|xslt|/xml\b|(?<!svg)\+xml\b", re.I)
@@ -292,22 +284,6 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
     )
 
 
-def detect_type(head: bytes, name: str) -> str:
-    """Return the content type of a file from its first 16 bytes or more, or else from its name.
-
-    A name alone never results in a type that browsers display.
-    """
-    for magic, content_type in _MAGIC:
-        if head.startswith(magic):
-            return content_type
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
-    if head[4:12] in (b"ftypavif", b"ftypavis"):
-        return "image/avif"
-    guess = mimetypes.guess_type(name)[0]
-    return guess if guess and guess not in _INLINE else "application/octet-stream"
-
-
 def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
     """Return headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing,
     and no type that could run.
@@ -315,7 +291,7 @@ def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
     Browsers cache it only while the link is valid; ``public``: anyone may cache it for an hour, because
     everyone may have it at a URL that changes with its bytes.
     """
-    kind = "inline" if grant.content_type in _INLINE else "attachment"
+    kind = "inline" if grant.content_type in BROWSER_TYPES else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
     if public:
         cache = f"public, max-age={_PUBLIC_SECONDS}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Container
 from datetime import date
+from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
 
@@ -39,8 +40,19 @@ def find_locale(language: str | None, known: Container[str]) -> str | None:
 
 
 def date_words(day: date, locale: str) -> str:
-    """Return a day as people of that language write it: ``22 November 2026``."""
-    from babel.dates import format_date
+    """Return a day as people of that language, which has a catalog, write it: ``22 November 2026``."""
+    form = _day_forms()[locale]
+    month = form.months.split()[day.month - 1] if form.months else str(day.month)
+    return form.order.format(day=day.day, month=month, year=day.year)
 
-    # English days as most of the world writes them.
-    return format_date(day, "long", locale="en_GB" if locale == DEFAULT else locale)
+
+class _DayForm(msgspec.Struct):
+    """How a language writes a day. ``months``: their names; empty if it writes their numbers."""
+
+    order: str
+    months: str = ""
+
+
+@cache
+def _day_forms() -> dict[str, _DayForm]:
+    return msgspec.toml.decode((files(__package__) / "dates.toml").read_text(), type=dict[str, _DayForm])

@@ -2,8 +2,21 @@
 
 import re
 
-TWO_SIGNS = r"^\s*\S[\s\S]*\S\s*\Z"
-"""Pattern of a text with at least two characters, not counting spaces around them."""
+EXPECTED: dict[str, str] = {}
+"""What a text must be or do, by the regular expression that it must match, as errors say it after "must"."""
+
+
+def pattern(expression: str, expected: str) -> str:
+    """Return a regular expression for the texts of a field, after recording what errors say about it:
+    ``expected`` follows "must"."""
+    EXPECTED[expression] = expected
+    return expression
+
+
+NOT_BLANK = pattern(r"\S", "contain at least one character other than spaces")
+TWO_SIGNS = pattern(
+    r"^\s*\S[\s\S]*\S\s*\Z", "contain at least two characters, not counting spaces at either end"
+)
 
 
 def counted(count: int, thing: str) -> str:
@@ -32,6 +45,7 @@ _AS_WRITTEN = {
     "openid": "OpenID",
     "oauth": "OAuth",
     "oauth2": "OAuth 2",
+    "git": "Git",
     "github": "GitHub",
     "gitlab": "GitLab",
     "graphql": "GraphQL",

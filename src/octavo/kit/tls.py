@@ -43,9 +43,9 @@ def trust_outgoing() -> ssl.SSLContext:
 
 
 def certificate_days(host: str, port: int, seconds: float) -> float:
-    """Return for how many days the certificate of a server is valid.
+    """Return the number of days for which the certificate of a server is valid.
 
-    Raises OSError if it does not respond within so many seconds, and SSLCertVerificationError, a subclass, if
+    Raises OSError if it does not respond within ``seconds``, and SSLCertVerificationError, a subclass, if
     the certificate is not trusted.
     """
     with (

@@ -4,7 +4,26 @@ from typing import Annotated
 
 from msgspec import Meta
 
-HttpUrl = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\x00-\x1f\x7f-\x9f]*\Z")]
+from octavo.kit.texts import pattern
+
+HttpUrl = Annotated[
+    str,
+    Meta(
+        max_length=2048,
+        pattern=pattern(
+            r"^https?://[^\x00-\x1f\x7f-\x9f]*\Z", "be a URL that starts with http:// or https://"
+        ),
+    ),
+]
 """URL that people or programs follow. Control characters could not be sent in a header."""
-FetchUrl = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f]+\Z")]
+FetchUrl = Annotated[
+    str,
+    Meta(
+        max_length=2048,
+        pattern=pattern(
+            r"^https?://[^\s\x00-\x1f\x7f-\x9f]+\Z",
+            "be a URL that starts with http:// or https://, without spaces",
+        ),
+    ),
+]
 """URL that Octavo fetches."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
 from octavo.core.document.description import document_schemas
+from octavo.core.json_types import JsonObject
 from octavo.kit.http.description import Example, Meanings, describe
 from octavo.kit.http.operation import TABLE
 from octavo.sites.insights.wire import event_schemas
@@ -23,7 +23,7 @@ def load_examples() -> dict[str, Example]:
     return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
 
 
-def describe_operations(server: str, version: str) -> dict[str, Any]:
+def describe_operations(server: str, version: str) -> JsonObject:
     """Return the description of all loaded operations. ``server``: the URL that paths start with."""
     return describe(
         TABLE.values(),

@@ -84,6 +84,11 @@ TOLD_ELSEWHERE = {
         "takes a challenge that was signed a moment before",
         "identity/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
     ),
+    "setUpAccount": Elsewhere(
+        409,
+        "is for the account that the first start created",
+        "test_first_start.py::test_the_first_administrator_chooses_name_email_and_password",
+    ),
     "registerPasskey": Elsewhere(
         400,
         "takes what an authenticator made of a challenge",
@@ -102,7 +107,7 @@ TOLD_ELSEWHERE = {
     "deleteOwnAccount": Elsewhere(
         409,
         "is about accounts that no organization manages",
-        "admin/test_leaving.py::test_what_somebody_wrote_stays_and_names_nobody",
+        "admin/test_leaving.py::test_content_of_deleted_accounts_stays_without_a_name",
     ),
     "requestSignInLink": Elsewhere(
         503, "needs a mail server", "identity/test_sign_in.py::test_a_mailed_link_signs_in_once"
@@ -132,12 +137,12 @@ TOLD_ELSEWHERE = {
         ),
     ),
     "startOpenIdSignIn": Elsewhere(
-        503, "needs an OpenID Connect provider", "identity/test_oidc.py::test_somebody_new_signs_in"
+        503, "needs an OpenID Connect provider", "identity/test_oidc.py::test_a_new_person_signs_in"
     ),
     "finishOpenIdSignIn": Elsewhere(
         401,
         "takes what an OpenID Connect provider and the same browser's cookie say",
-        "identity/test_oidc.py::test_somebody_new_signs_in",
+        "identity/test_oidc.py::test_a_new_person_signs_in",
     ),
     "receiveGitHook": Elsewhere(
         400,
@@ -178,7 +183,8 @@ TOLD_ELSEWHERE = {
         "identity/test_saml.py::test_the_owner_of_an_account_connects_it_once",
     ),
 }
-"""Operations of nobody in particular whose success needs somebody outside. Whoever calls them without is refused alike."""
+"""Operations of nobody in particular whose success needs somebody outside. Whoever calls them without is
+refused alike."""
 
 
 def _collect() -> dict[str, Sample]:

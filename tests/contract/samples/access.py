@@ -68,6 +68,7 @@ SAMPLES = {
     "endOtherSessions": Sample(),
     "proveIdentity": Sample(body={"password": PASSWORD}),
     "setPassword": Sample(body={"password": "battery staple"}),
+    "setUpAccount": Sample(body={"displayName": "Ines Okafor", "password": "battery staple"}),
     "getMfa": Sample(),
     "startMfa": Sample(),
     "confirmMfa": Sample(

@@ -257,7 +257,6 @@ SAMPLES = {
             "range": "last7Days",
         },
     ),
-    "getSiteInsightsPage": Sample(before=_viewed, query={"range": "last7Days"}),
     "listSiteVisitorSegments": Sample(before=_viewed),
     "getContentByUrl": Sample(
         query=lambda place: {"url": f"{URL}/s/{place['spaceId']}/{place['pagePath']}"},

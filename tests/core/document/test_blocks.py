@@ -186,7 +186,10 @@ def test_a_drawing_is_shown_with_its_alternative_text() -> None:
 
 
 def test_a_drawing_with_a_caption_keeps_it() -> None:
-    text = '<figure><img src="x.svg" alt="a" class="gitbook-drawing"><figcaption><p>What it shows</p></figcaption></figure>'
+    text = (
+        '<figure><img src="x.svg" alt="a" class="gitbook-drawing"><figcaption><p>What it '
+        "shows</p></figcaption></figure>"
+    )
     assert said(one(text)) == "What it shows" and one(text).type == "images"
 
 
@@ -391,7 +394,10 @@ def test_unended_blocks_cost_little():
         "[a](<java\tscript:x>)",
         '<figure><img src="data:text/html,x"></figure>',
         '{% content-ref url="javascript:x" %}\n[a](a)\n{% endcontent-ref %}',
-        '<table><thead><tr><th data-type="content-ref"></th></tr></thead><tbody><tr><td><a href="javascript:x">a</a></td></tr></tbody></table>',
+        (
+            '<table><thead><tr><th data-type="content-ref"></th></tr></thead><tbody><tr><td><a '
+            'href="javascript:x">a</a></td></tr></tbody></table>'
+        ),
     ],
 )
 def test_addresses_that_act_are_no_references_and_stay_in_the_source(text):

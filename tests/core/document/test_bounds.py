@@ -64,7 +64,7 @@ def test_what_is_under_a_condition_stays_so(small):
     assert "Secret" not in shown[0] and "Behind" not in shown[0]
 
 
-def test_conditions_that_nobody_closes_are_bounded():
+def test_unclosed_conditions_are_bounded():
     document = close_conditions(read(repeated("{% if a %}\n\nb\n\n## c\n\n")(20_000)))
     places = [place for _, place in list_places(document)]
     assert 0 < len(places) <= reader.MAX_TAGS

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document.blocks import BlockEdits, NotLocal, Position, index_blocks
+from octavo.core.document.blocks import BlockEdits, BlockPosition, NotLocal, index_blocks
 from octavo.core.document.json import from_json, nodes_from_json, to_json
 from octavo.core.document.keys import assign_keys, carry_keys, carry_sources, keyed_nodes
 from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, walk
@@ -29,9 +29,14 @@ EXAMPLES = {
     "wrapped": "Words in\nthree *short*\nlines.\nAnd more.\n",
     "emphasis": "An *italic* and _italic_, a __bold__ and **bold** word.\n",
     "table": "|A|Bcd|\n|:-|--:|\n|one|`two`|\n| three \\| x | *four* |\n",
-    "padded table": "| Name  | Words       |\n| :---: | :---------- |\n| one   | more words  |\n| two   |             |\n",
+    "padded table": (
+        "| Name  | Words       |\n| :---: | :---------- |\n| one   | more words  |\n| two   |             |\n"
+    ),
     "hint": '{% hint style="info"  %}\nWords __here__.\n\n- and here\n{% endhint %}\n',
-    "tabs": "{% tabs %}\n{% tab title=\"One\" %}\n1) words\n2) other\n{% endtab %}\n\n{% tab title='Two' %}\nMore *words*  \nhere\n{% endtab %}\n{% endtabs %}\n",
+    "tabs": (
+        '{% tabs %}\n{% tab title="One" %}\n1) words\n2) other\n{% endtab %}\n\n'
+        "{% tab title='Two' %}\nMore *words*  \nhere\n{% endtab %}\n{% endtabs %}\n"
+    ),
     "end of file": "Words without a line break at the end",
     "ends of file": "Words\n\n\n\n",
     "parentheses": "Call \\(x\\) or \\[y\\] with words\\.\n",
@@ -44,7 +49,10 @@ EXAMPLES = {
     "expression": 'Has <code class="expression">space.vars.a + "b_c"</code> and words\n',
     "embed": '{% embed url="https://a.example/?x=1&y=2" %}\nCaption words\n{% endembed %}\n',
     "attributes": '<figure><img alt="" width="30" src="a.png"><figcaption><p>Caption words</p></figcaption></figure>\n',
-    "html table": '<table data-x="1"><thead>\n<tr><th>Head</th><th align=right>Two</th></tr></thead>\n<tbody><tr><td>one words</td><td><b>two</b></td></tr></tbody></table>\n',
+    "html table": (
+        '<table data-x="1"><thead>\n<tr><th>Head</th><th align=right>Two</th></tr></thead>\n'
+        "<tbody><tr><td>one words</td><td><b>two</b></td></tr></tbody></table>\n"
+    ),
     "quote": "> quoted words\nlazy words\n> - in *it*\n>\n> ~~~\n> code words\n> ~~~\n",
     "close by": "# Words\nbelow words\n* * *\nand more\n- item\n",
     "underlined": "Heading words\n---\n\nText\n",
@@ -148,7 +156,10 @@ def test_one_word_among_blocks_of_any_kind_changes_alone(
         assert save(text, lambda nodes: changed(nodes, number % count)).replace(MARK, "") == text
 
 
-LISTS = 'Before *it*\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n\n{% hint style="info" %}\nHint *text*  \nin two lines\n\n1) one\n2) two\n{% endhint %}\n\nLast\n'
+LISTS = (
+    "Before *it*\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n\n"
+    '{% hint style="info" %}\nHint *text*  \nin two lines\n\n1) one\n2) two\n{% endhint %}\n\nLast\n'
+)
 
 
 def item(text: str) -> Document:
@@ -166,11 +177,11 @@ def test_items_come_and_go_in_the_style_of_their_list() -> None:
     old = LISTS.split("\n")
     assert lines(lambda e, n: e.delete([n[1].nodes[0].key], "")) == old[:2] + old[3:]
     assert (
-        lines(lambda e, n: e.insert(item("new"), Position(after=n[1].nodes[0].key)))
+        lines(lambda e, n: e.insert(item("new"), BlockPosition(after=n[1].nodes[0].key)))
         == old[:3] + ["- new"] + old[3:]
     )
     assert (
-        lines(lambda e, n: e.insert(item("new"), Position(after=n[2].nodes[1].nodes[0].key)))
+        lines(lambda e, n: e.insert(item("new"), BlockPosition(after=n[2].nodes[1].nodes[0].key)))
         == old[:12] + ["2) new", "3) two"] + old[13:]
     )
 
@@ -179,15 +190,16 @@ def test_moved_blocks_keep_their_bytes_wherever_they_go() -> None:
     def moved(edit: Any) -> str:
         return edited(LISTS, edit)
 
-    third = moved(lambda e, n: e.move([n[1].nodes[2].key], Position(before=n[1].nodes[0].key), ""))
+    third = moved(lambda e, n: e.move([n[1].nodes[2].key], BlockPosition(before=n[1].nodes[0].key), ""))
     assert third == LISTS.replace("\n- third \\(x\\)", "").replace("- first", "- third \\(x\\)\n- first")
-    into = moved(lambda e, n: e.move([n[1].key], Position(into=n[2].key), ""))
+    into = moved(lambda e, n: e.move([n[1].key], BlockPosition(into=n[2].key), ""))
     assert "2) two\n\n- first  item\n- second __bold__ item\\\n  more\n- third \\(x\\)\n{% endhint %}" in into
-    out = moved(lambda e, n: e.move([n[2].nodes[0].key], Position(after=n[0].key), ""))
+    out = moved(lambda e, n: e.move([n[2].nodes[0].key], BlockPosition(after=n[0].key), ""))
     assert out.startswith("Before *it*\n\nHint *text*  \nin two lines\n\n- first  item\n")
     assert '{% hint style="info" %}\n1) one\n2) two\n{% endhint %}' in out
     quoted = edited(
-        "> - a *b*\n> - c\n\nEnd\n", lambda e, n: e.move([n[0].nodes[0].key], Position(after=n[0].key), "")
+        "> - a *b*\n> - c\n\nEnd\n",
+        lambda e, n: e.move([n[0].nodes[0].key], BlockPosition(after=n[0].key), ""),
     )
     assert "\n- a *b*\n- c\n" in quoted
 
@@ -203,7 +215,7 @@ def test_a_wrapper_that_goes_leaves_what_was_in_it() -> None:
 def test_what_is_copied_keeps_its_bytes() -> None:
     def paste(edits: BlockEdits, nodes: list[Block]) -> None:
         copied = Block("list-unordered", {}, nodes[1].nodes)
-        edits.insert(read_again(copied), Position(after=nodes[3].key))
+        edits.insert(read_again(copied), BlockPosition(after=nodes[3].key))
 
     def read_again(block: Block) -> Document:
         found = from_json(to_json(Document([block])))
@@ -216,7 +228,7 @@ def test_what_is_copied_keeps_its_bytes() -> None:
 
 def test_an_empty_paragraph_writes_nothing() -> None:
     assert (
-        edited(LISTS, lambda e, n: e.insert(Document([Block("paragraph")]), Position(after=n[0].key)))
+        edited(LISTS, lambda e, n: e.insert(Document([Block("paragraph")]), BlockPosition(after=n[0].key)))
         == LISTS
     )
 

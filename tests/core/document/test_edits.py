@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from document_strategies import documents
 from octavo.core.document.blocks import (
     BlockEdits,
+    BlockPosition,
     EditError,
     Index,
     Missing,
     NotLocal,
-    Position,
     index_blocks,
 )
 from octavo.core.document.keys import assign_keys, keyed_nodes
@@ -101,11 +101,11 @@ def apply(document: BlockEdits, keys: list[str], steps: list[Any]) -> set[str]:
         key = keys[first % len(keys)] if keys else None
         other = keys[second % len(keys)] if keys else None
         place = [
-            Position(after=other),
-            Position(before=other),
-            Position(into=other, at=first),
-            Position(),
-            Position(at=second),
+            BlockPosition(after=other),
+            BlockPosition(before=other),
+            BlockPosition(into=other, at=first),
+            BlockPosition(),
+            BlockPosition(at=second),
         ][where if other else 3]
         try:
             if kind == "insert":
@@ -219,8 +219,8 @@ def test_what_says_the_same_stays_as_it_is():
 
 def test_inserting_and_deleting_leave_the_lines_around_them():
     page, keys, _ = opened()
-    page.insert(words("New"), Position(after=keys[0]))
-    page.insert(words("First"), Position(at=0))
+    page.insert(words("New"), BlockPosition(after=keys[0]))
+    page.insert(words("First"), BlockPosition(at=0))
     page.delete([keys[4]], "delete")
     assert (
         after(page)
@@ -237,7 +237,7 @@ def test_what_is_written_ends_its_lines_as_the_page_does(is_whole):
     document = keyed(windows)
     keys = [block.key or "" for block in document.nodes]
     page = BlockEdits(windows, index_blocks(document), document if is_whole else None)
-    page.insert(read("New\\\nline\n\n- x\n- y"), Position(after=keys[2]))
+    page.insert(read("New\\\nline\n\n- x\n- y"), BlockPosition(after=keys[2]))
     page.set(keys[0], words("Two\nlines"), "block")
     expected = TEXT.replace("One *way*.", "Two\\\nlines").replace(
         "Middle\n", "Middle\n\nNew\\\nline\n\n- x\n- y\n"
@@ -245,13 +245,13 @@ def test_what_is_written_ends_its_lines_as_the_page_does(is_whole):
     assert after(page) == expected.replace("\n", "\r\n")
     mixed = keyed("One\r\n\r\nTwo\n\nThree\r\n")
     page = BlockEdits(write(mixed), index_blocks(mixed), mixed if is_whole else None)
-    page.insert(words("New"), Position(after=mixed.nodes[2].key))
+    page.insert(words("New"), BlockPosition(after=mixed.nodes[2].key))
     assert after(page).startswith("One\r\n\r\nTwo\n\nThree")
 
 
 def test_moving_keeps_bytes_and_keys():
     page, keys, _ = opened()
-    page.move([keys[1], keys[0]], Position(after=keys[4]), "blocks")
+    page.move([keys[1], keys[0]], BlockPosition(after=keys[4]), "blocks")
     found = page.finish()
     assert found.text == "Middle\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\nEnd\n\n- a\n- b\n\nOne *way*.\n"
     assert [entry.keys[0] for entry in found.index.entries] == [keys[n] for n in (2, 3, 4, 1, 0)]
@@ -261,7 +261,7 @@ def test_cutting_and_pasting_within_a_page_keeps_bytes_and_keys():
     page, keys, document = opened()
     table = copy(document).nodes[3]
     table.source = None
-    page.insert(Document([table]), Position(at=0))
+    page.insert(Document([table]), BlockPosition(at=0))
     page.delete([keys[3]], "delete")
     found = page.finish()
     assert found.text.startswith("| A | B |\n|---|---|\n| 1 | 2 |\n\nOne")
@@ -305,7 +305,7 @@ def test_nested_blocks_and_cells():
 
 def test_empty_paragraphs_write_nothing():
     page, keys, _ = opened()
-    page.insert(Document([Block("paragraph")]), Position(after=keys[0]))
+    page.insert(Document([Block("paragraph")]), BlockPosition(after=keys[0]))
     assert after(page) == TEXT
     page, keys, _ = opened()
     page.set(keys[2], Document([Block("paragraph")]), "block")
@@ -317,11 +317,11 @@ def test_what_cannot_be_done_is_said():
     with pytest.raises(Missing):
         page.delete(["nobody"], "delete")
     with pytest.raises(EditError, match="into itself"):
-        page.move([keys[1]], Position(into=document.nodes[1].nodes[0].key), "blocks")
+        page.move([keys[1]], BlockPosition(into=document.nodes[1].nodes[0].key), "blocks")
     with pytest.raises(EditError, match="can't contain blocks"):
-        page.insert(words("x"), Position(into=keys[0]))
+        page.insert(words("x"), BlockPosition(into=keys[0]))
     with pytest.raises(EditError, match="list-item"):
-        page.move([keys[0]], Position(into=keys[1]), "blocks")
+        page.move([keys[0]], BlockPosition(into=keys[1]), "blocks")
     with pytest.raises(EditError, match="part of a block"):
         page.delete([document.nodes[3].fragments[0].key], "delete")
     assert after(page) == TEXT

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 
 from document_strategies import documents
-from octavo.core.document.blocks import BlockEdits, Position, index_blocks
+from octavo.core.document.blocks import BlockEdits, BlockPosition, index_blocks
 from octavo.core.document.keys import Digests, assign_keys, carry_keys, keyed_nodes
 from octavo.core.document.nodes import Block, Document, Inline, walk
 from octavo.core.document.page import split_page
@@ -102,5 +102,5 @@ def test_edits_of_blocks_keep_keys_by_the_same_names() -> None:
     edits = BlockEdits(text, index_blocks(assign_keys(read(text))))
     first, hint, _ = (node.key for node in document.nodes)
     assert first and hint
-    edits.move([hint], Position(before=first), "blocks")
+    edits.move([hint], BlockPosition(before=first), "blocks")
     assert edits.finish().index.kept == {}

@@ -93,7 +93,8 @@ def test_what_is_no_alert_is_a_quote(source: str) -> None:
 
 def test_markdown_in_cells_of_a_table():
     html = drawn(
-        "<table>\n<tr>\n<td>\n\n**bold** [l](a.md)[^n]\n\n```\n</td><b>\n```\n\n</td>\n<td>\n\n- a\n- [b]\n\n</td>\n</tr>\n"
+        "<table>\n<tr>\n<td>\n\n**bold** [l](a.md)[^n]\n\n```\n</td><b>\n```\n\n</td>\n<td>\n\n- a\n"
+        "- [b]\n\n</td>\n</tr>\n"
         "    <tr>\n\n        <td>deep</td><td>plain *text*</td>\n\n    </tr>\n</table>\n\n[b]: b.md\n\n[^n]: noted\n"
     )
     assert "**" not in html and "```" not in html and "[^n]" not in html and "noted" in html

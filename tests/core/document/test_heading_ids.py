@@ -1,5 +1,5 @@
-"""Identifiers that writers give to headings: in whichever form, they are no words, keep their bytes, and come before computed
-ones."""
+"""Identifiers that writers give to headings: in whichever form, they are no words, keep their bytes, and come
+before computed ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("id", ["module_types", "Module-Types", "größe", "a.b:c", "型"])
-def test_it_counts(form: str, id: str) -> None:
+def test_an_explicit_heading_id_counts(form: str, id: str) -> None:
     text = "## " + id + "\n\n" + form.format(id=id)
     document = read(text)
     assert [heading.title for heading in outline(document)] == [id, "Types"]
@@ -38,7 +38,7 @@ def test_it_counts(form: str, id: str) -> None:
     assert write(read(text)) == text
 
 
-def test_it_survives_an_edit_and_words_that_look_like_one_stay_words() -> None:
+def test_an_id_survives_an_edit_and_similar_text_stays_text() -> None:
     document = read("## Types {#module_types}\n")
     document.nodes[0].source = None
     assert outline(read(write(document)))[0].id == "module_types"

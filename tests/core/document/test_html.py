@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 import octavo
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.html import Asset, Context, Heading, HtmlTarget, emoji, render
+from octavo.core.document.html import Asset, HtmlContext, HtmlTarget, OutlineHeading, emoji, render
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
 from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
@@ -26,11 +26,11 @@ from octavo.core.highlighting import COLORED, highlight, token_rows
 
 
 def drawn(markdown: str, **context: Any) -> str:
-    return str(render(read(markdown), Context(**context)).body)
+    return str(render(read(markdown), HtmlContext(**context)).body)
 
 
 def block(*nodes: Block, **context: Any) -> str:
-    return str(render(Document(list(nodes)), Context(**context)).body)
+    return str(render(Document(list(nodes)), HtmlContext(**context)).body)
 
 
 # Text and marks
@@ -70,10 +70,10 @@ def test_colours_are_classes_of_a_fixed_list():
 def test_headings_have_anchors_of_their_own_and_make_the_outline():
     html = render(read('## Set up\n\n### Set up\n\n## Fixed <a href="#here" id="here"></a>\n\n## Où?'))
     assert html.outline == (
-        Heading("set-up", "Set up", 2),
-        Heading("set-up-1", "Set up", 3),
-        Heading("here", "Fixed", 2),
-        Heading("où", "Où?", 2),
+        OutlineHeading("set-up", "Set up", 2),
+        OutlineHeading("set-up-1", "Set up", 3),
+        OutlineHeading("here", "Fixed", 2),
+        OutlineHeading("où", "Où?", 2),
     )
     assert '<h2 id="set-up">Set up<a class="anchor" href="#set-up"' in html.body
     assert '<h3 id="set-up-1">' in html.body
@@ -126,7 +126,8 @@ def test_stepper_expandable_columns():
     assert '<details class="expandable" id="why-so" open>' in body
     assert "<strong>so</strong>" in body and "<p>Because</p>" in body
     body = drawn(
-        '{% columns %}\n{% column width="33.33%" %}\na\n{% endcolumn %}\n{% column %}\nb\n{% endcolumn %}\n{% endcolumns %}'
+        '{% columns %}\n{% column width="33.33%" %}\na\n{% endcolumn %}\n{% column %}\nb\n'
+        "{% endcolumn %}\n{% endcolumns %}"
     )
     assert 'class="column of-4"' in body and 'class="column"' in body
 
@@ -384,7 +385,8 @@ def test_cards_are_one_link_over_the_whole_card():
 def test_updates_prompts_openapi_unknown():
     html = render(
         read(
-            '{% updates format="full" %}\n{% update date="2026-11-02" tags="new,api" %}\n## Out\n{% endupdate %}\n{% endupdates %}'
+            '{% updates format="full" %}\n{% update date="2026-11-02" tags="new,api" %}\n## Out\n'
+            "{% endupdate %}\n{% endupdates %}"
         )
     )
     assert html.updates and '<time datetime="2026-11-02">2 November 2026</time>' in html.body
@@ -510,9 +512,12 @@ class Reader(HTMLParser):
 
 
 TAGS = frozenset(
-    "p h2 h3 h4 h5 h6 ul ol li input div blockquote hr span a em strong code kbd s sup sub mark br pre figure figcaption "
-    "button img small video details summary section header time table colgroup col thead tbody tr th td aside math mrow "
-    "mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd mstyle mpadded "
+    "p h2 h3 h4 h5 h6 ul ol li input div blockquote hr span a em strong code kbd s sup sub mark br "
+    "pre figure figcaption "
+    "button img small video details summary section header time table colgroup col thead tbody tr "
+    "th td aside math mrow "
+    "mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable "
+    "mtr mtd mstyle mpadded "
     "mphantom menclose merror mmultiscripts".split()
 )
 ATTRIBUTES = frozenset(
@@ -559,8 +564,8 @@ def test_no_vector_gets_through_any_node(vector):
         return Asset(url=address, name=vector) if isinstance(address, str) else None
 
     for context in (
-        Context(),
-        Context(
+        HtmlContext(),
+        HtmlContext(
             link=link,
             file=file,
             search=lambda q: q,

@@ -62,7 +62,8 @@ b
 | --- | :-: |
 | 1 | 2 |
 
-<table data-view="cards"><thead><tr><th></th><th data-type="rating" data-max="5">R</th></tr></thead><tbody><tr><td>x</td><td>3</td></tr></tbody></table>
+<table data-view="cards"><thead><tr><th></th><th data-type="rating" data-max="5">R</th></tr></thead><tbody>\
+<tr><td>x</td><td>3</td></tr></tbody></table>
 
 <figure><img src="x" alt=""><figcaption><p>c</p></figcaption></figure>
 
@@ -186,7 +187,10 @@ def nested(depth: int) -> Any:
                     }
                 )
             ),
-            "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed; use http, https, mailto, tel, or a relative URL",
+            (
+                "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed; use http, "
+                "https, mailto, tel, or a relative URL"
+            ),
         ),
         (
             document({"object": "block", "type": "code", "data": {"lineNumbers": 1}, "nodes": []}),

@@ -34,7 +34,8 @@ def test_edited_moved_and_unchanged_blocks_keep_their_keys() -> None:
     new = carry_keys(
         old,
         read(
-            'new here\n\n## A\n\none two changed\n\n* x\n* y\n\n{% hint style="info" %}\ninner\n{% endhint %}\n\n## A\n\nthree four five\n'
+            'new here\n\n## A\n\none two changed\n\n* x\n* y\n\n{% hint style="info" %}\ninner\n'
+            "{% endhint %}\n\n## A\n\nthree four five\n"
         ),
     )
     now = [node.key for node in new.nodes]
@@ -120,7 +121,9 @@ REFERRING = """a [b](x.md) ![i](i.png) <a href="b.md" class="button primary">B</
 
 {% openapi-operation spec="s" path="/" method="get" %}
 
-<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th><th data-type="files"></th></tr></thead><tbody><tr><td><a href="in.md">x</a></td><td><a href="t.md">t</a></td><td><a href="q.pdf">q</a></td></tr></tbody></table>
+<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th>\
+<th data-type="files"></th></tr></thead><tbody><tr><td><a href="in.md">x</a></td><td><a href="t.md">t</a>\
+</td><td><a href="q.pdf">q</a></td></tr></tbody></table>
 """
 
 

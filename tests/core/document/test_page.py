@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octavo.core.document.page import front_keys, read_head, split_page, with_head
-from octavo.core.page_fields import FRONT_FIELDS, Cover, Layout, PageFields
+from octavo.core.page_fields import FRONT_FIELDS, Cover, LayoutOptions, PageFields
 
 PAGE = """---
 description: >-
@@ -227,7 +227,7 @@ FIELDS = PageFields(
     no_index=True,
     no_robots_index=True,
     condition="visitor.claims.x",
-    layout=Layout(width="wide", title=False, cover=False, cover_size="hero"),
+    layout=LayoutOptions(width="wide", title=False, cover=False, cover_size="hero"),
     cover=Cover("l.png", "d.png", -3.5, 200),
     tags=("x", {"tag": "y"}),
     variables={"a": "b"},

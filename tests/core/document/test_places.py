@@ -112,7 +112,7 @@ def test_the_exact_id_goes_before_one_like_it() -> None:
     assert (found(text, "a_b"), found(text, "a-b"), found(text, "A.B")) == ("a_b", "a-b", "a-b")
 
 
-def test_everybody_gives_one_place_one_id() -> None:
+def test_all_callers_give_a_place_the_same_id() -> None:
     """The page, the API's document, the outline, the sections that search finds."""
     drawn = render(read(PAGE))
     document = read(PAGE)
@@ -140,7 +140,7 @@ def test_a_page_names_its_own_places_before_those_of_what_it_includes() -> None:
     assert name_places([other, own]) == ["faq-1", "faq"]
 
 
-def test_what_follows_a_condition_that_nobody_closed_stands_under_it() -> None:
+def test_text_after_an_unclosed_condition_belongs_to_it() -> None:
     document = close_conditions(read("A\n\n{% if x %}\n## B\n\nC\n"))
     assert [(s.id, s.text, s.conditions) for s in sections(document)] == [
         (None, "A", ()),

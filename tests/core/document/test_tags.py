@@ -1,5 +1,5 @@
-"""The format's own tags, attributes and HTML forms, whole and half: whatever is read is also found, shown, drawn, printed
-and written, and no code of ours fails at it."""
+"""The format's own tags, attributes and HTML forms, whole and half: whatever is read is also found, shown,
+drawn, printed and written, and no code of ours fails at it."""
 
 from __future__ import annotations
 

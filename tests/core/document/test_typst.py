@@ -101,7 +101,7 @@ KNOWN = {
     "lang": "en",
     "places": {"p": "p"},
     "broken": [],
-    "colours": {},
+    "colors": {},
     "logo": None,
     "families": {"text": [], "mono": []},
 }

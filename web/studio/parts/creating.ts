@@ -1,7 +1,7 @@
 /** What begins anywhere: spaces, which are there at once and are named afterwards, collections, sites, questions. */
-import { api, ask } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
+import * as spaces from "../api/spaces.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { refresh } from "../state/resource.svelte.ts";
@@ -22,14 +22,11 @@ export async function createSpace(
   const organization = session.organization;
   if (!organization) return;
   try {
-    const made = await ask(api.POST("/orgs/{organizationId}/spaces", {
-      params: { path: { organizationId: organization.id } },
-      body: {
-        title,
-        ...(template ? { template: { id: template } } : {}),
-        ...(parent ? { parent } : {}),
-      },
-    }));
+    const made = await spaces.createSpace({ organizationId: organization.id }, {
+      title,
+      ...(template ? { template: { id: template } } : {}),
+      ...(parent ? { parent } : {}),
+    });
     refresh(`org/${organization.id}/spaces`);
     await router.go(address.space(made.id));
     return made.id;
@@ -42,16 +39,14 @@ export async function createSpace(
 export async function createCollection({ parent }: { parent?: string } = {}): Promise<void> {
   const organization = session.organization;
   if (!organization) return;
-  try {
-    const made = await ask(api.POST("/orgs/{organizationId}/collections", {
-      params: { path: { organizationId: organization.id } },
-      body: { title: t("newCollection"), ...(parent ? { parent } : {}) },
-    }));
+  await notices.attempt(async () => {
+    const made = await spaces.createCollection({ organizationId: organization.id }, {
+      title: t("newCollection"),
+      ...(parent ? { parent } : {}),
+    });
     refresh(`org/${organization.id}/collections`);
     await router.go(address.collection(made.id, "settings"));
-  } catch (problem) {
-    notices.fail(problem);
-  }
+  });
 }
 
 /** Opens the dialog that makes a site, with these spaces chosen. */

@@ -1,10 +1,10 @@
 const HUES = ["green", "blue", "orange", "purple", "red", "yellow"] as const;
 
-/** The hue of a person or a space, always the same for one id. */
-export function hueOf(id: string): (typeof HUES)[number] {
+/** The class with the hue of a person, a space, or an integration, always the same for one id. */
+export function hueOf(id: string): string {
   let sum = 0;
   for (const letter of id) sum = (sum * 31 + letter.charCodeAt(0)) >>> 0;
-  return HUES[sum % HUES.length] ?? "blue";
+  return `hue-${HUES[sum % HUES.length]}`;
 }
 
 /** Up to two letters for a name: `Ines Okafor` is `IO`. */

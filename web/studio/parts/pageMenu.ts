@@ -22,33 +22,27 @@ interface About {
 
 /** Pages begin with a copy of it afterwards, in this space. */
 async function keepAsTemplate(space: string, base: Base, page: TreePage): Promise<void> {
-  try {
+  await notices.attempt(async () => {
     const { keepPage } = await import("../editor/reusing.ts");
     await keepPage(space, base, page);
     notices.say(
       t("templateSavedNewPages", { title: page.title }),
     );
-  } catch (problem) {
-    notices.fail(problem);
-  }
+  });
 }
 
 async function copy(what: () => Promise<string> | string, said: string): Promise<void> {
-  try {
+  await notices.attempt(async () => {
     await copyText(await what());
     notices.say(said);
-  } catch (problem) {
-    notices.fail(problem);
-  }
+  });
 }
 
 async function openSettings(editor: TreeEditor, { id }: TreePage): Promise<void> {
-  try {
+  await notices.attempt(async () => {
     const page = await pageById(editor.space, editor.base, id).refresh({ force: true });
     frame.open(() => import("./PageSettings.svelte"), { editor, page });
-  } catch (problem) {
-    notices.fail(problem);
-  }
+  });
 }
 
 export function pageMenu({ page, editor, editable, base, rename, add }: About): MenuEntry[] {

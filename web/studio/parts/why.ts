@@ -1,6 +1,7 @@
 /** Where a role comes from, in words. */
-import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
+import { askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import { listTeamsInOrganizationById } from "../api/organizations.ts";
 import { resource } from "../state/resource.svelte.ts";
 
 export type Source = Schemas["PermissionSource"];
@@ -8,10 +9,7 @@ export type Source = Schemas["PermissionSource"];
 export const teamsOf = (organizationId: string) =>
   resource(
     `org/${organizationId}/teams`,
-    () =>
-      askAll((query) =>
-        ask(api.GET("/orgs/{organizationId}/teams", { params: { path: { organizationId }, query } }))
-      ),
+    () => askAll((query) => listTeamsInOrganizationById({ organizationId }, query)),
   );
 
 /** What places and teams are called: by their ids. */

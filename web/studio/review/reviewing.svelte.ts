@@ -1,6 +1,13 @@
 /** What of a change request is reviewed: its pages and other things that changed, and which of them somebody saw. */
-import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
+import { askAll, type Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
+import {
+  getChangeRequestChanges,
+  listSeenInChangeRequest,
+  markSeenInChangeRequest,
+  unmarkSeenInChangeRequest,
+} from "../api/changes.ts";
+import { getPageInRevisionById } from "../api/content.ts";
 import type { DocumentJson } from "../document/types.ts";
 import { allChanges, changesOf, type Mark } from "../state/pages.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
@@ -83,11 +90,7 @@ class Seen {
 
   get #marks(): Resource<Schemas["SeenMark"][]> {
     return resource(`space/${this.space}/changes/${this.number}/seen`, async () => {
-      const { items } = await askAll((query) =>
-        ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/seen", {
-          params: { path: this.#path, query },
-        }))
-      );
+      const { items } = await askAll((query) => listSeenInChangeRequest(this.#path, query));
       return items;
     });
   }
@@ -105,14 +108,11 @@ class Seen {
 
   async set(entry: Entry, revision: string, seen: boolean): Promise<void> {
     this.#sent[entry.id] = seen;
-    const at = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen/{objectId}";
-    const params = { path: { ...this.#path, objectId: entry.id } };
-    try {
-      await (seen ? ask(api.PUT(at, { params, body: { revision } })) : ask(api.DELETE(at, { params })));
+    const ids = { ...this.#path, objectId: entry.id };
+    await notices.attempt(async () => {
+      await (seen ? markSeenInChangeRequest(ids, { revision }) : unmarkSeenInChangeRequest(ids));
       await this.#marks.refresh({ force: true });
-    } catch (problem) {
-      notices.fail(problem);
-    }
+    });
     delete this.#sent[entry.id];
   }
 }
@@ -142,12 +142,10 @@ export function reviewedOf(space: string, number: number): Resource<Schemas["Sem
   return allChanges(
     `space/${space}/changes/${number}/changes/${revision}`,
     (query) =>
-      ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/changes", {
-        params: {
-          path: { spaceId: space, changeRequestId: String(number) },
-          query: { ...query, since: revision },
-        },
-      })),
+      getChangeRequestChanges({ spaceId: space, changeRequestId: String(number) }, {
+        ...query,
+        since: revision,
+      }),
   );
 }
 
@@ -174,9 +172,11 @@ export function pairBetween(
   const has = (type: string): boolean => entry.changes.some((one) => one.type.endsWith(type));
   return resource(`space/${space}/reviewed/${base}/${revision}/${entry.id}`, async () => {
     const read = async (revisionId: string) =>
-      await ask<unknown>(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
-        params: { path: { spaceId: space, revisionId, pageId: entry.id } },
-      })) as Schemas["DocumentPage"];
+      await getPageInRevisionById({
+        spaceId: space,
+        revisionId,
+        pageId: entry.id,
+      }) as Schemas["DocumentPage"];
     const [before, after] = await Promise.all([
       has("_created") || !base ? undefined : read(base),
       has("_deleted") ? undefined : read(revision),

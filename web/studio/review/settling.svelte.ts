@@ -1,8 +1,9 @@
 /** Conflicts of a change request and how each was settled. What somebody chooses is shown at once and sent at once; the
  * server opens a settled conflict again. */
-import { LABELS } from "../../generated/page-fields.ts";
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import { reopenConflictInChangeRequest, resolveConflictInChangeRequest } from "../api/changes.ts";
+import { LABELS } from "../../generated/page-fields.ts";
 import type { OpenConflict } from "../state/conflicts.ts";
 import { refresh } from "../state/resource.svelte.ts";
 
@@ -39,10 +40,10 @@ export class Settling {
       conflict.id,
       choice,
       (path) =>
-        ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts/{conflictId}/resolve", {
-          params: { path },
-          body: { choice: side, ...(side === "edited" ? { value } : {}) } as Schemas["ResolveConflict"],
-        })),
+        resolveConflictInChangeRequest(
+          path,
+          { choice: side, ...(side === "edited" ? { value } : {}) } as Schemas["ResolveConflict"],
+        ),
     );
   }
 
@@ -53,10 +54,7 @@ export class Settling {
     this.#send(
       id,
       null,
-      (path) =>
-        ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/conflicts/{conflictId}/reopen", {
-          params: { path },
-        })),
+      (path) => reopenConflictInChangeRequest(path),
     );
     return id;
   }

@@ -2,6 +2,7 @@
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
+import { createChangeRequest } from "../api/changes.ts";
 import type { Base } from "../editor/base.ts";
 import { current } from "./current.svelte.ts";
 import { refresh } from "./resource.svelte.ts";
@@ -30,10 +31,7 @@ export async function changeContent(
 
 /** Opens a new change request with one page in it, to write there. A page without `title` is named first. */
 export async function startPage(space: string, subject: string, title?: string): Promise<void> {
-  const draft = await ask(api.POST("/spaces/{spaceId}/change-requests", {
-    params: { path: { spaceId: space } },
-    body: { subject },
-  }));
+  const draft = await createChangeRequest({ spaceId: space }, { subject });
   const base = { kind: "change", number: draft.number } as const;
   const made = await changeContent(space, base, {
     changes: [{

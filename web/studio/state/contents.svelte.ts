@@ -1,7 +1,9 @@
 /** What a space holds beside its pages: files, reusable contents, variables; and where edits of them go. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
+import { getRevisionOfChangeRequestById } from "../api/changes.ts";
+import { getCurrentRevision } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { type Answer, changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
@@ -26,10 +28,8 @@ export const contentsOf = (space: string, base: Base) =>
   resource(`space/${space}/${baseKey(base)}/contents`, () => {
     const query = { metadata: false };
     return base.kind === "change"
-      ? ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
-        params: { path: { spaceId: space, changeRequestId: String(base.number) }, query },
-      }))
-      : ask(api.GET("/spaces/{spaceId}/content", { params: { path: { spaceId: space }, query } }));
+      ? getRevisionOfChangeRequestById({ spaceId: space, changeRequestId: String(base.number) }, query)
+      : getCurrentRevision({ spaceId: space }, query);
   });
 
 /** Sends changes to where they may go. `subject`: of the draft that they begin, where there is none. */

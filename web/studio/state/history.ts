@@ -1,5 +1,6 @@
 /** What became of a space, and of one of its pages. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
+import { listRevisionsOfPage, listRevisionsOfSpace } from "../api/changes.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 
 type Revision = Schemas["RevisionItem"];
@@ -11,10 +12,8 @@ export function readRevisions(
   query: { limit: number; page?: string },
 ): Promise<Schemas["RevisionItemList"]> {
   return page
-    ? ask(api.GET("/spaces/{spaceId}/content/page/{pageId}/revisions", {
-      params: { path: { spaceId: space, pageId: page }, query },
-    }))
-    : ask(api.GET("/spaces/{spaceId}/revisions", { params: { path: { spaceId: space }, query } }));
+    ? listRevisionsOfPage({ spaceId: space, pageId: page }, query)
+    : listRevisionsOfSpace({ spaceId: space }, query);
 }
 
 /** A revision with its number in that list; without an id the newest; null for one that is not in it. */

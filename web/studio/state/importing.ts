@@ -1,8 +1,9 @@
 /** Imports: files are sent first, then a run reads them, which goes on without the browser. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
-import type { IconName } from "../parts/Icon.svelte";
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
+import { checkImportSource, getImportRun, startImportRun } from "../api/imports.ts";
+import type { IconName } from "../parts/Icon.svelte";
 import { resource } from "./resource.svelte.ts";
 
 export type ImportRun = Schemas["ImportRun"];
@@ -91,23 +92,14 @@ export const startImport = (
   source: Schemas["StartImport"]["source"],
   target: Schemas["ImportTarget"],
   more: Pick<Schemas["StartImport"], "preview" | "update" | "variants"> = {},
-) =>
-  ask(api.POST("/org/{organizationId}/imports", {
-    params: { path: { organizationId: organization } },
-    body: { source, target, ...more },
-  }));
+) => startImportRun({ organizationId: organization }, { source, target, ...more });
 
 /** Which spaces a token reaches at another server. */
 export const checkSource = (organization: string, given: Schemas["CheckImportSource"]) =>
-  ask(api.POST("/org/{organizationId}/imports/check", {
-    params: { path: { organizationId: organization } },
-    body: given,
-  }));
+  checkImportSource({ organizationId: organization }, given);
 
 export const readImport = (organization: string, importRunId: string) =>
-  ask(api.GET("/org/{organizationId}/imports/{importRunId}", {
-    params: { path: { organizationId: organization, importRunId } },
-  }));
+  getImportRun({ organizationId: organization, importRunId });
 
 export const importOf = (organization: string, run: string) =>
   resource(`org/${organization}/import/${run}`, () => readImport(organization, run));

@@ -1,5 +1,6 @@
 /** What concerns whoever is here: how much is new, told as it happens. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
+import { countOwnNotifications, updateOwnNotification, updateOwnNotifications } from "../api/inbox.ts";
 import { resource } from "./resource.svelte.ts";
 
 export type Notification = Schemas["Notification"];
@@ -16,7 +17,7 @@ class Inbox {
   #channel = "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : undefined;
 
   get #counts() {
-    return resource("inbox/counts", () => ask(api.GET("/user/notifications/counts")));
+    return resource("inbox/counts", () => countOwnNotifications({}));
   }
 
   get unread(): number {
@@ -55,17 +56,14 @@ class Inbox {
 
   async set(notification: Notification, state: State): Promise<void> {
     this.#guess(notification.state, state);
-    await ask(api.PATCH("/user/notifications/{notificationId}", {
-      params: { path: { notificationId: notification.id } },
-      body: { state },
-    })).finally(() => this.#recount());
+    await updateOwnNotification({ notificationId: notification.id }, { state }).finally(() =>
+      this.#recount()
+    );
   }
 
   /** All in the inbox that were there at this moment. */
   async setAll(state: State, until: string): Promise<void> {
-    await ask(api.POST("/user/notifications/update", { body: { state, until } })).finally(() =>
-      this.#recount()
-    );
+    await updateOwnNotifications({}, { state, until }).finally(() => this.#recount());
   }
 
   #guess(before: State, after: State): void {

@@ -1,7 +1,8 @@
 /** Organizations that take people with the e-mail domain of whoever is here, who is not a member yet. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
+import { getOrganizationsForEmailDomain, joinOrganization } from "../api/organizations.ts";
 import { notices } from "./notices.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { session } from "./session.svelte.ts";
@@ -16,9 +17,7 @@ class Joining {
     if (this.#asked || !domain) return;
     this.#asked = true;
     try {
-      const found = await ask(
-        api.GET("/email-domains/{emailDomain}/orgs", { params: { path: { emailDomain: domain } } }),
-      );
+      const found = await getOrganizationsForEmailDomain({ emailDomain: domain });
       const own = new Set(session.organizations.value?.items.map(({ id }) => id));
       this.open = found.organizations.filter(({ id }) => !own.has(id));
     } catch {
@@ -27,16 +26,14 @@ class Joining {
   }
 
   async join(one: Schemas["Organization"]): Promise<void> {
-    try {
-      await ask(api.POST("/orgs/{organizationId}/join", { params: { path: { organizationId: one.id } } }));
+    await notices.attempt(async () => {
+      await joinOrganization({ organizationId: one.id });
       this.open = this.open.filter(({ id }) => id !== one.id);
       await session.organizations.refresh({ force: true });
       session.choose(one.id);
       notices.say(t("youJoinedTitle", { title: one.title }));
       await router.go(address.work);
-    } catch (problem) {
-      notices.fail(problem);
-    }
+    });
   }
 }
 

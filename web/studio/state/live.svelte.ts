@@ -3,7 +3,8 @@
  * that is shown; it is closed while nobody looks at the tab for long, and comes back by itself after what was missed.
  * Where no stream can be had, what is shown is asked for now and then, as each screen does it.
  */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
+import { listPresenceInSpace } from "../api/organizations.ts";
 import type { Base } from "../editor/base.ts";
 import { newId } from "./ids.ts";
 import { outdate } from "./resource.svelte.ts";
@@ -249,9 +250,7 @@ class Presence {
   async #list(): Promise<void> {
     const space = this.#space;
     if (!space) return;
-    const found = await ask(
-      api.GET("/spaces/{spaceId}/presence", { params: { path: { spaceId: space }, query: { limit: 100 } } }),
-    ).catch(() => undefined);
+    const found = await listPresenceInSpace({ spaceId: space }, { limit: 100 }).catch(() => undefined);
     if (!found || space !== this.#space) return;
     this.visitors = found.items.map((one: Schemas["Presence"]) => ({
       client: one.id,

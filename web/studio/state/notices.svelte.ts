@@ -33,6 +33,15 @@ class Notices {
     this.say(what ? `${what} ${told}` : told, { bad: true });
   }
 
+  /** Does something, and says what went wrong if it does. */
+  async attempt(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (problem) {
+      this.fail(problem);
+    }
+  }
+
   /** Keeps a message as long as the pointer or the focus is on it. */
   hold(notice: Notice, held: boolean): void {
     clearTimeout(this.#timers.get(notice.id));

@@ -1,5 +1,6 @@
-import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import { readPage, readPageAt } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { baseKey, firstWay } from "./parts.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
@@ -10,21 +11,7 @@ export type Page = Schemas["DocumentPage"];
 export function pageById(space: string, base: Base, id: string, known?: Page): Resource<Page> {
   return resource(
     `space/${space}/${baseKey(base)}/page/${id}`,
-    () => {
-      const at = { spaceId: space, pageId: id };
-      const query = { pages: false };
-      return ask<unknown>(
-        base.kind === "change"
-          ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}", {
-            params: { path: { ...at, changeRequestId: String(base.number) }, query },
-          })
-          : base.kind === "revision"
-          ? api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
-            params: { path: { ...at, revisionId: base.id }, query },
-          })
-          : api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path: at, query } }),
-      ) as Promise<Page>;
-    },
+    () => readPage(space, base, id, { pages: false }) as Promise<Page>,
     known,
   );
 }
@@ -35,19 +22,7 @@ export function pageById(space: string, base: Base, id: string, known?: Page): R
  */
 export async function findPage(space: string, base: Base, path: string): Promise<Page> {
   if (!path) return await findFirst(space, base);
-  const at = { spaceId: space, pagePath: path };
-  const query = { pages: false };
-  const found = await ask<unknown>(
-    base.kind === "change"
-      ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/path/{pagePath}", {
-        params: { path: { ...at, changeRequestId: String(base.number) }, query },
-      })
-      : base.kind === "revision"
-      ? api.GET("/spaces/{spaceId}/revisions/{revisionId}/path/{pagePath}", {
-        params: { path: { ...at, revisionId: base.id }, query },
-      })
-      : api.GET("/spaces/{spaceId}/content/path/{pagePath}", { params: { path: at, query } }),
-  ) as Page;
+  const found = await readPageAt(space, base, path);
   pageById(space, base, found.id, found);
   return found;
 }

@@ -1,7 +1,14 @@
 /** The pages of a space as its tree shows them, and what can be done to them there. */
-import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
+import {
+  createChangeRequest,
+  getChangeRequestById,
+  getChangeRequestChanges,
+  listChangeRequestsForSpace,
+} from "../api/changes.ts";
+import { readPage } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
@@ -157,10 +164,7 @@ export function above(tree: Tree | undefined, id: string): TreePage[] | undefine
 export const changeOf = (space: string, number: number | string) =>
   resource(
     `space/${space}/changes/${number}`,
-    () =>
-      ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", {
-        params: { path: { spaceId: space, changeRequestId: String(number) } },
-      })),
+    () => getChangeRequestById({ spaceId: space, changeRequestId: String(number) }),
   );
 
 type Differences = Schemas["SemanticChanges"];
@@ -186,10 +190,7 @@ export function allChanges(
 export const changesOf = (space: string, number: number) =>
   allChanges(
     `space/${space}/changes/${number}/changes`,
-    (query) =>
-      ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/changes", {
-        params: { path: { spaceId: space, changeRequestId: String(number) }, query },
-      })),
+    (query) => getChangeRequestChanges({ spaceId: space, changeRequestId: String(number) }, query),
   );
 
 /** Where a page is among its siblings; without `at` behind them. */
@@ -240,21 +241,18 @@ const newPage = (type: "document" | "group", title: string): TreePage => ({
 /** My newest draft in a space, or none. */
 export async function findDraft(space: string): Promise<Schemas["ChangeRequest"] | undefined> {
   const user = await session.user.refresh();
-  const found = await ask(api.GET("/spaces/{spaceId}/change-requests", {
-    params: { path: { spaceId: space }, query: { status: "draft", creator: user.id, limit: 1 } },
-  }));
+  const found = await listChangeRequestsForSpace({ spaceId: space }, {
+    status: "draft",
+    creator: user.id,
+    limit: 1,
+  });
   return found.items[0];
 }
 
 /** Where edits of a space go from here: where somebody is, or their draft, which is made when there is none. */
 export async function editableBase(space: string, base: Base, subject: string): Promise<Base> {
   if (base.kind === "change") return base;
-  const draft = await findDraft(space) ?? await ask(
-    api.POST("/spaces/{spaceId}/change-requests", {
-      params: { path: { spaceId: space } },
-      body: { subject },
-    }),
-  );
+  const draft = await findDraft(space) ?? await createChangeRequest({ spaceId: space }, { subject });
   refresh(`space/${space}/list`);
   return { kind: "change", number: draft.number };
 }
@@ -481,18 +479,8 @@ export class TreeEditor {
 
 /** A page as Markdown, without the head that says its title and description. */
 export async function readMarkdown(space: string, base: Base, page: string): Promise<string> {
-  const query = { format: "markdown", pages: false } as const;
-  const path = { spaceId: space, pageId: page };
-  const asked = base.kind === "change"
-    ? api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}", {
-      params: { path: { ...path, changeRequestId: String(base.number) }, query },
-    })
-    : base.kind === "revision"
-    ? api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
-      params: { path: { ...path, revisionId: base.id }, query },
-    })
-    : api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path, query } });
-  const found = await ask<unknown>(asked) as { markdown?: string };
+  const how = { format: "markdown", pages: false } as const;
+  const found = await readPage(space, base, page, how) as { markdown?: string };
   if (found.markdown === undefined) throw new ApiError(0, t("thisPageHasNoText"));
   return found.markdown;
 }

@@ -1,6 +1,7 @@
 /** People whom something names by their id. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
+import { getUserById } from "../api/account.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 
 export const personOf = (id: string): Resource<Schemas["User"]> =>
-  resource(`user/${id}`, () => ask(api.GET("/users/{userId}", { params: { path: { userId: id } } })));
+  resource(`user/${id}`, () => getUserById({ userId: id }));

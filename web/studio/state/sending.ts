@@ -1,6 +1,7 @@
 /** Files on their way to the server: in parts, so that one that is cut off goes on where it was. */
-import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import { generateStorageUploadURL } from "../api/imports.ts";
 
 const PART = 8 * 1024 * 1024;
 /** Milliseconds before the server is asked how much came, once more after each failure in a row. */
@@ -85,10 +86,10 @@ export async function sendFile(
   kind: Schemas["NewUpload"]["kind"],
   onprogress?: (part: number) => void,
 ): Promise<string> {
-  const signed = await ask(api.POST("/orgs/{organizationId}/storage/upload", {
-    params: { path: { organizationId: organization } },
-    body: { kind, file: { name: file.name, type: file.type || "application/octet-stream", size: file.size } },
-  }));
+  const signed = await generateStorageUploadURL({ organizationId: organization }, {
+    kind,
+    file: { name: file.name, type: file.type || "application/octet-stream", size: file.size },
+  });
   await sendParts(file, receiver(signed.url, file.name), onprogress);
   return signed.key;
 }

@@ -1,13 +1,28 @@
 /** Who is here, and what of their organization is in reach: it is on every screen. */
-import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
+import { askAll, type Schemas } from "../../shared/client.ts";
+import { getAuthenticatedUser } from "../api/account.ts";
+import {
+  listOrganizationsForAuthenticatedUser,
+  updateOrganizationMemberLastSeenAt,
+} from "../api/organizations.ts";
+import { listSites } from "../api/sites.ts";
+import {
+  getCollectionById,
+  getSpaceById,
+  listCollectionsInOrganizationById,
+  listSpacesInOrganizationById,
+} from "../api/spaces.ts";
 import { router } from "./router.svelte.ts";
 import { Resource, resource } from "./resource.svelte.ts";
 
 const KEPT = "octavo-organization";
 
 class Session {
-  user = new Resource("user", () => ask(api.GET("/user")));
-  organizations = new Resource("orgs", () => askAll((query) => ask(api.GET("/orgs", { params: { query } }))));
+  user = new Resource("user", () => getAuthenticatedUser({}));
+  organizations = new Resource(
+    "orgs",
+    () => askAll((query) => listOrganizationsForAuthenticatedUser({}, query)),
+  );
   #chosen: string | null = $state(localStorage.getItem(KEPT));
   /** Of the space that is shown, when it belongs to another organization. */
   #shown: string | undefined = $state();
@@ -41,7 +56,7 @@ class Session {
   visit(organization: string): void {
     if (this.#visited.has(organization)) return;
     this.#visited.add(organization);
-    ask(api.POST("/orgs/{organizationId}/ping", { params: { path: { organizationId: organization } } }))
+    updateOrganizationMemberLastSeenAt({ organizationId: organization })
       .catch(() => this.#visited.delete(organization));
   }
 }
@@ -51,31 +66,18 @@ export const session = new Session();
 export const spacesOf = (organizationId: string) =>
   resource(
     `org/${organizationId}/spaces`,
-    () =>
-      askAll((query) =>
-        ask(api.GET("/orgs/{organizationId}/spaces", { params: { path: { organizationId }, query } }))
-      ),
+    () => askAll((query) => listSpacesInOrganizationById({ organizationId }, query)),
   );
 
 export const collectionsOf = (organizationId: string) =>
   resource(
     `org/${organizationId}/collections`,
     () =>
-      askAll((query) =>
-        ask(api.GET("/orgs/{organizationId}/collections", {
-          params: { path: { organizationId }, query: { ...query, nested: true } },
-        }))
-      ),
+      askAll((query) => listCollectionsInOrganizationById({ organizationId }, { ...query, nested: true })),
   );
 
 export const sitesOf = (organizationId: string) =>
-  resource(
-    `org/${organizationId}/sites`,
-    () =>
-      askAll((query) =>
-        ask(api.GET("/orgs/{organizationId}/sites", { params: { path: { organizationId }, query } }))
-      ),
-  );
+  resource(`org/${organizationId}/sites`, () => askAll((query) => listSites({ organizationId }, query)));
 
 /** The other organizations in which whoever is here may make something: where things can be given to. */
 export const organizationsBeside = (organization: string) =>
@@ -83,14 +85,7 @@ export const organizationsBeside = (organization: string) =>
     one.id !== organization && one.permissions.createContent
   );
 
-export const spaceOf = (space: string) =>
-  resource(
-    `space/${space}/`,
-    () => ask(api.GET("/spaces/{spaceId}", { params: { path: { spaceId: space } } })),
-  );
+export const spaceOf = (space: string) => resource(`space/${space}/`, () => getSpaceById({ spaceId: space }));
 
 export const collectionOf = (collection: string) =>
-  resource(
-    `collection/${collection}/`,
-    () => ask(api.GET("/collections/{collectionId}", { params: { path: { collectionId: collection } } })),
-  );
+  resource(`collection/${collection}/`, () => getCollectionById({ collectionId: collection }));

@@ -1,5 +1,6 @@
 /** What to do where nobody is signed in, or not any more. */
-import { api, ApiError, ask } from "../../shared/client.ts";
+import { ApiError } from "../../shared/client.ts";
+import { getAuthenticatedUser } from "../api/account.ts";
 import { frame } from "./frame.svelte.ts";
 
 /** After somebody put the dialog aside, as long passes before it comes by itself again. */
@@ -28,7 +29,7 @@ export function sessionEnded(): void {
   if (!frame.started) return signIn();
   if (asking || frame.signIn) return;
   asking = true;
-  ask(api.GET("/user"))
+  getAuthenticatedUser({})
     .then(goOn, (problem) => {
       const ended = problem instanceof ApiError && problem.status === 401;
       if (ended && performance.now() - aside > AGAIN) frame.signIn = true;

@@ -1,6 +1,16 @@
 /** One site: what it is, how it is built up, and what its visitors do. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import {
+  aggregateSiteEvents,
+  getSiteById,
+  getSiteCustomizationById,
+  getSitePublishingPreviewById,
+  getSiteStructure,
+  listSiteAdaptiveTemplateConditions,
+  type SitePath,
+  updateSiteById,
+} from "../api/sites.ts";
 import { notices } from "./notices.svelte.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 
@@ -12,46 +22,27 @@ export type Node = Section | Group;
 export type Structure = Schemas["SectionsStructure"] | Schemas["SiteSpacesStructure"];
 export type Visibility = Site["visibility"];
 
-/** What names a site in the paths of the API. */
-export interface SitePath {
-  organizationId: string;
-  siteId: string;
-}
-
+export type { SitePath };
 export const sitePath = (organization: string, site: string): SitePath => ({
   organizationId: organization,
   siteId: site,
 });
 
-export const siteOf = (path: SitePath) =>
-  resource(
-    `site/${path.siteId}/`,
-    () => ask(api.GET("/orgs/{organizationId}/sites/{siteId}", { params: { path } })),
-  );
+export const siteOf = (path: SitePath) => resource(`site/${path.siteId}/`, () => getSiteById(path));
 
 export const structureOf = (path: SitePath) =>
   resource(
     `site/${path.siteId}/structure`,
-    (): Promise<Structure> =>
-      ask(api.GET("/orgs/{organizationId}/sites/{siteId}/structure", { params: { path } })),
+    (): Promise<Structure> => getSiteStructure(path),
   );
 
 /** How it looks, as all of its spaces take it that have no look of their own. */
 export const lookOf = (path: SitePath) =>
-  resource(
-    `site/${path.siteId}/look`,
-    () => ask(api.GET("/orgs/{organizationId}/sites/{siteId}/customization", { params: { path } })),
-  );
+  resource(`site/${path.siteId}/look`, () => getSiteCustomizationById(path));
 
 /** Conditions to begin with, and when the schema that they come from was set, if it ever was. */
 export const conditionsOf = (path: SitePath) =>
-  resource(
-    `site/${path.siteId}/conditions`,
-    () =>
-      ask(api.GET("/orgs/{organizationId}/sites/{siteId}/adaptive-schema/template-conditions", {
-        params: { path },
-      })),
-  );
+  resource(`site/${path.siteId}/conditions`, () => listSiteAdaptiveTemplateConditions(path));
 
 export const isGroup = (node: Node): node is Group => node.object === "site-section-group";
 
@@ -74,25 +65,21 @@ export function refreshSite(path: SitePath): void {
 
 /** Changes a site and shows it as it is then. */
 export async function updateSite(path: SitePath, body: Schemas["UpdateSite"]): Promise<Site> {
-  const site = await ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}", { params: { path }, body }));
+  const site = await updateSiteById(path, body);
   refreshSite(path);
   return site;
 }
 
 /** Opens the site in a new window as its visitors will see it, published or not. */
 export async function openPreview(path: SitePath, claims?: string): Promise<void> {
-  try {
-    const { url } = await ask(api.GET("/orgs/{organizationId}/sites/{siteId}/publishing/preview", {
-      params: { path, query: claims ? { claims } : {} },
-    }));
+  await notices.attempt(async () => {
+    const { url } = await getSitePublishingPreviewById(path, claims ? { claims } : {});
     if (!open(url, "_blank", "noopener")) {
       notices.say(t("previewReady"), {
         action: { text: t("open"), run: () => open(url, "_blank") },
       });
     }
-  } catch (problem) {
-    notices.fail(problem);
-  }
+  });
 }
 
 /** Counts of what visitors did: a row for each of the groups, with its values by their columns. */
@@ -100,9 +87,7 @@ export async function countEvents(
   path: SitePath,
   body: Schemas["Aggregate"],
 ): Promise<Record<string, unknown>[]> {
-  const { columns } = await ask(
-    api.POST("/orgs/{organizationId}/sites/{siteId}/insights/events/aggregate", { params: { path }, body }),
-  );
+  const { columns } = await aggregateSiteEvents(path, body);
   return (columns[0]?.values ?? []).map((_, at) =>
     Object.fromEntries(columns.map(({ column, values }) => [column, values[at]]))
   );

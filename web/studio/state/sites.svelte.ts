@@ -1,5 +1,5 @@
 /** Where readers see a space. */
-import { api, ask } from "../../shared/client.ts";
+import { listSites, listSiteSpaces } from "../api/sites.ts";
 import { resource } from "./resource.svelte.ts";
 
 export interface Published {
@@ -13,13 +13,9 @@ export interface Published {
 export const publishedOf = (organization: string, space: string) =>
   resource(`space/${space}/sites`, async (): Promise<Published[]> => {
     const path = { organizationId: organization };
-    const sites = await ask(
-      api.GET("/orgs/{organizationId}/sites", { params: { path, query: { space, limit: 20 } } }),
-    );
+    const sites = await listSites(path, { space, limit: 20 });
     return await Promise.all(sites.items.map(async (site) => {
-      const places = await ask(api.GET("/orgs/{organizationId}/sites/{siteId}/site-spaces", {
-        params: { path: { ...path, siteId: site.id } },
-      }));
+      const places = await listSiteSpaces({ ...path, siteId: site.id });
       const place = places.items.find((one) => one.space.id === space);
       const url = place?.urls.published ?? site.urls.published ?? "";
       return { site: site.id, title: site.title, url: url.replace(/\/$/, "") };

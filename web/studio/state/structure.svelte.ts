@@ -1,6 +1,20 @@
 /** Changes of a site's structure: each is done at once, says what became of it, and can be undone where that is possible. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import {
+  addSectionGroupToSite,
+  addSectionToGroup,
+  addSectionToSite,
+  addSpaceToSite,
+  deleteSiteSectionById,
+  deleteSiteSectionGroupById,
+  deleteSiteSpaceById,
+  sortSiteStructure,
+  updateSiteById,
+  updateSiteSectionById,
+  updateSiteSectionGroupById,
+  updateSiteSpaceById,
+} from "../api/sites.ts";
 import { notices } from "./notices.svelte.ts";
 import { refresh } from "./resource.svelte.ts";
 import {
@@ -83,10 +97,6 @@ type SectionFields = Pick<
 export class StructureEditor {
   constructor(readonly path: SitePath) {}
 
-  get #params() {
-    return { params: { path: this.path } };
-  }
-
   get structure(): Structure | undefined {
     return structureOf(this.path).value;
   }
@@ -117,22 +127,13 @@ export class StructureEditor {
 
   #put(item: Item, to: Place): Promise<unknown> {
     if ("into" in to) {
-      return ask(api.POST(
-        "/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}/sections",
-        {
-          params: { path: { ...this.path, siteSectionGroupId: to.into.id } },
-          body: { sectionId: item.id },
-        },
-      ));
+      return addSectionToGroup({ ...this.path, siteSectionGroupId: to.into.id }, { sectionId: item.id });
     }
     const pointer = (one: Item) => ({ type: one.object as Kind, id: one.id });
-    return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/structure/sort", {
-      ...this.#params,
-      body: {
-        item: pointer(item),
-        position: "before" in to ? { before: pointer(to.before) } : { after: pointer(to.after) },
-      },
-    }));
+    return sortSiteStructure(this.path, {
+      item: pointer(item),
+      position: "before" in to ? { before: pointer(to.before) } : { after: pointer(to.after) },
+    });
   }
 
   move(item: Item, to: Place): Promise<boolean> {
@@ -145,10 +146,7 @@ export class StructureEditor {
   }
 
   #patchSection(id: string, body: Schemas["UpdateSection"]): Promise<unknown> {
-    return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}", {
-      params: { path: { ...this.path, siteSectionId: id } },
-      body,
-    }));
+    return updateSiteSectionById({ ...this.path, siteSectionId: id }, body);
   }
 
   /** Sends fields of a section, a group or a site space; throws what the server says about them. */
@@ -164,15 +162,9 @@ export class StructureEditor {
     const send = (body: Record<string, unknown>) => {
       if (item.object === "site-section") return this.#patchSection(item.id, body);
       if (item.object === "site-section-group") {
-        return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}", {
-          params: { path: { ...this.path, siteSectionGroupId: item.id } },
-          body,
-        }));
+        return updateSiteSectionGroupById({ ...this.path, siteSectionGroupId: item.id }, body);
       }
-      return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}", {
-        params: { path: { ...this.path, siteSpaceId: item.id } },
-        body,
-      }));
+      return updateSiteSpaceById({ ...this.path, siteSpaceId: item.id }, body);
     };
     await send(fields);
     notices.say(t("updatedTitle", { title: fields.title ?? titleOf(item) }), {
@@ -198,10 +190,10 @@ export class StructureEditor {
       if (one.object === "site-space" && one.section) {
         return this.#patchSection(one.section, { defaultSiteSpace: one.id });
       }
-      return ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}", {
-        ...this.#params,
-        body: one.object === "site-section" ? { defaultSiteSection: one.id } : { defaultSiteSpace: one.id },
-      }));
+      return updateSiteById(
+        this.path,
+        one.object === "site-section" ? { defaultSiteSection: one.id } : { defaultSiteSpace: one.id },
+      );
     };
     return this.#do(
       () => send(item),
@@ -217,14 +209,12 @@ export class StructureEditor {
     as: { section: string | null } | { title?: string; draft: boolean },
   ): Promise<string> {
     const made = "section" in as
-      ? await ask(api.POST("/orgs/{organizationId}/sites/{siteId}/site-spaces", {
-        ...this.#params,
-        body: { spaceId: space, ...(as.section ? { sectionId: as.section } : {}) },
-      }))
-      : await ask(api.POST("/orgs/{organizationId}/sites/{siteId}/sections", {
-        ...this.#params,
-        body: { spaceId: space, draft: as.draft, ...(as.title ? { title: as.title } : {}) },
-      }));
+      ? await addSpaceToSite(this.path, { spaceId: space, ...(as.section ? { sectionId: as.section } : {}) })
+      : await addSectionToSite(this.path, {
+        spaceId: space,
+        draft: as.draft,
+        ...(as.title ? { title: as.title } : {}),
+      });
     notices.say(t("addedTitle", { title: titleOf(made) }), { undo: () => this.#remove(made) });
     await this.#done();
     refresh("space/");
@@ -232,10 +222,7 @@ export class StructureEditor {
   }
 
   async addGroup(title: string): Promise<string> {
-    const made = await ask(api.POST("/orgs/{organizationId}/sites/{siteId}/section-groups", {
-      ...this.#params,
-      body: { title, sections: [] },
-    }));
+    const made = await addSectionGroupToSite(this.path, { title, sections: [] });
     notices.say(t("addedGroupTitle", { title }), { undo: () => this.#remove(made) });
     await this.#done();
     return made.id;
@@ -244,17 +231,11 @@ export class StructureEditor {
   async #remove(item: Item): Promise<void> {
     const path = this.path;
     if (item.object === "site-section") {
-      await ask(api.DELETE("/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}", {
-        params: { path: { ...path, siteSectionId: item.id } },
-      }));
+      await deleteSiteSectionById({ ...path, siteSectionId: item.id });
     } else if (item.object === "site-section-group") {
-      await ask(api.DELETE("/orgs/{organizationId}/sites/{siteId}/section-groups/{siteSectionGroupId}", {
-        params: { path: { ...path, siteSectionGroupId: item.id } },
-      }));
+      await deleteSiteSectionGroupById({ ...path, siteSectionGroupId: item.id });
     } else {
-      await ask(api.DELETE("/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}", {
-        params: { path: { ...path, siteSpaceId: item.id } },
-      }));
+      await deleteSiteSpaceById({ ...path, siteSpaceId: item.id });
     }
     await this.#done();
   }

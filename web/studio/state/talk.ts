@@ -1,13 +1,17 @@
 /** Comments of a space or of a change request, in one way. */
-import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
+import { askAll, operation, type Schemas } from "../../shared/client.ts";
+import {
+  listCommentsInSpace,
+  postCommentInChangeRequest,
+  settleSuggestionInChangeRequest,
+} from "../api/comments.ts";
+import { getPageInRevisionById } from "../api/content.ts";
 import type { BlockJson } from "../document/types.ts";
 import type { Base } from "../editor/base.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 
 export type Comment = Schemas["Comment"];
 type Status = Comment["status"];
-
-type ReplyPath = "/spaces/{spaceId}/comments/{commentId}/replies/{commentReplyId}";
 
 /** The comments of a change request lie at an address of their own, and are the same otherwise. */
 export class Talk {
@@ -18,10 +22,11 @@ export class Talk {
     readonly changed?: (comment: string) => unknown,
   ) {}
 
-  get #below(): string {
-    return this.base.kind === "change"
+  get #below(): "/spaces/{spaceId}" {
+    const below = this.base.kind === "change"
       ? "/spaces/{spaceId}/change-requests/{changeRequestId}"
       : "/spaces/{spaceId}";
+    return below as "/spaces/{spaceId}";
   }
 
   get #ids() {
@@ -41,12 +46,12 @@ export class Talk {
       `${this.key}/${page ?? ""}/${status}`,
       () =>
         askAll((next) =>
-          ask(api.GET(`${this.#below}/comments` as "/spaces/{spaceId}/comments", {
-            params: {
-              path: this.#ids,
-              query: { ...next, format: "markdown", status, ...(page ? { targetPage: page } : {}) },
-            },
-          }))
+          operation.GET(`${this.#below}/comments`)(this.#ids, {
+            ...next,
+            format: "markdown",
+            status,
+            targetPage: page || undefined,
+          })
         ).then(({ items }) => items),
     );
   }
@@ -56,9 +61,9 @@ export class Talk {
     return resource(
       `${this.key}/one/${comment}`,
       () =>
-        ask(api.GET(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
-          params: { path: { ...this.#ids, commentId: comment }, query: { format: "markdown" } },
-        })),
+        operation.GET(`${this.#below}/comments/{commentId}`)({ ...this.#ids, commentId: comment }, {
+          format: "markdown",
+        }),
     );
   }
 
@@ -67,12 +72,12 @@ export class Talk {
     status: Status | "all",
     page: string | undefined,
   ): Promise<{ items: Comment[]; count: number; next?: { page: string } }> {
-    const { items, count, next } = await ask(api.GET("/spaces/{spaceId}/comments", {
-      params: {
-        path: { spaceId: this.space },
-        query: { limit: 50, format: "markdown", status, ...(page ? { page } : {}) },
-      },
-    }));
+    const { items, count, next } = await listCommentsInSpace({ spaceId: this.space }, {
+      limit: 50,
+      format: "markdown",
+      status,
+      page,
+    });
     return { items, count: count ?? items.length, ...(next ? { next } : {}) };
   }
 
@@ -83,12 +88,9 @@ export class Talk {
     return resource(
       `space/${this.space}/revisions/${revision}/page/${page.id}`,
       async () =>
-        await ask<unknown>(api.GET("/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", {
-          params: {
-            path: { spaceId: this.space, revisionId: revision, pageId: page.id },
-            query: { format: "document" },
-          },
-        })) as Schemas["DocumentPage"],
+        await getPageInRevisionById({ spaceId: this.space, revisionId: revision, pageId: page.id }, {
+          format: "document",
+        }) as Schemas["DocumentPage"],
     );
   }
 
@@ -97,17 +99,10 @@ export class Talk {
       `${this.key}/replies/${comment}`,
       () =>
         askAll((next) =>
-          ask(
-            api.GET(
-              `${this.#below}/comments/{commentId}/replies` as "/spaces/{spaceId}/comments/{commentId}/replies",
-              {
-                params: {
-                  path: { ...this.#ids, commentId: comment },
-                  query: { ...next, format: "markdown" },
-                },
-              },
-            ),
-          )
+          operation.GET(`${this.#below}/comments/{commentId}/replies`)({ ...this.#ids, commentId: comment }, {
+            ...next,
+            format: "markdown",
+          })
         ).then(({ items }) => items),
     );
   }
@@ -115,106 +110,77 @@ export class Talk {
   /** `node`: the key of a block of the page, `quote`: words of it that this is about. */
   async post(said: string, page?: string, node?: string, quote?: string): Promise<void> {
     const markdown = quote ? `> ${quote.replace(/[\\`*_[\]<>#~|&:!{}]/g, "\\$&")}\n\n${said}` : said;
-    await ask(api.POST(`${this.#below}/comments` as "/spaces/{spaceId}/comments", {
-      params: { path: this.#ids },
-      body: { body: { markdown }, ...(page ? { page } : {}), ...(node ? { node } : {}) },
-    }));
+    await operation.POST(`${this.#below}/comments`)(this.#ids, {
+      body: { markdown },
+      ...(page ? { page } : {}),
+      ...(node ? { node } : {}),
+    });
     await refresh(this.key);
   }
 
   /** Suggests other blocks in the place of one; none: that it is deleted. */
   async suggest(said: string, page: string, node: string, blocks: BlockJson[]): Promise<void> {
-    await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/comments", {
-      params: { path: this.#ids },
-      body: {
-        body: { markdown: said },
-        page,
-        node,
-        suggestion: { document: blocks as Schemas["DocumentBlock"][] },
-      },
-    }));
+    await postCommentInChangeRequest(this.#ids, {
+      body: { markdown: said },
+      page,
+      node,
+      suggestion: { document: blocks as Schemas["DocumentBlock"][] },
+    });
     await refresh(this.key);
   }
 
   /** Takes a suggested edit in, declines it, or opens it again. */
   async settle(comment: string, status: Schemas["Suggestion"]["status"]): Promise<void> {
-    await ask(
-      api.PUT("/spaces/{spaceId}/change-requests/{changeRequestId}/comments/{commentId}/suggestion", {
-        params: { path: { ...this.#ids, commentId: comment } },
-        body: { status },
-      }),
-    );
+    await settleSuggestionInChangeRequest({ ...this.#ids, commentId: comment }, { status });
     await refresh(`space/${this.space}/`);
   }
 
   async reply(comment: string, markdown: string): Promise<void> {
-    await ask(
-      api.POST(
-        `${this.#below}/comments/{commentId}/replies` as "/spaces/{spaceId}/comments/{commentId}/replies",
-        {
-          params: { path: { ...this.#ids, commentId: comment } },
-          body: { body: { markdown } },
-        },
-      ),
+    await operation.POST(`${this.#below}/comments/{commentId}/replies`)(
+      { ...this.#ids, commentId: comment },
+      {
+        body: { markdown },
+      },
     );
-    await refresh(this.key);
-    await this.changed?.(comment);
+    await this.#changed(comment);
   }
 
   /** Adds a reaction of one's own, or takes it back. */
   async react(comment: string, emoji: string, added: boolean): Promise<void> {
-    await ask(api.PUT(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
-      params: { path: { ...this.#ids, commentId: comment } },
-      body: added ? { addedReactions: [emoji] } : { removedReactions: [emoji] },
-    }));
-    await refresh(this.key);
-    await this.changed?.(comment);
+    await this.#update(comment, added ? { addedReactions: [emoji] } : { removedReactions: [emoji] });
   }
 
   /** Says something else in the place of what was said, in a thread or in a reply to it. */
   async edit(comment: string, markdown: string, reply?: string): Promise<void> {
     const body = { body: { markdown } };
-    if (reply) {
-      await ask(
-        api.PUT(`${this.#below}/comments/{commentId}/replies/{commentReplyId}` as ReplyPath, {
-          params: { path: { ...this.#ids, commentId: comment, commentReplyId: reply } },
-          body,
-        }),
-      );
-    } else {
-      await ask(api.PUT(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
-        params: { path: { ...this.#ids, commentId: comment } },
-        body,
-      }));
-    }
-    await refresh(this.key);
-    await this.changed?.(comment);
+    if (!reply) return await this.#update(comment, body);
+    const ids = { ...this.#ids, commentId: comment, commentReplyId: reply };
+    await operation.PUT(`${this.#below}/comments/{commentId}/replies/{commentReplyId}`)(ids, body);
+    await this.#changed(comment);
   }
 
   /** Takes back what was said, a thread with its replies. */
   async remove(comment: string, reply?: string): Promise<void> {
+    const ids = { ...this.#ids, commentId: comment };
     if (reply) {
-      await ask(
-        api.DELETE(`${this.#below}/comments/{commentId}/replies/{commentReplyId}` as ReplyPath, {
-          params: { path: { ...this.#ids, commentId: comment, commentReplyId: reply } },
-        }),
-      );
-    } else {
-      await ask(
-        api.DELETE(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
-          params: { path: { ...this.#ids, commentId: comment } },
-        }),
-      );
-    }
-    await refresh(this.key);
-    await this.changed?.(comment);
+      await operation.DELETE(`${this.#below}/comments/{commentId}/replies/{commentReplyId}`)({
+        ...ids,
+        commentReplyId: reply,
+      });
+    } else await operation.DELETE(`${this.#below}/comments/{commentId}`)(ids);
+    await this.#changed(comment);
   }
 
   async resolve(comment: string, resolved: boolean): Promise<void> {
-    await ask(api.PUT(`${this.#below}/comments/{commentId}` as "/spaces/{spaceId}/comments/{commentId}", {
-      params: { path: { ...this.#ids, commentId: comment } },
-      body: { resolved },
-    }));
+    await this.#update(comment, { resolved });
+  }
+
+  async #update(comment: string, body: Schemas["UpdateComment"]): Promise<void> {
+    await operation.PUT(`${this.#below}/comments/{commentId}`)({ ...this.#ids, commentId: comment }, body);
+    await this.#changed(comment);
+  }
+
+  async #changed(comment: string): Promise<void> {
     await refresh(this.key);
     await this.changed?.(comment);
   }

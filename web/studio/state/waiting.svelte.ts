@@ -1,5 +1,6 @@
 /** How much waits in an organization: for the numbers beside navigation. */
-import { api, ask, type Schemas } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
+import { listChangeRequestsForOrganization } from "../api/changes.ts";
 import { resource } from "./resource.svelte.ts";
 
 type Status = Schemas["ChangeRequest"]["status"];
@@ -13,10 +14,7 @@ interface Asked {
 export function changeRequestsOf(organization: string, query: Asked) {
   return resource(
     `org/${organization}/changes/${JSON.stringify(query)}`,
-    () =>
-      ask(api.GET("/orgs/{organizationId}/change-requests", {
-        params: { path: { organizationId: organization }, query: { limit: 50, ...query } },
-      })),
+    () => listChangeRequestsForOrganization({ organizationId: organization }, { limit: 50, ...query }),
   );
 }
 

@@ -1,25 +1,23 @@
 /** Which spaces and pages whoever is here watches, or wants to hear nothing of. */
-import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
+import { askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import { endPageWatch, endSpaceWatch, listOwnWatches, setPageWatch, setSpaceWatch } from "../api/inbox.ts";
 import type { MenuItem } from "../parts/Menu.svelte";
 import { notices } from "./notices.svelte.ts";
 import { resource } from "./resource.svelte.ts";
 
 type Level = Schemas["Watch"]["level"];
 
-const watches = () =>
-  resource("watches", () => askAll((query) => ask(api.GET("/user/watches", { params: { query } }))));
+const watches = () => resource("watches", () => askAll((query) => listOwnWatches({}, query)));
 
 async function set(space: string, page: string | undefined, level: Level | undefined): Promise<void> {
   const body = level && { level };
   if (page) {
-    const path = { spaceId: space, pageId: page };
-    const at = "/spaces/{spaceId}/content/page/{pageId}/watch";
-    await (body ? ask(api.PUT(at, { params: { path }, body })) : ask(api.DELETE(at, { params: { path } })));
+    const ids = { spaceId: space, pageId: page };
+    await (body ? setPageWatch(ids, body) : endPageWatch(ids));
   } else {
-    const path = { spaceId: space };
-    const at = "/spaces/{spaceId}/watch";
-    await (body ? ask(api.PUT(at, { params: { path }, body })) : ask(api.DELETE(at, { params: { path } })));
+    const ids = { spaceId: space };
+    await (body ? setSpaceWatch(ids, body) : endSpaceWatch(ids));
   }
   await watches().refresh({ force: true });
 }
@@ -33,14 +31,12 @@ export function watchEntries(space: string, page?: string): MenuItem[] {
     icon: level === "watching" ? "eye" : "eye-slash",
     checked: now === level,
     run: async () => {
-      try {
+      await notices.attempt(async () => {
         await set(space, page, now === level ? undefined : level);
         notices.say(now === level ? t("backToDefault") : said, {
           undo: () => set(space, page, now),
         });
-      } catch (problem) {
-        notices.fail(problem);
-      }
+      });
     },
   });
   return page

@@ -13,7 +13,7 @@ from octavo.content.references.viewing import visitor_of_token
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.store import find_page, list_ancestors, list_children, main_state
 from octavo.content.search.drafts import SearchedDraft
-from octavo.content.search.store import FoundSection, OrganizationScope
+from octavo.content.search.store import OrganizationScope, SectionMatch
 from octavo.core.app_urls import AppAddresses
 from octavo.core.document.containing import contained
 from octavo.core.document.nodes import Document
@@ -47,7 +47,7 @@ class AnswerMaterial(Protocol):
         """Return the draft that one of the spaces shows in place of main."""
         ...
 
-    def sees(self, found: FoundSection) -> bool: ...
+    def sees(self, found: SectionMatch) -> bool: ...
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
 
@@ -72,7 +72,7 @@ class MemberMaterial:
         self.spaces = spaces
         self._app = AppAddresses(context.settings.url)
 
-    def sees(self, found: FoundSection) -> bool:
+    def sees(self, found: SectionMatch) -> bool:
         return True
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
@@ -117,7 +117,7 @@ class VisitorMaterial:
         }
         self.spaces: Sequence[str] = list(reversed(self._bases))
 
-    def sees(self, found: FoundSection) -> bool:
+    def sees(self, found: SectionMatch) -> bool:
         return self._sight(found)
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:

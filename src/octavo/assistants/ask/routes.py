@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -23,6 +24,12 @@ from .presenting import present_answer, stream_answer
 
 operation = Area("ask").operation
 
+_EVENTS: dict[str, Any] = {
+    "needs": Can.VIEW,
+    "media_type": "text/event-stream",
+    "yields": ("content:read",),
+}
+"""Answer as server-sent events."""
 _ASK = "/orgs/{organizationId}/ask"
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
@@ -40,7 +47,6 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     "POST",
     _ASK,
     needs=Can.VIEW,
-    returns=wire.Answered,
     errors=(400, 503),
     waits_for="model",
     yields=("content:read",),
@@ -56,12 +62,10 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     "streamAskInOrganization",
     "GET",
     f"{_ASK}/stream",
-    needs=Can.VIEW,
     returns=wire.AnswerEvent | wire.Done,
-    media_type="text/event-stream",
     errors=(400, 503),
     waits_for="model",
-    yields=("content:read",),
+    **_EVENTS,
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     """Answer a question as server-sent events while the answer is written. Each event has the whole answer so far."""
@@ -74,7 +78,6 @@ def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     "GET",
     f"{_ASK}/questions",
     needs=Can.VIEW,
-    returns=wire.Questions,
     yields=("content:read",),
 )
 def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
@@ -86,10 +89,8 @@ def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     "streamRecommendedQuestionsInOrganization",
     "GET",
     f"{_ASK}/questions/stream",
-    needs=Can.VIEW,
     returns=wire.QuestionEvent | wire.Done,
-    media_type="text/event-stream",
-    yields=("content:read",),
+    **_EVENTS,
 )
 def stream_questions(call: Call, org: OrgAccess) -> Stream:
     """Suggest questions as server-sent events, one for each question."""
@@ -108,13 +109,11 @@ def _recommend_questions(call: Call, org: OrgAccess) -> list[str]:
     "streamAskInSite",
     "POST",
     f"{_SITE}/ask",
-    needs=Can.VIEW,
     returns=wire.AnswerEvent | wire.Done,
-    media_type="text/event-stream",
     errors=(503,),
     waits_for="model",
     visitors=True,
-    yields=("content:read",),
+    **_EVENTS,
 )
 def stream_ask_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.AskFormatQuery, body: wire.AskSite
@@ -132,11 +131,9 @@ def stream_ask_in_site(
     "streamRecommendedQuestionsInSite",
     "GET",
     f"{_SITE}/ask/questions",
-    needs=Can.VIEW,
     returns=wire.QuestionEvent | wire.Done,
-    media_type="text/event-stream",
     visitors=True,
-    yields=("content:read",),
+    **_EVENTS,
 )
 def stream_questions_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SiteQuestionsQuery
@@ -153,13 +150,11 @@ def stream_questions_in_site(
     "streamAIResponseInSite",
     "POST",
     f"{_SITE}/ai/response",
-    needs=Can.VIEW,
     returns=wire.ResponseEvent | wire.Done,
-    media_type="text/event-stream",
     errors=(503,),
     waits_for="model",
     visitors=True,
-    yields=("content:read",),
+    **_EVENTS,
 )
 def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:
     """Get a response of a site's assistant as server-sent events. It can continue from an earlier response to the
@@ -176,11 +171,9 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     "streamExistingAIResponseInSite",
     "GET",
     f"{_SITE}/ai/response/{{responseId}}",
-    needs=Can.VIEW,
     returns=wire.ResponseEvent | wire.Done,
-    media_type="text/event-stream",
     visitors=True,
-    yields=("content:read",),
+    **_EVENTS,
 )
 def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, response_id: str) -> Stream:
     """Replay an earlier response of the assistant to the same caller."""

@@ -10,12 +10,13 @@ from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.text import to_text
 from octavo.core.document.writing import write
 from octavo.errors import BadRequest
+from octavo.kit.texts import NOT_BLANK
 
 from .answering import ComposedAnswer
 
 MAX_QUESTION = 512
 """Maximum characters of a question at a site."""
-Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
+Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=NOT_BLANK)]
 Format = Literal["document", "markdown"]
 
 
@@ -54,7 +55,7 @@ class AskContext(Struct, rename="camel"):
 class AskSite(Struct):
     """Question at a site. ``scope``: where to search; ``context``: the asker's location."""
 
-    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     scope: DefaultScope | SpecificScope | WholeScope
     context: AskContext | UnsetType = UNSET
 
@@ -67,7 +68,7 @@ class StreamQuery(AskQuery, kw_only=True):
     query: Question
 
 
-class AnswerSource(Struct):
+class AnswerSource(Struct, kw_only=True):
     """Source of an answer. ``sections``: anchors of the page."""
 
     type: Literal["page"]
@@ -111,7 +112,13 @@ def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
     for passage in found.cited:
         source = sources.setdefault(
             (passage.space_id, passage.page_id),
-            AnswerSource("page", passage.page_id, passage.revision_id, passage.space_id, []),
+            AnswerSource(
+                type="page",
+                page=passage.page_id,
+                revision=passage.revision_id,
+                space=passage.space_id,
+                sections=[],
+            ),
         )
         if passage.anchor:
             source.sections.append(passage.anchor)

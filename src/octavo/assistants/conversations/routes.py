@@ -41,13 +41,7 @@ def ingest_conversations(
         ingesting.ingest(tx, call.settings, org.organization_id, source, given)
 
 
-@operation(
-    "listConversations",
-    "GET",
-    _CONVERSATIONS,
-    needs=Can.VIEW_CONVERSATIONS,
-    returns=Listing[wire.Conversation],
-)
+@operation("listConversations", "GET", _CONVERSATIONS, needs=Can.VIEW_CONVERSATIONS)
 def list_conversations(
     call: Call, org: OrgAccess, query: wire.ConversationsQuery
 ) -> Listing[wire.Conversation]:
@@ -62,7 +56,6 @@ def list_conversations(
     "GET",
     f"{_CONVERSATIONS}/{{conversationId}}",
     needs=Can.VIEW_CONVERSATIONS,
-    returns=wire.ConversationDetails,
     errors=(404,),
 )
 def get_conversation(call: Call, org: OrgAccess, conversation_id: str) -> wire.ConversationDetails:
@@ -79,13 +72,7 @@ def _get_conversation(tx: Transaction, org: OrgAccess, conversation_id: str) -> 
     return row
 
 
-@operation(
-    "listConversationsIssues",
-    "GET",
-    _ISSUES,
-    needs=Can.VIEW_CONVERSATIONS,
-    returns=Listing[wire.IssueWithConversation],
-)
+@operation("listConversationsIssues", "GET", _ISSUES, needs=Can.VIEW_CONVERSATIONS)
 def list_issues(call: Call, org: OrgAccess, query: wire.IssuesQuery) -> Listing[wire.IssueWithConversation]:
     """List issues with their conversations, optionally of one cluster or conversation."""
     with call.db.read() as tx:
@@ -96,12 +83,7 @@ def list_issues(call: Call, org: OrgAccess, query: wire.IssuesQuery) -> Listing[
 
 
 @operation(
-    "getConversationIssueById",
-    "GET",
-    f"{_ISSUES}/{{issueId}}",
-    needs=Can.VIEW_CONVERSATIONS,
-    returns=wire.IssueWithConversation,
-    errors=(404,),
+    "getConversationIssueById", "GET", f"{_ISSUES}/{{issueId}}", needs=Can.VIEW_CONVERSATIONS, errors=(404,)
 )
 def get_issue(call: Call, org: OrgAccess, issue_id: str) -> wire.IssueWithConversation:
     """Get an issue with its conversation."""
@@ -131,7 +113,6 @@ def _present(call: Call, tx: Transaction, rows: list[ClusterRow]) -> list[wire.C
     "GET",
     _CLUSTERS,
     needs=Can.VIEW_CONVERSATIONS,
-    returns=Listing[wire.Cluster],
     errors=(404,),
     agents="docs:gaps",
 )
@@ -152,7 +133,6 @@ def list_clusters(call: Call, org: OrgAccess, query: wire.ClustersQuery) -> List
     "GET",
     f"{_CLUSTERS}/{{clusterId}}",
     needs=Can.VIEW_CONVERSATIONS,
-    returns=wire.Cluster,
     errors=(404,),
 )
 def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
@@ -166,9 +146,7 @@ def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
     "GET",
     f"{_CLUSTERS}/{{clusterId}}/pages",
     needs=Can.VIEW_CONVERSATIONS,
-    returns=wire.AnsweringPages,
     errors=(404,),
-    extension=True,
     yields=("content:read",),
 )
 def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.AnsweringPages:

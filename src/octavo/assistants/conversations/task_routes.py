@@ -16,7 +16,7 @@ _TASKS = "/orgs/{organizationId}/agent-tasks"
 _TASK = _TASKS + "/{agentTaskId}"
 
 
-@operation("listAgentTasks", "GET", _TASKS, needs=Can.VIEW, returns=Listing[wire.AgentTask], errors=(404,))
+@operation("listAgentTasks", "GET", _TASKS, needs=Can.VIEW, errors=(404,))
 def list_tasks(call: Call, org: OrgAccess, query: wire.TasksQuery) -> Listing[wire.AgentTask]:
     """List the tasks in spaces that the caller can see, newest first."""
     with call.db.read() as tx:
@@ -32,16 +32,7 @@ def list_tasks(call: Call, org: OrgAccess, query: wire.TasksQuery) -> Listing[wi
     return present_slice(found, lambda task: wire.present_task(call, task))
 
 
-@operation(
-    "createAgentTask",
-    "POST",
-    _TASKS,
-    needs=Can.VIEW,
-    returns=wire.AgentTask,
-    status=201,
-    errors=(400, 403, 404),
-    extension=True,
-)
+@operation("createAgentTask", "POST", _TASKS, needs=Can.VIEW, status=201, errors=(400, 403, 404))
 def create_task(call: Call, org: OrgAccess, body: wire.CreateTask) -> wire.AgentTask:
     """Create a task in a space that the caller can edit, for a cluster or without one."""
     with call.db.write() as tx:
@@ -59,7 +50,7 @@ def create_task(call: Call, org: OrgAccess, body: wire.CreateTask) -> wire.Agent
         )
 
 
-@operation("getAgentTask", "GET", _TASK, needs=Can.VIEW, returns=wire.AgentTask, errors=(404,))
+@operation("getAgentTask", "GET", _TASK, needs=Can.VIEW, errors=(404,))
 def get_task(call: Call, org: OrgAccess, agent_task_id: str) -> wire.AgentTask:
     """Get a task."""
     with call.db.read() as tx:
@@ -67,13 +58,7 @@ def get_task(call: Call, org: OrgAccess, agent_task_id: str) -> wire.AgentTask:
 
 
 @operation(
-    "updateAgentTask",
-    "PATCH",
-    _TASK,
-    needs=Can.VIEW,
-    returns=wire.AgentTask,
-    errors=(400, 403, 404, 409),
-    yields=("changes:write",),
+    "updateAgentTask", "PATCH", _TASK, needs=Can.VIEW, errors=(400, 403, 404, 409), yields=("changes:write",)
 )
 def update_task(call: Call, org: OrgAccess, agent_task_id: str, body: wire.UpdateTask) -> wire.AgentTask:
     """Start a task, which creates a change request for it; reopen it; or dismiss it. Merging the change request
@@ -82,13 +67,7 @@ def update_task(call: Call, org: OrgAccess, agent_task_id: str, body: wire.Updat
         return wire.present_task(call, tasks.set_status(tx, org, agent_task_id, body.status))
 
 
-@operation(
-    "getAgentSetupState",
-    "GET",
-    "/orgs/{organizationId}/agents-setup",
-    needs=Can.VIEW_CONVERSATIONS,
-    returns=wire.AgentsSetup,
-)
+@operation("getAgentSetupState", "GET", "/orgs/{organizationId}/agents-setup", needs=Can.VIEW_CONVERSATIONS)
 def get_setup(call: Call, org: OrgAccess) -> wire.AgentsSetup:
     """Get the numbers of conversations, issues, clusters, and tasks."""
     with call.db.read() as tx:

@@ -4,7 +4,7 @@ Starting a task creates a change request linked to the cluster; merging it compl
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import msgspec
 
@@ -44,7 +44,7 @@ def create(
     cluster_id: str | None = None,
     title: str | None = None,
     description: str = "",
-    instructions: dict[str, Any] | None = None,
+    instructions: Mapping[str, object] | None = None,
 ) -> TaskRow:
     """Create a task in a space. Without a title it gets that of its cluster; ``instructions`` are a document as
     JSON. Raises NotFound and Forbidden for the space, NotFound for the cluster, BadRequest."""
@@ -72,7 +72,7 @@ def create(
     return get_task(tx, org, task_id)
 
 
-def _read_instructions(given: dict[str, Any]) -> str:
+def _read_instructions(given: Mapping[str, object]) -> str:
     try:
         return msgspec.json.encode(to_json(from_json(given))).decode()
     except DocumentError as error:

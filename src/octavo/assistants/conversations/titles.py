@@ -31,7 +31,8 @@ _TEXT = 2000
 _EXAMPLES = 12
 """Issues of a cluster that it reads."""
 _TASK = (
-    "You get a JSON object of {what}. Answer with a JSON object that has the same keys, each with an object of two plain"
+    "You get a JSON object of {what}. Answer with a JSON object that has the same keys, each with "
+    "an object of two plain"
     ' texts: "title", which says in at most ten words what people ask or what does not work, and "summary", one or two'
     " sentences. Write in the language that they are written in. Say nothing about persons."
 )

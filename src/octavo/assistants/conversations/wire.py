@@ -11,6 +11,7 @@ from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import Order, PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK, pattern
 
 from .store import ClusterRow, ConversationRow, IssueRow, TaskRow
 from .types import Part, TaskStatus
@@ -19,7 +20,9 @@ MAX_BATCH = 1000
 """Maximum conversations in one request."""
 WEEKS = 13
 
-SOURCE = r"^(email|integration:[^:\s]{1,100}:[^:\s]{1,100})\Z"
+SOURCE = pattern(
+    r"^(email|integration:[^:\s]{1,100}:[^:\s]{1,100})\Z", "be `email` or `integration:NAME:INSTALLATION`"
+)
 
 Source = Annotated[str, Meta(pattern=SOURCE)]
 
@@ -99,7 +102,7 @@ class IssueWithConversation(Struct):
     conversation: Conversation
 
 
-class ClusterStats(Struct, rename="camel"):
+class ClusterStats(Struct, rename="camel", kw_only=True):
     issues: int
     conversations: int
     tasks_total: int
@@ -161,7 +164,7 @@ class CreateTask(Struct):
 
     space: str
     cluster: str | UnsetType = UNSET
-    title: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")] | UnsetType = UNSET
+    title: Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)] | UnsetType = UNSET
     description: Annotated[str, Meta(max_length=2000)] = ""
     instructions: DocumentObject | UnsetType = UNSET
 
@@ -185,7 +188,7 @@ class AgentTask(Struct, rename="camel", kw_only=True):
     urls: ClusterUrls
 
 
-class SetupStats(Struct, rename="camel"):
+class SetupStats(Struct, rename="camel", kw_only=True):
     backlog_tasks: int
     started_tasks: int
     completed_tasks: int
@@ -256,13 +259,13 @@ def present_cluster(
         weekly_pulse=weekly_pulse,
         sources=sources,
         stats=ClusterStats(
-            row.issues,
-            row.conversations,
-            row.tasks_total,
-            row.tasks_backlog,
-            row.tasks_started,
-            row.tasks_completed,
-            row.tasks_canceled,
+            issues=row.issues,
+            conversations=row.conversations,
+            tasks_total=row.tasks_total,
+            tasks_backlog=row.tasks_backlog,
+            tasks_started=row.tasks_started,
+            tasks_completed=row.tasks_completed,
+            tasks_cancelled=row.tasks_canceled,
         ),
         urls=ClusterUrls(
             to.app.organization(row.organization_id, f"conversations/{row.id}"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
@@ -40,7 +38,7 @@ class Account(Struct, frozen=True):
         *,
         purpose: str,
         model: str,
-        request: Any,
+        request: object,
         answer: str | None,
         usage: TokenUsage,
         cost: float,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -58,7 +58,7 @@ class Model(Struct, frozen=True):
         purpose: str,
         messages: Sequence[ModelMessage],
         *,
-        schema: dict[str, Any] | None = None,
+        schema: Mapping[str, object] | None = None,
         max_tokens: int = MAX_TOKENS,
         judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:

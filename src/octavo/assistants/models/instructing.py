@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import msgspec
 
@@ -28,7 +28,7 @@ def get_instructions(tx: Transaction, organization_id: str) -> InstructionsRow:
     return found or InstructionsRow(_NONE, get_organization(tx, organization_id).created_at, "")
 
 
-def read_instructions(given: dict[str, Any], field: str = "instructions") -> str:
+def read_instructions(given: Mapping[str, object], field: str = "instructions") -> str:
     """Return a document in its stored form. Raises BadRequest if it is malformed or too long."""
     try:
         document = from_json(given)
@@ -39,7 +39,7 @@ def read_instructions(given: dict[str, Any], field: str = "instructions") -> str
     return msgspec.json.encode(to_json(document)).decode()
 
 
-def set_instructions(tx: Transaction, org: OrgAccess, given: dict[str, Any]) -> InstructionsRow:
+def set_instructions(tx: Transaction, org: OrgAccess, given: Mapping[str, object]) -> InstructionsRow:
     """Set the instructions. Raises BadRequest."""
     stored = read_instructions(given)
     before = get_instructions(tx, org.organization_id)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.core.masking import mask_secrets
 from octavo.errors import Unavailable
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits, Streamed
@@ -76,12 +77,12 @@ class ModelProvider(Struct, frozen=True):
         messages: Sequence[ModelMessage],
         usage: TokenUsage,
         *,
-        schema: dict[str, Any] | None = None,
+        schema: Mapping[str, object] | None = None,
         max_tokens: int,
     ) -> Iterator[str]:
         """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: of the requested JSON;
         providers without support for schemas get it as text. Raises ModelFailed, OutOfTime."""
-        body: dict[str, Any] = {
+        body: JsonObject = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
             "max_tokens": max_tokens,
@@ -198,7 +199,7 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed("the vectors have different lengths", may_pass=True)
         return vectors
 
-    def _decode(self, data: bytes, usage: TokenUsage) -> dict[str, Any]:
+    def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
         """Return a JSON object that isn't an error, and update ``usage``."""
         try:
             found = msgspec.json.decode(data)
@@ -239,7 +240,7 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
     time.sleep(deadlines.remaining(wait))
 
 
-def _normalize_vector(given: Any) -> list[float]:
+def _normalize_vector(given: object) -> list[float]:
     """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
         raise ModelFailed(f"expected vectors of 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
@@ -258,7 +259,7 @@ def _require_complete(reason: str | None) -> None:
         raise ModelFailed(f"the answer was truncated ({reason[:40]})")
 
 
-def _read_count(value: Any) -> int:
+def _read_count(value: object) -> int:
     return min(value, 10**9) if isinstance(value, int) and value > 0 else 0
 
 

@@ -16,13 +16,7 @@ __all__ = ["retention"]
 _INSTRUCTIONS = "/orgs/{organizationId}/agent-instructions"
 
 
-@operation(
-    "getOrganizationAgentInstructions",
-    "GET",
-    _INSTRUCTIONS,
-    needs=Can.CREATE_CONTENT,
-    returns=wire.AgentInstructions,
-)
+@operation("getOrganizationAgentInstructions", "GET", _INSTRUCTIONS, needs=Can.CREATE_CONTENT)
 def get_instructions(call: Call, org: OrgAccess) -> wire.AgentInstructions:
     """Get the instructions for every model that works for the organization."""
     with call.db.read() as tx:
@@ -33,12 +27,7 @@ def get_instructions(call: Call, org: OrgAccess) -> wire.AgentInstructions:
 
 
 @operation(
-    "updateOrganizationAgentInstructions",
-    "PUT",
-    _INSTRUCTIONS,
-    needs=Can.CREATE_CONTENT,
-    returns=wire.AgentInstructions,
-    errors=(400,),
+    "updateOrganizationAgentInstructions", "PUT", _INSTRUCTIONS, needs=Can.CREATE_CONTENT, errors=(400,)
 )
 def update_instructions(call: Call, org: OrgAccess, body: wire.UpdateInstructions) -> wire.AgentInstructions:
     """Set the instructions for every model that works for the organization, up to 10,000 characters."""
@@ -49,14 +38,7 @@ def update_instructions(call: Call, org: OrgAccess, body: wire.UpdateInstruction
     )
 
 
-@operation(
-    "listModelCalls",
-    "GET",
-    "/orgs/{organizationId}/model-calls",
-    needs=Can.ADMIN,
-    returns=Listing[wire.ModelCall],
-    extension=True,
-)
+@operation("listModelCalls", "GET", "/orgs/{organizationId}/model-calls", needs=Can.ADMIN)
 def list_calls(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.ModelCall]:
     """List calls of models for the organization, newest first, with the caller, purpose, tokens, and cost of each."""
     with call.db.read() as tx:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -64,7 +63,7 @@ def put_instructions(tx: Transaction, organization_id: str, instructions: str, b
     )
 
 
-def insert_call(tx: Transaction, **columns: Any) -> None:
+def insert_call(tx: Transaction, **columns: object) -> None:
     names = ["id", "created_at", *columns]
     tx.run(
         f"INSERT INTO model_calls ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})",

@@ -22,7 +22,7 @@ from octavo.content.revisions.store import (
     list_children,
     revision_state,
 )
-from octavo.core.merge import Conflict, Versions
+from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
 from octavo.kit.db.database import Transaction
@@ -169,11 +169,14 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 
 def _kept_problem(name: str, text: str) -> Problem:
-    said = f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former text was kept"
+    said = (
+        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former "
+        f"text was kept"
+    )
     return Problem(name, 0, "kept_by_people", said)
 
 
-def _conflict_problem(conflict: Conflict, sides: Sides) -> Problem:
+def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
     """Return the problem for a place that people and the source both changed."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":

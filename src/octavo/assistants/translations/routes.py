@@ -7,7 +7,7 @@ from msgspec import UNSET
 from octavo.assistants.models.instructing import read_instructions
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.roles import SPACE, Can, at_least
 
@@ -27,7 +27,7 @@ def _present(call: Call, row: TranslationRow, space: SpaceAccess) -> wire.Transl
     return wire.present_translation(call, row, at_least(space.role, SPACE[Can.EDIT]))
 
 
-@operation("listTranslations", "GET", _TRANSLATIONS, needs=Can.VIEW, returns=Listing[wire.Translation])
+@operation("listTranslations", "GET", _TRANSLATIONS, needs=Can.VIEW)
 def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Translation]:
     """List the translations whose space the caller can see, newest first."""
     with call.db.read() as tx:
@@ -40,7 +40,6 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     "POST",
     _TRANSLATIONS,
     needs=Can.VIEW,
-    returns=wire.Translation,
     status=201,
     errors=(400, 403, 404),
     yields=("content:write", "spaces:write"),
@@ -56,7 +55,7 @@ def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation)
         return _present(call, *managing.get_translation(tx, org, made.id))
 
 
-@operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, returns=wire.Translation, errors=(404,))
+@operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, errors=(404,))
 def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
     """Get a translation with its progress, and the texts that could not be translated."""
     with call.db.read() as tx:
@@ -68,7 +67,6 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
     "PUT",
     _TRANSLATION,
     needs=Can.VIEW,
-    returns=wire.Translation,
     errors=(400, 403, 404),
     yields=("content:write", "spaces:write"),
 )
@@ -85,7 +83,7 @@ def update_translation(
         return _present(call, store.get_translation(tx, found.id), space)
 
 
-@operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW, returns=Deletion)
+@operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW)
 def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
     """Delete a translation. Its space is kept and no longer follows the source."""
     with call.db.write() as tx:
@@ -107,15 +105,7 @@ def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
         managing.run(tx, org, translation_id)
 
 
-@operation(
-    "cancelTranslation",
-    "POST",
-    f"{_TRANSLATION}/cancel",
-    needs=Can.VIEW,
-    returns=wire.Translation,
-    errors=(400, 403, 404),
-    extension=True,
-)
+@operation("cancelTranslation", "POST", f"{_TRANSLATION}/cancel", needs=Can.VIEW, errors=(400, 403, 404))
 def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
     """Cancel the run in progress. The space stays unchanged; finished translations are remembered. Returns 400 if
     there is no run."""
@@ -129,9 +119,7 @@ def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.
     "GET",
     f"{_TRANSLATION}/matches",
     needs=Can.VIEW,
-    returns=wire.MemoryMatches,
     errors=(400, 403, 404),
-    extension=True,
     yields=("content:read",),
 )
 def find_matches(
@@ -144,13 +132,19 @@ def find_matches(
         near = matching.find_matches(tx, org, found, query.text)
     return wire.MemoryMatches(
         [
-            wire.MemoryMatch(each.source, each.target, each.origin, each.score, iso(each.updated_at))  # type: ignore[arg-type]
+            wire.MemoryMatch(
+                source=each.source,
+                translation=each.target,
+                origin=each.origin,  # type: ignore[arg-type]
+                score=each.score,
+                updated_at=iso(each.updated_at),
+            )
             for each in near
         ]
     )
 
 
-@operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW, returns=Listing[wire.GlossaryEntry])
+@operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW)
 def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.GlossaryEntry]:
     """List the glossary: words with fixed translations, oldest first."""
     with call.db.read() as tx:
@@ -165,14 +159,7 @@ def update_entries(call: Call, org: OrgAccess, body: wire.UpdateGlossary) -> Non
         glossary.update(tx, org, [wire.change_of(operation) for operation in body.operations])
 
 
-@operation(
-    "getGlossaryEntry",
-    "GET",
-    f"{_GLOSSARY}/{{glossaryEntryId}}",
-    needs=Can.VIEW,
-    returns=wire.GlossaryEntry,
-    errors=(404,),
-)
+@operation("getGlossaryEntry", "GET", f"{_GLOSSARY}/{{glossaryEntryId}}", needs=Can.VIEW, errors=(404,))
 def get_entry(call: Call, org: OrgAccess, glossary_entry_id: str) -> wire.GlossaryEntry:
     """Get a glossary entry."""
     with call.db.read() as tx:

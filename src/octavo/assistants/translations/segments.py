@@ -8,13 +8,14 @@ document except its texts stays the same, no matter who translates."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text
+from octavo.core.json_types import JsonObject
 
 _TAG = re.compile(r"<(/?)(\d{1,4})(/?)>")
 _ESCAPED = re.compile(r"&(amp|lt|gt);")
@@ -42,7 +43,7 @@ _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
 Nodes = list[Any]
 
 
-class Segment(Struct):
+class TextSegment(Struct):
     """Text with its tags."""
 
     text: str
@@ -58,11 +59,11 @@ def _find_fixed(text: str) -> list[str]:
     return sorted(_PLACEHOLDER.findall(text))
 
 
-def segments(document: Document) -> list[Segment]:
+def segments(document: Document) -> list[TextSegment]:
     """Return the texts of a document, in reading order, without those that have no words. Anchors of headings are
     fixed, so that links to them keep working."""
     anchors = place_ids(document)
-    found: list[Segment] = []
+    found: list[TextSegment] = []
     for block in _blocks(document):
         field = _FIELDS.get(block.type)
         if field is not None and isinstance(block.data.get(field), str):
@@ -93,31 +94,31 @@ def mark_edited(document: Document) -> None:
         block.source = None
 
 
-def _of_data(block: Block, field: str) -> Segment:
+def _of_data(block: Block, field: str) -> TextSegment:
     def put(translated: str) -> bool:
         block.data = {**block.data, field: _line(translated)}
         return True
 
-    return Segment(_escape(block.data[field]), put)
+    return TextSegment(_escape(block.data[field]), put)
 
 
-def _columns(table: Block) -> list[dict[str, Any]]:
+def _columns(table: Block) -> list[JsonObject]:
     return [column for column in table.data.get("definition", {}).values() if column.get("title")]
 
 
-def _of_column(column: dict[str, Any]) -> Segment:
+def _of_column(column: JsonObject) -> TextSegment:
     def put(translated: str) -> bool:
         column["title"] = _line(translated)
         return True
 
-    return Segment(_escape(column["title"]), put)
+    return TextSegment(_escape(column["title"]), put)
 
 
 def _line(translated: str) -> str:
     return " ".join(_unescape(_TAG.sub("", translated)).split())
 
 
-def _of_nodes(block: Block, anchor: str | None) -> Segment:
+def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
     parts: list[Any] = []
     text = _serialize(block.nodes, parts)
 
@@ -130,7 +131,7 @@ def _of_nodes(block: Block, anchor: str | None) -> Segment:
             block.data = {**block.data, "id": anchor}
         return True
 
-    return Segment(text, put)
+    return TextSegment(text, put)
 
 
 def _serialize(nodes: Nodes, parts: list[Any]) -> str:
@@ -156,7 +157,7 @@ def _serialize(nodes: Nodes, parts: list[Any]) -> str:
     return "".join(out)
 
 
-def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
+def _rebuild(translated: str, parts: Sequence[object]) -> Nodes | None:
     """Return the nodes of a translation; None unless it has each tag once, of the same kind and nested as before."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
@@ -189,14 +190,14 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
     return _merge_texts(stack[0][1])
 
 
-def _has_text(part: Any) -> bool:
+def _has_text(part: object) -> bool:
     if isinstance(part, Leaf):
         kept = any(mark.type in ("code", "keyboard") for mark in part.marks)
         return not kept and bool(part.text.strip())
     return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
 
 
-def _wrap_nodes(part: Any, inside: Nodes) -> Any:
+def _wrap_nodes(part: Any, inside: Nodes) -> object:
     """Return a part with other nodes inside; None if it can't contain them."""
     if isinstance(part, Inline):
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
@@ -252,12 +253,12 @@ def abbreviate_tags(text: str) -> str:
     return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
 
 
-def skeleton(document: Document) -> Any:
+def skeleton(document: Document) -> object:
     """Return everything in a document except its texts, which a translation must not change, for comparisons."""
     return [_reduce_node(block) for block in document.nodes]
 
 
-def _reduce_node(node: Any) -> Any:
+def _reduce_node(node: Any) -> object:
     if isinstance(node, Text):
         return None
     if isinstance(node, Fragment):

@@ -222,7 +222,10 @@ def remove_of_space(tx: Transaction, space_id: str) -> None:
     gives no one access to them."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
-        "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE space_id = :space",
+        (
+            "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations "
+            "WHERE space_id = :space"
+        ),
         space=space_id,
     )
     for (translation_id,) in rows:

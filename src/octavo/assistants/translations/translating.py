@@ -6,7 +6,6 @@ by itself; if that fails, it stays in the source language and is reported."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +14,7 @@ from octavo.assistants.models.calling import Model, as_data
 from octavo.assistants.models.provider import ModelMessage
 from octavo.core.document.json import from_json
 from octavo.core.document.text import to_text
+from octavo.core.json_types import JsonObject
 from octavo.core.sentences import content_words
 from octavo.errors import OctavoError
 from octavo.kit.context import Context
@@ -189,7 +189,7 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
         yield batch
 
 
-def _read(said: str) -> dict[str, Any]:
+def _read(said: str) -> JsonObject:
     """Return the JSON object in an answer; empty if there is none."""
     begin, end = said.find("{"), said.rfind("}")
     try:

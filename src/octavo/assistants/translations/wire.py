@@ -8,9 +8,10 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from octavo.core.document.description import DocumentNodes, DocumentObject
+from octavo.core.languages import Language
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
-from octavo.organization.spaces.wire import Language
+from octavo.kit.texts import pattern
 
 from .glossary import EntryChange
 from .store import EntryRow, TranslationRow
@@ -39,7 +40,7 @@ class Result(Struct):
     revision: str
 
 
-class Stats(Struct, rename="camel"):
+class Stats(Struct, rename="camel", kw_only=True):
     """Statistics of a run. Durations in milliseconds."""
 
     runs: int
@@ -103,13 +104,13 @@ def present_translation(to: Recipient, row: TranslationRow, may_edit: bool) -> T
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
         stats=Stats(
-            row.runs,
-            row.total_words,
-            row.total_pages,
-            row.total_duration,
-            row.latest_duration,
-            row.latest_pages,
-            row.latest_words,
+            runs=row.runs,
+            total_words=row.total_words,
+            total_pages=row.total_pages,
+            total_duration=row.total_duration,
+            latest_run_duration=row.latest_duration,
+            latest_pages=row.latest_pages,
+            latest_words=row.latest_words,
         ),
         progress=TranslationProgress(row.done, row.total),
         untranslated=row.untranslated,
@@ -144,7 +145,7 @@ class MemoryMatches(Struct):
 
 # --- glossary -----------------------------------------------------------------------------------------
 
-Word = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\n\r]*\Z")]
+Word = Annotated[str, Meta(min_length=1, max_length=255, pattern=pattern(r"^[^\n\r]*\Z", "be a single line"))]
 Words = Annotated[dict[Language, Word], Meta(min_length=1)]
 
 

@@ -18,7 +18,7 @@ from octavo.content.revisions.keys import KeptKeys
 from octavo.content.revisions.store import Changes, Item, State, find_page, revision_state
 from octavo.core.document.page import read_head, split_page, with_head
 from octavo.core.document.urls import safe_url
-from octavo.core.merge import Conflict as MergeConflict
+from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import EDITED_FIELDS
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest, NotFound
@@ -33,12 +33,12 @@ from .commands import (
     DeletePage,
     DeleteReusableContent,
     DocumentInput,
+    EditedPageFields,
     InsertFiles,
     InsertGroup,
     InsertLink,
     InsertPage,
     InsertReusableContent,
-    PageFields,
     RevertPage,
     SetVariables,
     UpdateBlocks,
@@ -46,7 +46,7 @@ from .commands import (
     UpdatePage,
     UpdateReusableContent,
 )
-from .documenting import Documenting
+from .documenting import BatchDocuments
 from .placing import PagePlacement
 from .uploading import Upload
 
@@ -95,7 +95,7 @@ class BatchApplication:
     ) -> None:
         self.draft = Draft(tx, state)
         self.places = PagePlacement(self.draft)
-        self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
+        self.documents = BatchDocuments(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
         self.outcomes: list[PageOutcome] = []
         self.files: list[Item] = []
         self.named: set[tuple[str, str]] = set()
@@ -177,7 +177,7 @@ class BatchApplication:
         page = replace(page, file_path=self.places.free_path(self.places.folder(parent), name, first=first))
         self.draft.put_page(page.id, page)
         if change.ref is not None:
-            self.documents.page_refs[change.ref] = page.id
+            self.documents.name_page(change.ref, page.id)
         self.outcomes.append(PageOutcome("created_page", page.id, change.ref))
 
     def insert_group(self, change: InsertGroup) -> None:
@@ -192,7 +192,7 @@ class BatchApplication:
             created_at=now(),
         )
         page = replace(page, rank=self.places.rank(page.id, None, change.at))
-        page = replace(page, slug=self.places.new_slug(page, PageFields(slug=change.slug)))
+        page = replace(page, slug=self.places.new_slug(page, EditedPageFields(slug=change.slug)))
         self.draft.put_page(page.id, page)
         self.outcomes.append(PageOutcome("created_page", page.id))
 
@@ -219,7 +219,7 @@ class BatchApplication:
             created_at=now(),
         )
         page = replace(page, rank=self.places.rank(page.id, change.into, change.at))
-        self.draft.put_page(page.id, replace(page, slug=self.places.new_slug(page, PageFields())))
+        self.draft.put_page(page.id, replace(page, slug=self.places.new_slug(page, EditedPageFields())))
         self.outcomes.append(PageOutcome("created_page", page.id))
 
     def delete_page(self, page_id: str) -> None:
@@ -283,7 +283,7 @@ class BatchApplication:
         self.draft.put_page(old.id, replace(restored, file_path=path))
 
     def require_free_ref(self, ref: str | None) -> None:
-        if ref is not None and (ref in self.documents.page_refs or ref in self.documents.file_refs):
+        if ref is not None and self.documents.is_named(ref):
             raise BadRequest(f"ref: {ref!r} is used twice. Use each name only once.")
 
     def insert_files(self, change: InsertFiles) -> None:
@@ -301,7 +301,7 @@ class BatchApplication:
             self.draft.put_item(item.id, item)
             self.files.append(item)
             if given.ref is not None:
-                self.documents.file_refs[given.ref] = item.id
+                self.documents.name_file(given.ref, item.id)
 
     def update_file(self, change: UpdateFile) -> None:
         """Update a file. Its path stays the same because documents refer to it."""
@@ -336,7 +336,7 @@ class BatchApplication:
             if not front and not heading:
                 text = f"---\ntitle: x\n---\n\n{body}"
             text = with_head(text, {"title": title})
-            self.documents.given.setdefault(item.id, None)
+            self.documents.touch(item.id)
         name = title or read_head(text).title or item.name
         self.draft.put_item(
             item.id, replace(item, name=name, content=self.draft.put_text(text), size=len(text.encode()))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from octavo.content.revisions.authorization import ReadState
 from octavo.core.app_urls import change_view
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Actor, Call, enters
+from octavo.kit.http.operation import Call, enters
 from octavo.organization.access.authorization import (
+    InSpace,
     SpaceAccess,
     Visiting,
     enter_space,
@@ -21,35 +20,14 @@ from octavo.organization.access.roles import Can
 from .store import Author, ChangeRow, find_change
 
 
-class ChangeAccess(Struct, frozen=True):
+class ChangeAccess(InSpace, frozen=True):
     """Change request with the caller. Their permissions are those in its space."""
 
-    space: SpaceAccess
     change_id: str
-
-    @property
-    def organization_id(self) -> str:
-        return self.space.organization_id
-
-    @property
-    def space_id(self) -> str:
-        return self.space.space_id
-
-    @property
-    def actor(self) -> Actor:
-        return self.space.actor
-
-    @property
-    def user_id(self) -> str:
-        return self.space.user_id
 
     @property
     def author(self) -> Author:
         return Author(self.space.user_id, self.space.agent)
-
-    @property
-    def role(self) -> str:
-        return self.space.role
 
 
 class VisitedChange(Visiting, frozen=True):

@@ -12,7 +12,7 @@ from octavo.content.revisions.bodies import body_hash, get_body
 from octavo.content.revisions.store import Item, State, find_items, find_pages
 from octavo.core.alignment import align
 from octavo.core.document.page import split_page
-from octavo.core.merge import Conflict
+from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import FIELDS
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
@@ -21,8 +21,8 @@ from .applying import EditedContent
 
 
 def list_still_open(
-    tx: Transaction, before: State, conflicts: Iterable[Conflict], edited: EditedContent
-) -> list[Conflict]:
+    tx: Transaction, before: State, conflicts: Iterable[MergeConflict], edited: EditedContent
+) -> list[MergeConflict]:
     """Return the conflicts that an edit of the state ``before`` leaves open, with their current positions in texts."""
     open = list(conflicts)
     if not open:
@@ -36,7 +36,7 @@ class _ConflictTracker:
         self.tx, self.state, self.edited = tx, before, edited
         self.texts = {body_hash(text): text for text in edited.bodies}
 
-    def after(self, conflict: Conflict) -> Conflict | None:
+    def after(self, conflict: MergeConflict) -> MergeConflict | None:
         """Return the conflict after the edit; None: resolved."""
         id = conflict.id
         changed = self.edited.changes.pages if conflict.target == "page" else self.edited.changes.items
@@ -67,7 +67,7 @@ class _ConflictTracker:
         known = self.texts.get(digest)
         return get_body(self.tx, digest) if known is None else known
 
-    def _block(self, conflict: Conflict, old: str, new: str) -> Conflict | None:
+    def _block(self, conflict: MergeConflict, old: str, new: str) -> MergeConflict | None:
         kept = (conflict.ours if conflict.kept == "ours" else conflict.theirs) or ""
         at = conflict.at or 0
         if not kept or old == new:
@@ -100,11 +100,11 @@ def _moved(old: str, new: str, at: int, kept: str) -> int | None:
     return offset + found if found >= 0 else None
 
 
-def _field(conflict: Conflict) -> str:
+def _field(conflict: MergeConflict) -> str:
     return (conflict.field or "").partition(".")[0]
 
 
-def _value(entry: Page | Item, field: str) -> Any:
+def _value(entry: Page | Item, field: str) -> object:
     """Return the value of a field by its name in conflicts."""
     name, _, element = field.partition(".")
     if name == "place":

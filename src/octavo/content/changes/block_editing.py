@@ -9,18 +9,26 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from octavo.content.references.resolving import page_owner
-from octavo.core.document.blocks import Allowed, BlockEdits, EditError, Missing, NotLocal, Position
-from octavo.core.document.blocks import Edited as EditedText
+from octavo.core.document.blocks import (
+    Allowed,
+    BlockEdits,
+    BlockPosition,
+    EditedBlocks,
+    EditError,
+    Missing,
+    NotLocal,
+)
 from octavo.core.document.json import DocumentError, nodes_from_json
 from octavo.core.document.nodes import MAX_NODES, PARTS, Document
 from octavo.core.document.page import below_title, split_page
 from octavo.core.document.reader import read
 from octavo.core.document.references import references, rewrite
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, BlockNotFound, OctavoError, TooLarge
 
 from .commands import BlockPlace, DocumentInput, UpdateBlocks
-from .documenting import Documenting
+from .documenting import BatchDocuments
 from .written import WrittenReferences
 
 
@@ -34,7 +42,7 @@ class BlocksMade(Struct, frozen=True):
     move: list[list[Any]]
 
 
-def update_blocks(documents: Documenting, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
+def update_blocks(documents: BatchDocuments, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
     """Return the changed pages, starting with the one that the change names."""
     try:
         return _BlockEdit(documents, change, is_whole=False).run()
@@ -53,7 +61,7 @@ class _OpenPage(Struct):
 class _BlockEdit:
     """One attempt: based on the index of a page, or on its whole document."""
 
-    def __init__(self, documents: Documenting, change: UpdateBlocks, *, is_whole: bool) -> None:
+    def __init__(self, documents: BatchDocuments, change: UpdateBlocks, *, is_whole: bool) -> None:
         self.documents, self.change, self.is_whole = documents, change, is_whole
         self.open: dict[str, _OpenPage] = {}
         self.written: WrittenReferences | None = None
@@ -91,7 +99,7 @@ class _BlockEdit:
         with _ErrorPrefix(""):
             edits.delete(change.delete, "delete")
         pages: list[Page] = []
-        nodes_now: dict[str, Any] = {}
+        nodes_now: JsonObject = {}
         for open_page in self.open.values():
             done = open_page.edits.finish()
             pages.append(self.page_with(open_page, done))
@@ -162,7 +170,7 @@ class _BlockEdit:
             return nodes
         documents, owner = self.documents, page_owner(source.page)
 
-        def change(reference: Any) -> dict[str, Any] | None:
+        def change(reference: Any) -> JsonObject | None:
             meant = documents.resolver.content_ref(owner, reference.ref, reference.type)
             if meant == reference.ref or meant.get("kind") == "url":
                 return None
@@ -170,7 +178,7 @@ class _BlockEdit:
 
         return rewrite(Document(nodes), change).nodes
 
-    def page_with(self, open_page: _OpenPage, done: EditedText) -> Page:
+    def page_with(self, open_page: _OpenPage, done: EditedBlocks) -> Page:
         """Return the page with its new text. Raises NotLocal if its heading or front matter changed and only
         part of it was read."""
         documents, page = self.documents, open_page.page
@@ -186,10 +194,10 @@ class _BlockEdit:
         if split_page(source)[:2] != (front, heading):
             if done.document is None:
                 raise NotLocal
-            documents.given[page.id] = done.document
+            documents.create(page.id, done.document)
             return documents.with_text(page, source)
         page = documents.with_text(page, source)
-        documents.given[page.id] = index
+        documents.create(page.id, index)
         return page
 
 
@@ -202,19 +210,19 @@ class _ErrorPrefix:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, EditError):
             where = ".".join(part for part in (self.entry, error.field) if part)
             made = BlockNotFound if isinstance(error, Missing) else BadRequest
             raise made(f"{where}: {error}") from None
 
 
-def _position(place: BlockPlace) -> Position:
-    def given(value: Any) -> Any:
+def _position(place: BlockPlace) -> BlockPosition:
+    def given(value: object) -> Any:
         return None if value is UNSET else value
 
-    return Position(given(place.after), given(place.before), given(place.into), given(place.at))
+    return BlockPosition(given(place.after), given(place.before), given(place.into), given(place.at))
 
 
-def _remaining_blocks(nodes: list[Any], now: dict[str, Any]) -> list[Any]:
+def _remaining_blocks(nodes: list[Any], now: JsonObject) -> list[Any]:
     return [now.get(node.key, node) for node in nodes if node.key in now or node.source is not None]

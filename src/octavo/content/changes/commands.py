@@ -9,12 +9,19 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
 from octavo.core.emoji import require_emoji
+from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import EDITED_FIELDS, Field, declare, wire_name
+from octavo.kit.texts import NOT_BLANK, pattern
 
-PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
+PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK)]
 Slug = Annotated[str, Meta(max_length=100)]
 Short = Annotated[str, Meta(max_length=50)]
-Ref = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,100}\Z")]
+Ref = Annotated[
+    str,
+    Meta(
+        pattern=pattern(r"^[A-Za-z0-9_-]{1,100}\Z", "be 1 to 100 letters, digits, hyphens, and underscores")
+    ),
+]
 FileName = Annotated[str, Meta(min_length=1, max_length=256)]
 Index = Annotated[int, Meta(ge=0)]
 
@@ -30,13 +37,13 @@ class DocumentInput(Struct):
             raise ValueError("provide either `markdown` or `document`")
 
 
-def _edited_type(field: Field) -> Any:
+def _edited_type(field: Field) -> object:
     if field.type == "flag":
         return bool | UnsetType
     return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
 
 
-class PageFields(Struct, rename="camel"):
+class EditedPageFields(Struct, rename="camel"):
     """``title``, ``slug`` and the fields of ``EDITED_FIELDS``."""
 
     title: PageTitle | UnsetType = UNSET
@@ -54,14 +61,14 @@ class PageFields(Struct, rename="camel"):
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
 
-class UpdatePage(PageFields, tag_field="operation", tag="update_page", kw_only=True):
+class UpdatePage(EditedPageFields, tag_field="operation", tag="update_page", kw_only=True):
     page: str
     document: DocumentInput | UnsetType = UNSET
     into: str | None | UnsetType = UNSET
     at: Index | UnsetType = UNSET
 
 
-class InsertPage(PageFields, tag_field="operation", tag="insert_page", kw_only=True):
+class InsertPage(EditedPageFields, tag_field="operation", tag="insert_page", kw_only=True):
     document: DocumentInput
     into: str | None = None
     at: Index | UnsetType = UNSET
@@ -143,7 +150,16 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
     upload: Annotated[str, Meta(max_length=100)] | None = None
-    content_type: Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", max_length=200)] | None = None
+    content_type: (
+        Annotated[
+            str,
+            Meta(
+                pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"),
+                max_length=200,
+            ),
+        ]
+        | None
+    ) = None
     ref: Ref | None = None
 
     def __post_init__(self) -> None:
@@ -175,7 +191,7 @@ class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True)
     """Insert a link among the pages; an Octavo extension."""
 
     title: PageTitle
-    target: dict[str, Any]
+    target: JsonObject
     into: str | None = None
     at: Index | UnsetType = UNSET
 

@@ -29,7 +29,7 @@ from octavo.content.revisions.store import (
     list_children,
 )
 from octavo.core.document.nodes import Document
-from octavo.core.merge import Conflict, MergeResult, Tree, Versions, merge
+from octavo.core.merge import MergeConflict, MergeResult, Tree, Versions, merge
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
@@ -114,7 +114,7 @@ class MergedContent(Struct, frozen=True):
     changes: Changes
     bodies: list[str]
     keys: list[KeptKeys]
-    conflicts: list[Conflict]
+    conflicts: list[MergeConflict]
 
 
 def merge_into_main(

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.revisions.bodies import get_body
-from octavo.core.merge import Conflict
-from octavo.core.page_fields import FIELDS, Cover, Layout, wire_name
+from octavo.core.json_types import JsonObject
+from octavo.core.merge import MergeConflict
+from octavo.core.page_fields import FIELDS, Cover, LayoutOptions, wire_name
 from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
@@ -36,7 +37,7 @@ class ConflictsQuery(PageQuery):
     status: Literal["open", "settled", "all"] = "open"
 
 
-class OpenConflict(Struct, rename="camel"):
+class OpenConflict(Struct, rename="camel", kw_only=True):
     """Conflict between two sides that changed the same thing. ``ours`` is the change request. ``theirs`` is
     main or, depending on ``origin``, an edit of an older revision (``edit``), the repository that the
     space is synced with (``repository``), or a source that was imported again (``import``). ``base`` is
@@ -84,7 +85,7 @@ class ResolveAnswer(Struct):
 
 _ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos", "height": "height"}}
 """Elements of fields with different names in the API."""
-_STRUCTS: dict[str, type[Struct]] = {"layout": Layout, "cover": Cover}
+_STRUCTS: dict[str, type[Struct]] = {"layout": LayoutOptions, "cover": Cover}
 _TIMES = ("created_at", "updated_at")
 _INTERNAL = frozenset({"rank", "body", "content", *_TIMES})
 
@@ -96,7 +97,7 @@ def _element(field: str, name: str) -> str:
     return _ELEMENTS.get(field, {}).get(name) or wire_name(name)
 
 
-def field_name(conflict: Conflict) -> str | None:
+def field_name(conflict: MergeConflict) -> str | None:
     if conflict.field is None:
         return None
     if conflict.kind == "block":
@@ -108,7 +109,7 @@ def field_name(conflict: Conflict) -> str | None:
 
 
 def present_conflict(
-    tx: Transaction, conflict: Conflict, title: str | None, settled: Settlement | UnsetType = UNSET
+    tx: Transaction, conflict: MergeConflict, title: str | None, settled: Settlement | UnsetType = UNSET
 ) -> OpenConflict:
     sides = (present_value(tx, conflict, value) for value in (conflict.base, conflict.ours, conflict.theirs))
     base, ours, theirs = sides
@@ -133,7 +134,7 @@ def present_settlement(settled: SettledConflict, people: Mapping[str, User]) -> 
     return Settlement(settled.choice, people[settled.settled_by], iso(settled.settled_at), value)
 
 
-def present_value(tx: Transaction, conflict: Conflict, value: Any) -> Any:
+def present_value(tx: Transaction, conflict: MergeConflict, value: Any) -> object:
     """Present one side of a conflict."""
     if value is None or conflict.kind == "block":
         return value
@@ -150,11 +151,11 @@ def present_value(tx: Transaction, conflict: Conflict, value: Any) -> Any:
     return value
 
 
-def _named(value: dict[str, Any], field: str = "") -> dict[str, Any]:
+def _named(value: Mapping[str, object], field: str = "") -> JsonObject:
     return {_element(field, key): item for key, item in value.items()}
 
 
-def _whole(tx: Transaction, target: str, value: dict[str, Any]) -> dict[str, Any]:
+def _whole(tx: Transaction, target: str, value: JsonObject) -> JsonObject:
     """Present a page or item as a whole, with its text."""
     shown = _named({key: item for key, item in value.items() if key not in _INTERNAL})
     for key in ("layout", "cover"):
@@ -178,7 +179,7 @@ class _Place(Struct):
     at: Annotated[int, Meta(ge=0)] | None = None
 
 
-def read_edited(conflict: Conflict, value: Any) -> Any:
+def read_edited(conflict: MergeConflict, value: object) -> object:
     """Parse a custom value for a conflict into the internal form of the conflict's sides, ``(parent, at)``
     for a position. Raises BadRequest."""
     if conflict.kind == "deleted" and value is not None:

@@ -29,7 +29,7 @@ from octavo.core.links import app_hosts
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
@@ -94,7 +94,6 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     "GET",
     "/spaces/{spaceId}/change-requests/{changeRequestId}/links",
     needs=Can.VIEW,
-    returns=ReferenceUsages,
     errors=(404,),
     agents="docs:read",
 )
@@ -105,26 +104,14 @@ def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> Ref
         return links.of_space(query, query.broken_context)
 
 
-@operation(
-    "listPageLinksInChangeRequest",
-    "GET",
-    f"{_CONTENT}/page/{{pageId}}/links",
-    needs=Can.VIEW,
-    returns=ReferenceUsages,
-)
+@operation("listPageLinksInChangeRequest", "GET", f"{_CONTENT}/page/{{pageId}}/links", needs=Can.VIEW)
 def list_page_links(call: Call, change: ChangeAccess, page_id: str, query: PageQuery) -> ReferenceUsages:
     """List the references on a page of a change request."""
     with _links(call, change) as links:
         return links.of_page(page_id, query)
 
 
-@operation(
-    "listChangeRequestPageBacklinks",
-    "GET",
-    f"{_CONTENT}/page/{{pageId}}/backlinks",
-    needs=Can.VIEW,
-    returns=Listing[ContentLocation],
-)
+@operation("listChangeRequestPageBacklinks", "GET", f"{_CONTENT}/page/{{pageId}}/backlinks", needs=Can.VIEW)
 def list_page_backlinks(
     call: Call, change: ChangeAccess, page_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
@@ -133,13 +120,7 @@ def list_page_backlinks(
         return links.to_page(page_id, query)
 
 
-@operation(
-    "listChangeRequestFileBacklinks",
-    "GET",
-    f"{_CONTENT}/files/{{fileId}}/backlinks",
-    needs=Can.VIEW,
-    returns=Listing[ContentLocation],
-)
+@operation("listChangeRequestFileBacklinks", "GET", f"{_CONTENT}/files/{{fileId}}/backlinks", needs=Can.VIEW)
 def list_file_backlinks(
     call: Call, change: ChangeAccess, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
@@ -153,8 +134,6 @@ def list_file_backlinks(
     "GET",
     f"{_CONTENT}/reusable-contents/{{reusableContentId}}/backlinks",
     needs=Can.VIEW,
-    returns=Listing[ContentLocation],
-    extension=True,
 )
 def list_reusable_content_backlinks(
     call: Call, change: ChangeAccess, reusable_content_id: str, query: PageQuery
@@ -172,7 +151,6 @@ def list_reusable_content_backlinks(
     "POST",
     _CONTENT,
     needs=Can.EDIT,
-    returns=ChangeRequest | ChangeContentAnswer,
     errors=(400, 404, 409, 413),
     body_limit=BODY_LIMIT,
     agents="docs:draft",
@@ -208,10 +186,8 @@ def update_content(
     "POST",
     "/spaces/{spaceId}/content",
     needs=Can.EDIT,
-    returns=ChangeContentAnswer,
     errors=(400, 403, 404, 409, 413),
     body_limit=BODY_LIMIT,
-    extension=True,
 )
 def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeContentAnswer:
     """Update the content of main with a batch of changes, as one revision, in spaces with live editing.
@@ -270,20 +246,26 @@ def _answer(reader: ContentReader, made: EditedChange, change: Any) -> ChangeCon
     if made.refused:
         ids = dict.fromkeys(outcome.page_id for outcome in edited.outcomes)
         pages = [reader.page(id, _WITH_TEXT) for id in ids if reader.found_page(id) is not None]
-        return ChangeContentAnswer([PageResult("updated_page", page) for page in pages], "refused", change)
+        return ChangeContentAnswer(
+            changes=[PageResult("updated_page", page) for page in pages],
+            result="refused",
+            change_request=change,
+        )
     results = [
         PageResult(outcome.kind, _page(reader, outcome, edited), outcome.ref, _blocks(reader, outcome))
         for outcome in edited.outcomes
     ]
     files = reader.present_files(edited.files)
     result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
-    return ChangeContentAnswer(results, result, change, files or UNSET)
+    return ChangeContentAnswer(
+        changes=results, result=result, change_request=change, inserted_files=files or UNSET
+    )
 
 
 _WITH_TEXT = PageContentQuery(pages=False)
 
 
-def _page(reader: ContentReader, outcome: PageOutcome, edited: EditedContent) -> Any:
+def _page(reader: ContentReader, outcome: PageOutcome, edited: EditedContent) -> object:
     if outcome.kind == "deleted_page":
         return outcome.page_id
     found = reader.found_page(outcome.page_id)
@@ -324,7 +306,6 @@ def _editing(
     needs=Can.EDIT,
     returns=RevisionPage,
     errors=(400, 404, 409),
-    extension=True,
 )
 def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) -> Raw:
     """Move a page below another page (null: to the top level), at an index among its new siblings."""
@@ -337,9 +318,7 @@ def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) ->
     "PATCH",
     f"{_CONTENT}/files/{{fileId}}",
     needs=Can.EDIT,
-    returns=File,
     errors=(400, 404, 409, 413),
-    extension=True,
 )
 def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange) -> File:
     """Rename a file, or replace its content from a URL or base64 data. References to it stay valid."""
@@ -355,14 +334,7 @@ def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange
         return reader.file(file_id)
 
 
-@operation(
-    "deleteFileInChangeRequest",
-    "DELETE",
-    f"{_CONTENT}/files/{{fileId}}",
-    needs=Can.EDIT,
-    returns=Deletion,
-    extension=True,
-)
+@operation("deleteFileInChangeRequest", "DELETE", f"{_CONTENT}/files/{{fileId}}", needs=Can.EDIT)
 def delete_file(call: Call, change: ChangeAccess, file_id: str) -> bool:
     """Delete a file in a change request."""
     return _delete_item(call, change, DeleteFile(file_id))
@@ -373,10 +345,8 @@ def delete_file(call: Call, change: ChangeAccess, file_id: str) -> bool:
     "POST",
     f"{_CONTENT}/reusable-contents",
     needs=Can.EDIT,
-    returns=ReusableContent,
     status=201,
     errors=(400, 404, 409),
-    extension=True,
 )
 def create_reusable_content(call: Call, change: ChangeAccess, body: NewReusableContent) -> ReusableContent:
     """Create reusable content in a change request."""
@@ -393,9 +363,7 @@ def create_reusable_content(call: Call, change: ChangeAccess, body: NewReusableC
     "PATCH",
     f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
     needs=Can.EDIT,
-    returns=ReusableContent,
     errors=(400, 404, 409),
-    extension=True,
 )
 def update_reusable_content(
     call: Call, change: ChangeAccess, reusable_content_id: str, body: ReusableContentChange
@@ -413,8 +381,6 @@ def update_reusable_content(
     "DELETE",
     f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
     needs=Can.EDIT,
-    returns=Deletion,
-    extension=True,
 )
 def delete_reusable_content(call: Call, change: ChangeAccess, reusable_content_id: str) -> bool:
     """Delete reusable content in a change request."""
@@ -430,13 +396,7 @@ def _delete_item(call: Call, change: ChangeAccess, edit: ContentChange) -> bool:
 
 
 @operation(
-    "updateVariablesInChangeRequest",
-    "PATCH",
-    f"{_CONTENT}/variables",
-    needs=Can.EDIT,
-    returns=VariablesAnswer,
-    errors=(400, 404, 409),
-    extension=True,
+    "updateVariablesInChangeRequest", "PATCH", f"{_CONTENT}/variables", needs=Can.EDIT, errors=(400, 404, 409)
 )
 def update_variables(call: Call, change: ChangeAccess, body: Variables) -> VariablesAnswer:
     """Update variables of the space; null removes one."""

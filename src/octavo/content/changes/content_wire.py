@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.wire import File, VariableName
+from octavo.kit.texts import pattern
 
 from .commands import ContentChange, DocumentInput, FileName, Index, PageTitle, VariableValue
 from .wire import ChangeRequest
@@ -43,7 +44,16 @@ class FileChange(Struct, rename={"content_type": "contentType"}, kw_only=True):
     name: FileName | None = None
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
-    content_type: Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", max_length=200)] | None = None
+    content_type: (
+        Annotated[
+            str,
+            Meta(
+                pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"),
+                max_length=200,
+            ),
+        ]
+        | None
+    ) = None
 
 
 class NewReusableContent(Struct):
@@ -94,7 +104,7 @@ class UnreadCondition(Struct):
     message: str
 
 
-class ChangeContentAnswer(Struct, rename="camel"):
+class ChangeContentAnswer(Struct, rename="camel", kw_only=True):
     """Result of a batch, with ``compat=false`` and for main. ``result``: ``conflicts``: the change request
     contains the conflicts between the edit and what was saved since its ``baseRevision``, and main is
     unchanged. ``refused``: nothing was written, and the pages are those of ``merged_revision``.

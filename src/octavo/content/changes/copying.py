@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from octavo.core.document.reader import read
 from octavo.core.document.references import Reference, references
 from octavo.core.document.writing import rewritten
 from octavo.core.free_names import free_name
+from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href
 from octavo.core.pages import Page, ranks_between, slugify
 from octavo.errors import BadRequest, NotFound
@@ -75,7 +75,7 @@ def _slot(reference: Reference) -> str | None:
 
 
 def copy_material(
-    tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, dict[str, Any]]
+    tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, JsonObject]
 ) -> EditedContent:
     """Return the edit that adds the material after the pages of ``state``. ``refs``: files, pages, or URLs
     to fill slots with; top-level blocks with unfilled slots are left out. Raises BadRequest, NotFound."""
@@ -84,7 +84,7 @@ def copy_material(
 
 class _Copier:
     def __init__(
-        self, tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, dict[str, Any]]
+        self, tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, JsonObject]
     ) -> None:
         self.material = material
         self.draft = Draft(tx, state)
@@ -153,7 +153,7 @@ class _Copier:
     def _new_path(self, path: str | None) -> str | None:
         return None if path is None else self.prefix + path
 
-    def _map_target(self, target: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _map_target(self, target: JsonObject | None) -> JsonObject | None:
         if target is None:
             return None
         names = {
@@ -161,7 +161,7 @@ class _Copier:
         }
         return {**target, **names}
 
-    def _target(self, name: str, ref: dict[str, Any]) -> tuple[str, str | None]:
+    def _target(self, name: str, ref: JsonObject) -> tuple[str, str | None]:
         """Return the target of a slot, which is the path of a file of the space or a URL, and its anchor."""
         where = f"params.contentRefs.{name}"
         kind = ref.get("kind")
@@ -201,7 +201,7 @@ class _Copier:
         said = rewritten(document, lambda reference: self._settled(reference, path or ""))
         return self.draft.put_text(front + heading + said)
 
-    def _settled(self, reference: Reference, path: str) -> dict[str, Any] | None:
+    def _settled(self, reference: Reference, path: str) -> JsonObject | None:
         name = _slot(reference)
         if name is not None:
             kind, value = self.filled[name]

@@ -17,6 +17,7 @@ from octavo.content.revisions.files import download_url
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.store import Item, State, find_page, list_ancestors
 from octavo.core.diff import Change, diff_documents
+from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import wire_name
 from octavo.core.pages import PAGE_FIELDS, Page
 from octavo.errors import BadRequest
@@ -60,10 +61,10 @@ def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: 
     found = []
     for change in diff_documents(before, after):
         difference = BlockDifference(
-            change.kind,
-            change.key,
-            change.behind,
-            [BlockWords(key, present_words(words)) for key, words in change.words.items()],
+            kind=change.kind,
+            key=change.key,
+            behind=change.behind,
+            words=[BlockWords(key, present_words(words)) for key, words in change.words.items()],
         )
         if change.before is not None:
             (difference.before,) = old.nodes(page_id, old_body, [change.before])
@@ -131,7 +132,7 @@ class _Presenter:
 
     def present(self, entry: Entry) -> SemanticChange:
         if isinstance(entry, list):
-            return SemanticChange("variables_edited", variables=self._variables(entry))
+            return SemanticChange(type="variables_edited", variables=self._variables(entry))
         if entry.target == "page":
             return self._page(entry)
         if entry.target == "file":
@@ -147,9 +148,9 @@ class _Presenter:
                 "after": self._parent(self.states.after, change.after),
             }
             known = {name: value for name, value in parent.items() if value is not None}
-            return SemanticChange("page_moved", page=page, parent=known)
+            return SemanticChange(type="page_moved", page=page, parent=known)
         attributes = self._attributes(change) if change.kind == "edited" else UNSET
-        return SemanticChange(f"page_{change.kind}", page=page, attributes=attributes)
+        return SemanticChange(type=f"page_{change.kind}", page=page, attributes=attributes)
 
     def _changed(self, state: State, page: Page) -> ChangedPage:
         path = "/".join(p.slug for p in [*list_ancestors(self.tx, state, page), page])
@@ -159,15 +160,15 @@ class _Presenter:
         parent = find_page(self.tx, state, page.parent) if page.parent else None
         return self._changed(state, parent) if parent is not None else None
 
-    def _attributes(self, change: Change) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _attributes(self, change: Change) -> JsonObject:
+        found: JsonObject = {}
         for name, field in change.fields.items():
             before = self._value(self.states.before, change.before, name, field.before)
             after = self._value(self.states.after, change.after, name, field.after)
             found[PAGE_FIELDS[name].wire or wire_name(name)] = _pair(before, after)
         return found
 
-    def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
+    def _value(self, state: State, page: Page, name: str, value: Any) -> object:
         if value is None:
             return None
         if name == "layout":
@@ -186,7 +187,7 @@ class _Presenter:
             self._variants(item) or UNSET,
         )
         if change.kind != "edited":
-            return SemanticChange(f"file_{change.kind}", file=file)
+            return SemanticChange(type=f"file_{change.kind}", file=file)
         attributes = {
             told: _pair(field.before, field.after)
             for name, told in _FILE_ATTRIBUTES.items()
@@ -205,7 +206,7 @@ class _Presenter:
         ]
         if sizes[0] != sizes[1]:
             attributes["dimensions"] = _pair(*sizes)
-        return SemanticChange("file_edited", file=file, attributes=attributes)
+        return SemanticChange(type="file_edited", file=file, attributes=attributes)
 
     def _variants(self, item: Item) -> list[FileVariant] | None:
         return present_variants(self.call.context, item, self._pictures.get(item.content or "")) or None
@@ -214,16 +215,16 @@ class _Presenter:
         item: Item = change.after or change.before
         content = ChangedReusableContent(item.id, item.name, item.content or UNSET)
         if change.kind != "edited":
-            return SemanticChange(f"reusable_content_{change.kind}", reusable_content=content)
+            return SemanticChange(type=f"reusable_content_{change.kind}", reusable_content=content)
         attributes = {
             told: _pair(field.before, field.after)
             for name, told in (("name", "title"), ("content", "document"))
             if (field := change.fields.get(name)) is not None
         }
-        return SemanticChange("reusable_content_edited", reusable_content=content, attributes=attributes)
+        return SemanticChange(type="reusable_content_edited", reusable_content=content, attributes=attributes)
 
     @staticmethod
-    def _variables(changes: list[Change]) -> dict[str, Any]:
+    def _variables(changes: list[Change]) -> JsonObject:
         found: dict[str, dict[str, Any]] = {}
         for change in changes:
             for side, item in (("before", change.before), ("after", change.after)):
@@ -235,6 +236,6 @@ class _Presenter:
 _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
 
 
-def _pair(before: Any, after: Any) -> dict[str, Any]:
+def _pair(before: object, after: object) -> JsonObject:
     """Return both values, without missing ones."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

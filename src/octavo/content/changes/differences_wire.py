@@ -46,7 +46,7 @@ class ChangedReusableContent(Struct):
     document: str | UnsetType = UNSET
 
 
-class SemanticChange(Struct, rename="camel"):
+class SemanticChange(Struct, rename="camel", kw_only=True):
     """Change. ``type`` determines the other fields: ``page_created``, ``file_edited``, ``variables_edited``,
     and so on."""
 
@@ -73,7 +73,7 @@ class TextWords(Struct):
     text: str
 
 
-class TextChange(Struct, rename="camel"):
+class TextChange(Struct, rename="camel", kw_only=True):
     """Changed block as Markdown. ``words``: only for edited blocks."""
 
     kind: Literal["added", "removed", "changed", "moved"]
@@ -91,7 +91,7 @@ class BlockWords(Struct):
     words: list[TextWords]
 
 
-class BlockDifference(Struct):
+class BlockDifference(Struct, kw_only=True):
     """Changed block of the page, with its nodes in the two states. ``behind``: key of the block before it in
     the new state; null for the first."""
 
@@ -130,12 +130,12 @@ def present_text_changes(changes: list[BlockChange]) -> TextChanges:
     return TextChanges(
         [
             TextChange(
-                c.kind,
-                c.before,
-                c.after,
-                c.old_index,
-                c.new_index,
-                present_words(c.words),
+                kind=c.kind,
+                before=c.before,
+                after=c.after,
+                old_index=c.old_index,
+                new_index=c.new_index,
+                words=present_words(c.words),
             )
             for c in changes
         ]

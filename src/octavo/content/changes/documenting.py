@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Any
+from collections.abc import Mapping
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -33,43 +33,68 @@ from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.document.writing import rewritten, write
 from octavo.core.expressions import ExpressionError, parse
 from octavo.core.import_plan import head_fields
+from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href, space_href
 from octavo.core.page_fields import EDITED_FIELDS, wire_name
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound, TooLarge
 
-from .commands import DocumentInput, PageFields
+from .commands import DocumentInput, EditedPageFields
 from .written import WrittenReferences
 
 _BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
 _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 
 
-class Documenting:
-    """Documents of a batch. ``resolver``: resolves references for the author. ``page_refs`` and
-    ``file_refs``: ids by the names used in the batch. ``given``: pages and reusable content whose source
-    this batch creates: a document with keys if it came as nodes, the index of the source if some of its
-    blocks did."""
+class BatchDocuments:
+    """Documents of a batch. ``resolver``: resolves references for the author."""
 
     def __init__(self, draft: Draft, resolver: Resolver) -> None:
         self.draft, self.resolver = draft, resolver
-        self.page_refs: dict[str, str] = {}
-        self.file_refs: dict[str, str] = {}
-        self.given: dict[str, Document | Index | None] = {}
-        self.taken_from: dict[str, Document] = {}
-        """Documents of other states that texts were copied from, by owner; their nodes keep their keys, too."""
+        self._page_refs: dict[str, str] = {}
+        self._file_refs: dict[str, str] = {}
+        """Ids by the names used in the batch."""
+        self._given: dict[str, Document | Index | None] = {}
+        """Pages and reusable content whose source this batch creates: a document with keys if it came as nodes,
+        the index of the source if some of its blocks did."""
+        self._copied_from: dict[str, Document] = {}
         self._unsettled: dict[str, None] = {}
         """Owners whose whole document this batch sets, in order."""
         self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
         """Names that blocks of a page link to, and that a later change of this batch may assign to a page."""
 
+    def name_page(self, ref: str, page_id: str) -> None:
+        """Give a new page the name that links in the batch use."""
+        self._page_refs[ref] = page_id
+
+    def name_file(self, ref: str, file_id: str) -> None:
+        """Give a new file the name that links in the batch use."""
+        self._file_refs[ref] = file_id
+
+    def is_named(self, ref: str) -> bool:
+        """Return whether a page or file has this name."""
+        return ref in self._page_refs or ref in self._file_refs
+
+    def create(self, owner_id: str, given: Document | Index | None = None) -> None:
+        """Record that the batch creates the source of a page or reusable content. ``given``: its document with
+        keys, or the index of its source, if blocks came as nodes."""
+        self._given[owner_id] = given
+
+    def touch(self, owner_id: str) -> None:
+        """Record that the batch changes a source, unless it creates it anyway."""
+        self._given.setdefault(owner_id, None)
+
+    def copy_from(self, owner_id: str, document: Document) -> None:
+        """Let blocks of a text that was copied from a document of another state keep their keys."""
+        self._copied_from[owner_id] = document
+
     def settle(self) -> list[KeptKeys]:
         """Replace links by name with links by path, once the whole batch was applied; return the keys that
         blocks keep."""
-        named = self.page_refs.keys()
+        named = self._page_refs.keys()
         for owner_id in [*self._unsettled, *(id for id, refs in self._open_refs.items() if refs & named)]:
             self._settle_links(owner_id)
-        return [kept for owner_id, given in self.given.items() if (kept := self._keys(owner_id, given))]
+        return [kept for owner_id, given in self._given.items() if (kept := self._keys(owner_id, given))]
 
     def with_text(self, page: Page, source: str) -> Page:
         """Return the page with another source. An unchanged heading does not override the title that the
@@ -86,7 +111,7 @@ class Documenting:
     def write(self, owner: Owner, body: str | None, given: DocumentInput) -> str:
         """Return the new source of a page or reusable content. Raises BadRequest, TooLarge."""
         source, document = self._source(owner, body, given)
-        self.given[owner.id] = document
+        self._given[owner.id] = document
         self._unsettled[owner.id] = None
         return source
 
@@ -111,7 +136,7 @@ class Documenting:
         _require_whole(source)
         return source, document
 
-    def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> tuple[Document, dict[str, Block]]:
+    def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
         """Return the document with references in the form of files, and the blocks it was edited from by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
@@ -147,7 +172,7 @@ class Documenting:
 
     def as_stored(
         self, page: Page, reference: Reference, written: WrittenReferences, path: str
-    ) -> dict[str, Any] | None:
+    ) -> JsonObject | None:
         """Return a new reference on a page in the form of its file; None: unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
@@ -156,7 +181,7 @@ class Documenting:
         url = self._settled(here, path)
         return now if url is None else {"kind": "url", "url": url}
 
-    def _as_written(self, reference: Reference, path: str | None) -> dict[str, Any] | None:
+    def _as_written(self, reference: Reference, path: str | None) -> JsonObject | None:
         """Return a reference by id as an equivalent URL for a file; None: unchanged."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
@@ -181,9 +206,9 @@ class Documenting:
 
     def _settle_links(self, owner_id: str) -> None:
         """Convert names of this batch and ids into paths, the form of other files in the space."""
-        owner, given = self.draft.find_put(owner_id), self.given[owner_id]
+        owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
-            isinstance(given, Index) and not self._open_refs[owner_id] & self.page_refs.keys()
+            isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()
         ):
             return
         body = owner.body if isinstance(owner, Page) else owner.content
@@ -194,7 +219,7 @@ class Documenting:
             return
         document, changed = parse_source(body, lambda: source), False
 
-        def change(reference: Reference) -> dict[str, Any] | None:
+        def change(reference: Reference) -> JsonObject | None:
             nonlocal changed
             url = self._settled(reference.ref, path or "")
             changed |= url is not None
@@ -204,23 +229,23 @@ class Documenting:
         if not changed:
             return
         if isinstance(given, Index):
-            self.given[owner_id] = self.keyed_of(owner_id, body)
+            self._given[owner_id] = self.keyed_of(owner_id, body)
         digest = self.draft.put_text(front + heading + made)
         if isinstance(owner, Page):
             self.draft.put_page(owner_id, replace(owner, body=digest))
         else:
             self.draft.put_item(owner_id, replace(owner, content=digest))
 
-    def _settled(self, ref: dict[str, Any], path: str) -> str | None:
+    def _settled(self, ref: Mapping[str, object], path: str) -> str | None:
         url = ref.get("url")
         if ref.get("kind") != "url" or not isinstance(url, str):
             return None
-        if (match := _BY_REF.fullmatch(url)) and match[1] in self.page_refs:
-            kind, id, anchor = "pages", self.page_refs[match[1]], match[2]
+        if (match := _BY_REF.fullmatch(url)) and match[1] in self._page_refs:
+            kind, id, anchor = "pages", self._page_refs[match[1]], match[2]
         elif match := _BY_ID.fullmatch(url):
             kind, id, anchor = match[1], match[2], match[3]
             if kind == "files":
-                id = self.file_refs.get(id, id)
+                id = self._file_refs.get(id, id)
         else:
             return None
         if kind == "pages":
@@ -253,9 +278,9 @@ class Documenting:
         """Return the keys to keep for a source that this batch created; None for an older one."""
         owner = self.draft.find_put(owner_id)
         made = owner.body if isinstance(owner, Page) else owner.content if owner is not None else None
-        if owner_id not in self.given or made != body:
+        if owner_id not in self._given or made != body:
             return None
-        kept = self._keys(owner_id, self.given[owner_id])
+        kept = self._keys(owner_id, self._given[owner_id])
         return kept.keys if kept is not None else None
 
     def _keys(self, owner_id: str, given: Document | Index | None) -> KeptKeys | None:
@@ -281,11 +306,11 @@ class Documenting:
                 if given is not None
                 else keyed_document(self.draft.tx, owner_id, old, self.draft.text(old))
             )
-            others = [self.taken_from[owner_id]] if owner_id in self.taken_from else []
+            others = [self._copied_from[owner_id]] if owner_id in self._copied_from else []
             keys = carried_keys([source, *others], self.draft.text(body))
         return KeptKeys(owner_id, body, keys) if keys else None
 
-    def with_fields(self, page: Page, change: PageFields) -> Page:
+    def with_fields(self, page: Page, change: EditedPageFields) -> Page:
         given = change.edited()
         for name, value in given.items():
             if value == "":
@@ -303,11 +328,11 @@ class Documenting:
         given = {name: value for name, value in given.items() if getattr(page, name) != value}
         changed = replace(page, **given)
         if given and page.kind == "document":
-            front: dict[str, Any] = {}
+            front: JsonObject = {}
             for name in given:
                 front |= {"title": changed.title} if name == "title" else front_keys(changed, name)
             page = self.with_text(page, with_head(self.draft.text(page.body), front))
-            self.given.setdefault(page.id, None)
+            self.touch(page.id)
         return replace(page, **given)
 
     def with_blocks_of(self, page: Page, old: Page, keys: list[str]) -> None:
@@ -335,7 +360,7 @@ class Documenting:
         front, heading, text = split_page(self.draft.text(page.body))
         body = below_title(heading, write(here), text)
         self.draft.put_page(page.id, self.with_text(page, front + heading + body))
-        self.given[page.id] = here
+        self._given[page.id] = here
 
 
 def _require_whole(source: str) -> None:

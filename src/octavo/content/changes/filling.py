@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from octavo.content.revisions.computing import NotYet, Requester, Source, compute_revision
+from octavo.content.revisions.computing import ComputedSource, NotYet, Requester, compute_revision
 from octavo.content.revisions.store import Changes, Layer, State
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page, rank_between, slugify
 from octavo.errors import BadRequest
 from octavo.kit import ids
@@ -29,7 +28,7 @@ _EMPTY = State("", "", (Layer("", 0),))
 
 
 def filling_with_template(
-    tx: Transaction, actor: Actor, template_id: str, refs: dict[str, dict[str, Any]]
+    tx: Transaction, actor: Actor, template_id: str, refs: dict[str, JsonObject]
 ) -> MakeEdit:
     """Return the function that writes a template's pages. ``refs``: targets of its open references, by name.
     Raises NotFound or BadRequest for an invalid choice, before the space is created."""
@@ -38,7 +37,7 @@ def filling_with_template(
     return lambda tx, state, _: copy_material(tx, state, material, refs)
 
 
-def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> MakeEdit:
+def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource) -> MakeEdit:
     """Return the function that writes the page that is replaced by the pages of a source. Raises BadRequest
     naming the problem with the source."""
     try:

@@ -30,14 +30,7 @@ operation = Area("changes").operation
 _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
 
 
-@operation(
-    "listRevisionsOfSpace",
-    "GET",
-    "/spaces/{spaceId}/revisions",
-    needs=Can.VIEW,
-    returns=Listing[RevisionItem],
-    extension=True,
-)
+@operation("listRevisionsOfSpace", "GET", "/spaces/{spaceId}/revisions", needs=Can.VIEW)
 def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[RevisionItem]:
     """List the revisions of main, newest first. Consecutive saves by one person, each based on the previous
     one through `baseRevision` and within five minutes of it, are combined into the last one, with their
@@ -51,9 +44,7 @@ def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Lis
     "GET",
     "/spaces/{spaceId}/content/page/{pageId}/revisions",
     needs=Can.VIEW,
-    returns=Listing[RevisionItem],
     errors=(404,),
-    extension=True,
     agents="docs:read",
 )
 def list_page_revisions(
@@ -76,9 +67,7 @@ def _present(
     return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
 
 
-@operation(
-    "getRevisionSemanticChanges", "GET", f"{_REVISION}/changes", needs=Can.VIEW, returns=SemanticChanges
-)
+@operation("getRevisionSemanticChanges", "GET", f"{_REVISION}/changes", needs=Can.VIEW)
 def get_revision_changes(
     call: Call, space: SpaceAccess, revision_id: str, query: RevisionChangesQuery
 ) -> SemanticChanges:
@@ -91,13 +80,7 @@ def get_revision_changes(
 
 
 @operation(
-    "getPageChangesInRevision",
-    "GET",
-    f"{_REVISION}/changes/page/{{pageId}}",
-    needs=Can.VIEW,
-    returns=TextChanges,
-    errors=(404,),
-    extension=True,
+    "getPageChangesInRevision", "GET", f"{_REVISION}/changes/page/{{pageId}}", needs=Can.VIEW, errors=(404,)
 )
 def get_revision_page_changes(
     call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageChangesQuery
@@ -110,14 +93,7 @@ def get_revision_page_changes(
 
 
 @operation(
-    "revertRevision",
-    "POST",
-    f"{_REVISION}/revert",
-    needs=Can.EDIT,
-    returns=ChangeRequest,
-    status=201,
-    errors=(400, 404, 409),
-    extension=True,
+    "revertRevision", "POST", f"{_REVISION}/revert", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
     """Create a change request that reverts a revision of main, such as a merge. Content that was edited
@@ -131,15 +107,7 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: Rev
         return present_change(call, tx, store.get_change(tx, change.id))
 
 
-@operation(
-    "rollBackRevision",
-    "POST",
-    f"{_REVISION}/rollback",
-    needs=Can.MERGE,
-    returns=RollbackAnswer,
-    errors=(400, 403, 404, 409),
-    extension=True,
-)
+@operation("rollBackRevision", "POST", f"{_REVISION}/rollback", needs=Can.MERGE, errors=(400, 403, 404, 409))
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
     """Roll back main to an earlier revision with a new revision that has the same content: everything after
     it is undone. Not available in locked spaces. Returns 409 if main already has that content. To undo a

@@ -19,7 +19,7 @@ from .store import ChangeRow
 from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
-class RevisionChangesQuery(ContentQuery):
+class RevisionChangesQuery(ContentQuery, kw_only=True):
     """``since``: earlier revision to compare with instead of the previous one; an Octavo extension.
     ``only``: id of the page or item whose changes to return. ``page``: `next.page` of the previous
     response."""
@@ -43,7 +43,7 @@ class RollbackAnswer(Struct):
     result: Literal["rollback"] = "rollback"
 
 
-class RevisionItem(Struct, rename="camel"):
+class RevisionItem(Struct, rename="camel", kw_only=True):
     """Revision. ``agent``: agent that the author used."""
 
     id: str

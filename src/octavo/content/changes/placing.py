@@ -14,7 +14,7 @@ from octavo.core.pages import Page, rank_between, ranks, slugify
 from octavo.core.paths import made_path
 from octavo.errors import BadRequest, Conflict
 
-from .commands import PageFields, UpdatePage
+from .commands import EditedPageFields, UpdatePage
 
 _BAD_SLUG = re.compile(r"[\s/\\?#%\x00-\x1f\x7f]|\A\.{1,2}\Z|\A~")
 _OWN_NAMES = frozenset({"readme.md", "summary.md"})
@@ -91,7 +91,7 @@ class PagePlacement:
             self.draft.put_page(sibling.id, replace(sibling, rank=rank))
         return fresh[place]
 
-    def put_with_slug(self, page: Page, change: PageFields, old: Page) -> None:
+    def put_with_slug(self, page: Page, change: EditedPageFields, old: Page) -> None:
         """Store the page with the requested slug, one that follows its title, or its previous one."""
         slug = page.slug
         if change.slug is not UNSET:
@@ -102,7 +102,7 @@ class PagePlacement:
             raise Conflict(f"into: a page with the slug {slug!r} already exists there. Choose another slug.")
         self.draft.put_page(page.id, replace(page, slug=slug))
 
-    def new_slug(self, page: Page, change: PageFields) -> str:
+    def new_slug(self, page: Page, change: EditedPageFields) -> str:
         """Return the requested slug, or one derived from the title. Raises BadRequest, Conflict."""
         if change.slug is UNSET or change.slug == "":
             return self.draft.free_slug(replace(page, slug=slugify(page.title)))

@@ -21,11 +21,10 @@ from octavo.content.revisions.store import (
     revision_state,
 )
 from octavo.core.document.page import front_keys, with_head
-from octavo.core.merge import Choice, Conflict, Edited, chosen, resolve, resolve_field
+from octavo.core.merge import Choice, EditedValue, MergeConflict, chosen, resolve, resolve_field
 from octavo.core.page_fields import FRONT_FIELDS
 from octavo.core.pages import Page
-from octavo.errors import BadRequest, NotFound
-from octavo.errors import Conflict as Conflicting
+from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -34,7 +33,7 @@ from . import store
 from .applying import BatchApplication, EditedContent
 from .authorization import ChangeAccess
 from .auto_resolving import list_still_open
-from .commands import PageFields, UpdatePage
+from .commands import EditedPageFields, UpdatePage
 from .comparing import merge_without
 from .saving import require_editable, retry_on_conflict, write_edit
 from .store import encode_conflicts
@@ -45,7 +44,7 @@ def resolve_conflict(
     access: ChangeAccess,
     key: str,
     choice: Choice,
-    read_edited: Callable[[Conflict, Any], Any] = lambda conflict, value: value,
+    read_edited: Callable[[MergeConflict, Any], Any] = lambda conflict, value: value,
 ) -> str:
     """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
     value)``: converts a custom value to the form of the sides. Raises NotFound for a conflict that is not
@@ -62,21 +61,23 @@ def resolve_conflict(
             others = [conflict for conflict in conflicts if conflict.key != key]
             position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
             batch = BatchApplication(tx, change.state, change.below)
-            taken = Edited(read_edited(wanted, choice.value)) if isinstance(choice, Edited) else choice
+            taken = (
+                EditedValue(read_edited(wanted, choice.value)) if isinstance(choice, EditedValue) else choice
+            )
             others = _Settling(batch, wanted, taken).settle(others)
             edited = batch.finish()
         left = {other.key for other in others}
         closed = [wanted, *(one for one in conflicts if one.key != key and one.key not in left)]
 
         def note(tx: Transaction, made: State) -> None:
-            value = msgspec.json.encode(choice.value).decode() if isinstance(choice, Edited) else None
+            value = msgspec.json.encode(choice.value).decode() if isinstance(choice, EditedValue) else None
             store.put_settled(
                 tx,
                 change.id,
                 store.SettledConflict(
                     position=position,
                     conflicts=encode_conflicts(closed) or "[]",
-                    choice="edited" if isinstance(choice, Edited) else choice,
+                    choice="edited" if isinstance(choice, EditedValue) else choice,
                     value=value,
                     revision_before=change.revision,
                     revision=made.revision_id,
@@ -109,7 +110,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
-                raise Conflicting("The content of this conflict was edited since. Edit it directly instead.")
+                raise Conflict("The content of this conflict was edited since. Edit it directly instead.")
             kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
             at = max(0, settled.position - sum(one.position <= settled.position for one in others))
@@ -135,8 +136,8 @@ def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
 
 
 def _as_before(
-    tx: Transaction, before: State, head: State, conflicts: list[Conflict], edited: EditedContent
-) -> list[Conflict] | None:
+    tx: Transaction, before: State, head: State, conflicts: list[MergeConflict], edited: EditedContent
+) -> list[MergeConflict] | None:
     """Return the conflicts that were open in ``before``, adjusted to the edit of ``head``. None: the content
     of one of them has changed."""
     pages = {one.id for one in conflicts if one.target == "page"}
@@ -154,10 +155,10 @@ def _as_before(
 
 
 class _Settling:
-    def __init__(self, batch: BatchApplication, conflict: Conflict, choice: Choice) -> None:
+    def __init__(self, batch: BatchApplication, conflict: MergeConflict, choice: Choice) -> None:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
-    def settle(self, others: list[Conflict]) -> list[Conflict]:
+    def settle(self, others: list[MergeConflict]) -> list[MergeConflict]:
         """Apply the choice and return which of ``others`` remain open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
@@ -167,12 +168,13 @@ class _Settling:
         if entry is None:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
-            raise Conflicting(
-                "The content of this conflict was deleted since. Keep the deletion to resolve it."
-            )
+            raise Conflict("The content of this conflict was deleted since. Keep the deletion to resolve it.")
         if kept:
             return others
-        if isinstance(self.choice, Edited) and (update := self._update(entry, self.choice.value)) is not None:
+        if (
+            isinstance(self.choice, EditedValue)
+            and (update := self._update(entry, self.choice.value)) is not None
+        ):
             self._update_page(update)
             return others
         try:
@@ -196,7 +198,7 @@ class _Settling:
         if field == "place":
             parent, at = value
             return UpdatePage(page=entry.id, into=parent, at=UNSET if at is None else at)
-        names = {one.name: one.encode_name for one in msgspec.structs.fields(PageFields)}
+        names = {one.name: one.encode_name for one in msgspec.structs.fields(EditedPageFields)}
         if field not in names:
             return None
         try:
@@ -220,11 +222,9 @@ class _Settling:
         else:
             self.batch.draft.put_item(entry.id, None)
 
-    def _text(self, entry: Any, others: list[Conflict]) -> list[Conflict]:
+    def _text(self, entry: Any, others: list[MergeConflict]) -> list[MergeConflict]:
         if entry is None:
-            raise Conflicting(
-                "The content of this conflict was deleted since. Keep the deletion to resolve it."
-            )
+            raise Conflict("The content of this conflict was deleted since. Keep the deletion to resolve it.")
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):
             raise BadRequest("value: must be Markdown text, or null for none.")
@@ -237,7 +237,7 @@ class _Settling:
         text = self.batch.draft.text(entry.body if page else entry.content)
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
-            raise Conflicting(
+            raise Conflict(
                 "The text was edited at this place since. Resolve the conflict with the side that was kept, then"
                 " edit the page."
             )
@@ -246,7 +246,7 @@ class _Settling:
         else:
             digest = self.batch.draft.put_text(found.text)
             self.batch.draft.put_item(entry.id, replace(entry, content=digest, size=len(found.text.encode())))
-        self.batch.documents.given.setdefault(entry.id, None)
+        self.batch.documents.touch(entry.id)
         self._adopt_their_keys(entry)
         moved = {other.key: other for other in found.others}
         return [moved.get(other.key, other) for other in others]
@@ -264,7 +264,7 @@ class _Settling:
             item = find_items(tx, batch.started, [entry.id]).get(entry.id)
             body = None if item is None else item.content
         if body is not None:
-            batch.documents.taken_from[entry.id] = keyed_document(tx, entry.id, body)
+            batch.documents.copy_from(entry.id, keyed_document(tx, entry.id, body))
 
     def _update_page(self, update: UpdatePage) -> None:
         """Apply an ordinary page edit, without the slug following the title: the slug was merged, or conflicts,
@@ -290,7 +290,7 @@ class _Settling:
             if settled.kind == "document" and name in FRONT_FIELDS:
                 source = with_head(batch.draft.text(settled.body), front_keys(settled, name))
                 settled = replace(settled, body=batch.draft.put_text(source))
-                batch.documents.given.setdefault(entry.id, None)
+                batch.documents.touch(entry.id)
             batch.draft.put_page(entry.id, settled)
 
     def _put_item(self, item: Item) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.roles import Can
 
 from . import reviewing, store
@@ -33,14 +33,7 @@ _REVIEWERS = "/spaces/{spaceId}/change-requests/{changeRequestId}/requested-revi
 _REVIEWS = "/spaces/{spaceId}/change-requests/{changeRequestId}/reviews"
 
 
-@operation(
-    "getRequestedReviewersByChangeRequestId",
-    "GET",
-    _REVIEWERS,
-    needs=Can.VIEW,
-    returns=Listing[RequestedReviewer],
-    agents="docs:read",
-)
+@operation("getRequestedReviewersByChangeRequestId", "GET", _REVIEWERS, needs=Can.VIEW, agents="docs:read")
 def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[RequestedReviewer]:
     """List the people whose review was requested."""
     with call.db.read() as tx:
@@ -54,7 +47,6 @@ def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
     "POST",
     _REVIEWERS,
     needs=Can.EDIT,
-    returns=RequestedReviewers,
     errors=(400, 404, 409),
     agents="docs:draft",
 )
@@ -72,28 +64,14 @@ def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) 
         return RequestedReviewers(present_reviewers(call, tx, asked))
 
 
-@operation(
-    "removeRequestedReviewerFromChangeRequest",
-    "DELETE",
-    f"{_REVIEWERS}/{{userId}}",
-    needs=Can.EDIT,
-    returns=Deletion,
-)
+@operation("removeRequestedReviewerFromChangeRequest", "DELETE", f"{_REVIEWERS}/{{userId}}", needs=Can.EDIT)
 def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
     """Remove a review request. A review that was already submitted is kept."""
     with call.db.write() as tx:
         return store.delete_reviewer(tx, change.change_id, user_id)
 
 
-@operation(
-    "getReviewsByChangeRequestId",
-    "GET",
-    _REVIEWS,
-    needs=Can.VIEW,
-    returns=Listing[Review],
-    errors=(404,),
-    agents="docs:read",
-)
+@operation("getReviewsByChangeRequestId", "GET", _REVIEWS, needs=Can.VIEW, errors=(404,), agents="docs:read")
 def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listing[Review]:
     """List the reviews of a change request, newest first. A review is outdated once the content was edited
     after it; updating the change request with main does not outdate it."""
@@ -110,7 +88,6 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
     "POST",
     _REVIEWS,
     needs=Can.REVIEW,
-    returns=Review,
     status=201,
     errors=(403, 404, 409),
     agents="docs:review",
@@ -127,14 +104,7 @@ def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Revie
         return present_reviews(call, tx, row, [review], comments)[0]
 
 
-@operation(
-    "getChangeRequestReviewById",
-    "GET",
-    f"{_REVIEWS}/{{reviewId}}",
-    needs=Can.VIEW,
-    returns=Review,
-    errors=(404,),
-)
+@operation("getChangeRequestReviewById", "GET", f"{_REVIEWS}/{{reviewId}}", needs=Can.VIEW, errors=(404,))
 def get_review(call: Call, change: ChangeAccess, review_id: str, query: ReviewQuery) -> Review:
     """Get a review."""
     with call.db.read() as tx:
@@ -149,15 +119,7 @@ def get_review(call: Call, change: ChangeAccess, review_id: str, query: ReviewQu
 _SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
 
 
-@operation(
-    "listSeenInChangeRequest",
-    "GET",
-    _SEEN,
-    needs=Can.VIEW,
-    returns=Listing[SeenMark],
-    errors=(404,),
-    extension=True,
-)
+@operation("listSeenInChangeRequest", "GET", _SEEN, needs=Can.VIEW, errors=(404,))
 def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
     """List what the caller has marked as viewed in a change request. A mark expires when the content changes again."""
     with call.db.read() as tx:
@@ -166,15 +128,7 @@ def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[See
     return present_slice(found, lambda mark: present_seen(mark.object_id, mark.seen_at))
 
 
-@operation(
-    "markSeenInChangeRequest",
-    "PUT",
-    f"{_SEEN}/{{objectId}}",
-    needs=Can.VIEW,
-    returns=SeenMark,
-    errors=(400, 404),
-    extension=True,
-)
+@operation("markSeenInChangeRequest", "PUT", f"{_SEEN}/{{objectId}}", needs=Can.VIEW, errors=(400, 404))
 def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) -> SeenMark:
     """Mark a page, file, or reusable content, or with `variables` all variables, as viewed in a revision of
     the change request."""
@@ -186,14 +140,7 @@ def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) 
     return present_seen(made.object_id, made.seen_at)
 
 
-@operation(
-    "unmarkSeenInChangeRequest",
-    "DELETE",
-    f"{_SEEN}/{{objectId}}",
-    needs=Can.VIEW,
-    returns=Deletion,
-    extension=True,
-)
+@operation("unmarkSeenInChangeRequest", "DELETE", f"{_SEEN}/{{objectId}}", needs=Can.VIEW)
 def unmark_seen(call: Call, change: ChangeAccess, object_id: str) -> bool:
     """Remove a viewed mark."""
     with call.db.write() as tx:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -17,7 +18,7 @@ from .types import ReviewStatus
 from .wire import Subject
 
 
-class RequestedReviewer(Struct, rename="camel"):
+class RequestedReviewer(Struct, rename="camel", kw_only=True):
     revision: str
     requested_by: User
     created_at: str
@@ -49,7 +50,7 @@ class ReviewUrls(Struct):
     location: str
 
 
-class Review(Struct, rename="camel"):
+class Review(Struct, rename="camel", kw_only=True):
     """Review. ``agent``: agent that the reviewer used; an Octavo extension."""
 
     id: str
@@ -74,13 +75,22 @@ class SubmitReview(Struct):
 def present_reviewers(to: Recipient, tx: Transaction, reviewers: list[Reviewer]) -> list[RequestedReviewer]:
     people = present_people(to, tx, [i for r in reviewers for i in (r.user_id, r.requested_by)])
     return [
-        RequestedReviewer(r.revision, people[r.requested_by], iso(r.created_at), people[r.user_id])
+        RequestedReviewer(
+            revision=r.revision,
+            requested_by=people[r.requested_by],
+            created_at=iso(r.created_at),
+            user=people[r.user_id],
+        )
         for r in reviewers
     ]
 
 
 def present_reviews(
-    to: Recipient, tx: Transaction, change: ChangeRow, reviews: list[ReviewRow], comments: dict[str, Any]
+    to: Recipient,
+    tx: Transaction,
+    change: ChangeRow,
+    reviews: list[ReviewRow],
+    comments: Mapping[str, object],
 ) -> list[Review]:
     """Present reviews. ``comments``: presented comments by review id."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, Forbidden, NotFound, Unavailable
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
@@ -42,7 +43,7 @@ def register_review_comments(comments: ReviewComments) -> None:
 
 def review_comments(
     to: Recipient, tx: Transaction, change: ChangeRow, reviews: Iterable[ReviewRow], format: Format
-) -> dict[str, Any]:
+) -> JsonObject:
     ids = [review.id for review in reviews]
     return _comments[0].show(to, tx, change, ids, format) if _comments and ids else {}
 
@@ -81,8 +82,8 @@ def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | 
 
 
 def read_review_body(
-    to: Recipient, tx: Transaction, access: ChangeAccess, comment: dict[str, Any] | None
-) -> Any:
+    to: Recipient, tx: Transaction, access: ChangeAccess, comment: JsonObject | None
+) -> object:
     """Parse the body of a review before anything is locked; None if it is empty."""
     if not comment:
         return None
@@ -91,7 +92,7 @@ def read_review_body(
     return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
 
 
-def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: Any) -> ReviewRow:
+def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: object) -> ReviewRow:
     """Submit a review of the current content. ``said``: result of ``read_review_body``. Raises Forbidden for
     authors of the reviewed content."""
     change = store.lock_change(tx, access.change_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.content.revisions.store import find_items, find_pages, main_state
-from octavo.core.merge import Conflict, Edited
+from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
 from octavo.kit.http.operation import Area, Call
@@ -81,14 +81,7 @@ def _filter(query: ChangeRequestsQuery) -> ChangeFilter:
     )
 
 
-@operation(
-    "listChangeRequestsForSpace",
-    "GET",
-    _CHANGES,
-    needs=Can.VIEW,
-    returns=Listing[ChangeRequest],
-    agents="docs:read",
-)
+@operation("listChangeRequestsForSpace", "GET", _CHANGES, needs=Can.VIEW, agents="docs:read")
 def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> Listing[ChangeRequest]:
     """List the change requests of a space with one status (`open` by default), newest first."""
     with call.db.read() as tx:
@@ -102,7 +95,6 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
     "GET",
     "/orgs/{organizationId}/change-requests",
     needs=Can.VIEW,
-    returns=Listing[ChangeRequest],
     agents="docs:read",
 )
 def list_organization_changes(
@@ -120,7 +112,6 @@ def list_organization_changes(
     "POST",
     _CHANGES,
     needs=Can.EDIT,
-    returns=ChangeRequest,
     status=201,
     errors=(400, 404),
     agents="docs:draft",
@@ -148,14 +139,7 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
 
 
 @operation(
-    "getChangeRequestById",
-    "GET",
-    _CHANGE,
-    needs=Can.VIEW,
-    returns=ChangeRequest,
-    errors=(404,),
-    visitors=True,
-    agents="docs:read",
+    "getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, errors=(404,), visitors=True, agents="docs:read"
 )
 def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
     """Get a change request, by its id or its number in the space. With the token of a preview, only the
@@ -166,13 +150,7 @@ def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeReques
 
 
 @operation(
-    "updateChangeRequestById",
-    "PATCH",
-    _CHANGE,
-    needs=Can.EDIT,
-    returns=ChangeRequest,
-    errors=(404, 409),
-    agents="docs:draft",
+    "updateChangeRequestById", "PATCH", _CHANGE, needs=Can.EDIT, errors=(404, 409), agents="docs:draft"
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
     """Update the subject, description, or status of a change request. An archived one can only be reopened;
@@ -190,7 +168,6 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     "POST",
     f"{_CHANGE}/merge",
     needs=Can.MERGE,
-    returns=MergeAnswer,
     errors=(404, 409, 412),
     agents="docs:merge",
     yields=("content:write",),
@@ -204,13 +181,7 @@ def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
 
 
 @operation(
-    "updateChangeRequest",
-    "POST",
-    f"{_CHANGE}/update",
-    needs=Can.EDIT,
-    returns=UpdateAnswer,
-    errors=(404, 409),
-    agents="docs:draft",
+    "updateChangeRequest", "POST", f"{_CHANGE}/update", needs=Can.EDIT, errors=(404, 409), agents="docs:draft"
 )
 def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
     """Update a change request with the current content of main."""
@@ -219,12 +190,7 @@ def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
 
 
 @operation(
-    "getContributorsByChangeRequestId",
-    "GET",
-    f"{_CHANGE}/contributors",
-    needs=Can.VIEW,
-    returns=Listing[ContributorItem],
-    errors=(404,),
+    "getContributorsByChangeRequestId", "GET", f"{_CHANGE}/contributors", needs=Can.VIEW, errors=(404,)
 )
 def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorItem]:
     """List the people who edited or commented on a change request, most recent first."""
@@ -238,7 +204,6 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     "GET",
     f"{_CHANGE}/changes",
     needs=Can.VIEW,
-    returns=SemanticChanges,
     errors=(400, 404),
     agents="docs:read",
 )
@@ -256,9 +221,7 @@ def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> Semant
     "GET",
     f"{_CHANGE}/changes/page/{{pageId}}",
     needs=Can.VIEW,
-    returns=TextChanges,
     errors=(400, 404),
-    extension=True,
     agents="docs:read",
 )
 def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: PageChangesQuery) -> TextChanges:
@@ -276,9 +239,7 @@ def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: Page
     "GET",
     f"{_CHANGE}/conflicts",
     needs=Can.VIEW,
-    returns=Listing[OpenConflict],
     errors=(404,),
-    extension=True,
     agents="docs:read",
 )
 def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
@@ -315,7 +276,7 @@ def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> L
     return present_slice(Slice(presented, len(found), token), lambda conflict: conflict)
 
 
-def _start(page: str | None, found: list[Conflict]) -> int:
+def _start(page: str | None, found: list[MergeConflict]) -> int:
     after = decode_token(page, str)
     if after is None:
         return 0
@@ -332,9 +293,7 @@ def _start(page: str | None, found: list[Conflict]) -> int:
     "POST",
     f"{_CHANGE}/conflicts/{{conflictId}}/resolve",
     needs=Can.EDIT,
-    returns=ResolveAnswer,
     errors=(400, 404, 409),
-    extension=True,
 )
 def resolve_conflict(
     call: Call, change: ChangeAccess, conflict_id: str, body: ResolveConflict
@@ -343,7 +302,7 @@ def resolve_conflict(
     version before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
         raise BadRequest("value: required with the choice `edited`, not allowed otherwise.")
-    choice = Edited(body.value) if body.choice == "edited" else body.choice
+    choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
@@ -354,9 +313,7 @@ def resolve_conflict(
     "POST",
     f"{_CHANGE}/conflicts/{{conflictId}}/reopen",
     needs=Can.EDIT,
-    returns=ResolveAnswer,
     errors=(404, 409),
-    extension=True,
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
     """Reopen a resolved conflict, with the version `kept` in place. Returns 409 if the content was edited since."""

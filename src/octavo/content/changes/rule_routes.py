@@ -37,9 +37,7 @@ space_operation, org_operation = Area("spaces").operation, Area("orgs").operatio
     "GET",
     "/spaces/{spaceId}/change-requests/{changeRequestId}/merge",
     needs=Can.VIEW,
-    returns=MergeChecks,
     errors=(404,),
-    extension=True,
     agents="docs:read",
 )
 def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
@@ -52,13 +50,7 @@ def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
 
 
 @space_operation(
-    "tryMergeRulesInSpace",
-    "POST",
-    "/spaces/{spaceId}/merge-rules/try",
-    needs=Can.ADMIN,
-    returns=MergeChecks,
-    errors=(400, 404),
-    extension=True,
+    "tryMergeRulesInSpace", "POST", "/spaces/{spaceId}/merge-rules/try", needs=Can.ADMIN, errors=(400, 404)
 )
 def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeChecks:
     """Try the merge rules of a space, or unsaved ones, on one of its change requests or on a described one.
@@ -76,9 +68,7 @@ def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeCh
     "POST",
     "/orgs/{organizationId}/merge-rules/try",
     needs=Can.ADMIN,
-    returns=MergeChecks,
     errors=(400, 404),
-    extension=True,
 )
 def try_in_organization(call: Call, org: OrgAccess, body: TryOrganizationMergeRules) -> MergeChecks:
     """Try the merge rules of an organization, or unsaved ones, on a change request of one of its spaces or
@@ -178,4 +168,7 @@ def _general_checks(change: ChangeRow, role: str | None) -> list[MergeCheck]:
         if conflicts
         else UNSET,
     }
-    return [MergeCheck(name, reason is UNSET, reason) for name, reason in wanted.items()]  # type: ignore[arg-type]
+    return [
+        MergeCheck(check=name, passes=reason is UNSET, reason=reason)  # type: ignore[arg-type]
+        for name, reason in wanted.items()
+    ]

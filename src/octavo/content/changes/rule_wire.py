@@ -18,7 +18,7 @@ from .wire import Subject
 CheckName = Literal["status", "permission", "conflicts", RuleName, "unknown"]
 
 
-class MergeCheck(Struct):
+class MergeCheck(Struct, kw_only=True):
     """Merge check. ``check``: name of a merge rule, or a general condition: the change request is not merged
     or archived (`status`), the merging person has permission (`permission`), and there are no open
     conflicts (`conflicts`). ``users``: people named by the rule. ``missing``: people whose review is

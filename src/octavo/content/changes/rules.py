@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from octavo.core.expressions import ExpressionError, evaluate
+from octavo.core.json_types import JsonObject
 from octavo.errors import PreconditionFailed
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
@@ -52,7 +53,7 @@ def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
 def rules_of_space(tx: Transaction, space_id: str) -> list[Rule]:
     """Return the rules of a space: its own, or those of its organization if it inherits them."""
     space = get_space(tx, space_id)
-    found: dict[str, Any] = msgspec.json.decode(space.merge_rules)
+    found: JsonObject = msgspec.json.decode(space.merge_rules)
     if found.get("type") == "inherit":
         return rules_of_organization(tx, space.organization_id)
     return _rules_in(found)
@@ -62,7 +63,7 @@ def rules_of_organization(tx: Transaction, organization_id: str) -> list[Rule]:
     return _rules_in(get_organization(tx, organization_id).settings.merge_rules)
 
 
-def _rules_in(rules: dict[str, Any]) -> list[Rule]:
+def _rules_in(rules: JsonObject) -> list[Rule]:
     return list(rules.get("rules", [])) if rules.get("type") == "rules" else []
 
 

@@ -10,7 +10,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import UNSET, Struct
 
@@ -88,7 +88,7 @@ def lock_unchanged(tx: Transaction, seen: ChangeRow) -> ChangeRow:
 
 
 def emit_change_event(
-    tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_id: str, **more: Any
+    tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_id: str, **more: object
 ) -> None:
     emit(
         tx,
@@ -162,7 +162,7 @@ def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: Chan
 def create_conflicted(
     tx: Transaction,
     space: SpaceAccess,
-    conflicts: Sequence[merging.Conflict],
+    conflicts: Sequence[merging.MergeConflict],
     *,
     subject: str,
 ) -> ChangeRow:
@@ -176,7 +176,7 @@ def create_conflicted(
     return store.get_change(tx, change.id)
 
 
-def set_change(tx: Transaction, change: ChangeAccess, **fields: Any) -> None:
+def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
     """Set the subject, description, or status. An archived change request can only be reopened; a merged one
     cannot be changed. Raises Conflict."""
     row = store.lock_change(tx, change.change_id)
@@ -316,7 +316,7 @@ def write_edit(
     access: ChangeAccess,
     seen: ChangeRow,
     edited: EditedContent,
-    conflicts: list[merging.Conflict],
+    conflicts: list[merging.MergeConflict],
     also: RevisionHook = _write_nothing,
     continues: tuple[str, int] | None = None,
     author: store.Author | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.computing import Source
+from octavo.content.revisions.computing import ComputedSource
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess, space_access
 from octavo.organization.access.roles import Can
@@ -22,7 +22,7 @@ class CreateFilledSpace(CreateSpace, rename="camel"):
     are computed from. At most one of them."""
 
     template: TemplateChoice | None = None
-    computed_source: Source | None = None
+    computed_source: ComputedSource | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -35,7 +35,6 @@ class CreateFilledSpace(CreateSpace, rename="camel"):
     "POST",
     "/orgs/{organizationId}/spaces",
     needs=Can.CREATE_CONTENT,
-    returns=Space,
     status=201,
     errors=(400, 404),
 )

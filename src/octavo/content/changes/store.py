@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.revisions.store import Layer, State
-from octavo.core.merge import Conflict
+from octavo.core.merge import MergeConflict
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -60,9 +60,9 @@ class ChangeRow(Struct, frozen=True):
         return self.status != "merged" and self.base_sequence < self.main_sequence
 
     @property
-    def open_conflicts(self) -> list[Conflict]:
+    def open_conflicts(self) -> list[MergeConflict]:
         """Return the conflicts that its last update left open."""
-        return msgspec.json.decode(self.conflicts, type=list[Conflict]) if self.conflicts else []
+        return msgspec.json.decode(self.conflicts, type=list[MergeConflict]) if self.conflicts else []
 
     @property
     def state(self) -> State:
@@ -84,7 +84,7 @@ class ChangeRow(Struct, frozen=True):
         return State(self.space_id, self.main_revision, (Layer(self.main_branch, self.main_sequence),))
 
 
-def encode_conflicts(conflicts: list[Conflict]) -> str | None:
+def encode_conflicts(conflicts: list[MergeConflict]) -> str | None:
     """Encode conflicts for a revision; None if there are none."""
     return msgspec.json.encode(conflicts).decode() if conflicts else None
 
@@ -506,8 +506,8 @@ class SettledConflict(Struct, frozen=True):
     settled_at: int
 
     @property
-    def were_open(self) -> list[Conflict]:
-        return msgspec.json.decode(self.conflicts, type=list[Conflict])
+    def were_open(self) -> list[MergeConflict]:
+        return msgspec.json.decode(self.conflicts, type=list[MergeConflict])
 
 
 _SETTLED = ", ".join(SettledConflict.__struct_fields__)

@@ -12,8 +12,7 @@ from octavo.content.references.resolving import page_owner
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.store import State, find_page, revision_state
 from octavo.core.document.json import nodes_from_json, nodes_to_json
-from octavo.errors import BadRequest, NotFound, OctavoError
-from octavo.errors import Conflict as Conflicting
+from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -118,7 +117,7 @@ def accept_suggestion(
         before = head.revision_id
         edited = _edit(context, access.actor, tx, head, started, page_id, block, given, what.revision)
         if edited.conflicts:
-            raise Conflicting(
+            raise Conflict(
                 "This block was edited since the suggestion was made, and the two edits conflict."
                 " Edit the block directly instead."
             )
@@ -150,7 +149,7 @@ def revert_suggestion(
             after = revision_state(tx, change.space_id, accepted.after)
             merged = merge_without(tx, before, after, change.state)
             if merged.conflicts:
-                raise Conflicting(
+                raise Conflict(
                     "This text was edited since the suggestion was accepted. Edit it directly instead."
                 )
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
@@ -182,7 +181,7 @@ def is_block_unchanged(tx: Transaction, state: State, page_id: str, block: str, 
     return bool(top) and _comparable(nodes_to_json(top)) == _comparable(was)
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(value: object) -> object:
     """Return nodes without fields that do not affect their content."""
     if isinstance(value, dict):
         return {name: _comparable(one) for name, one in value.items() if name not in ("key", "meta")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from octavo.core.merge import Conflict
+from octavo.core.merge import MergeConflict
 from octavo.kit.db.tables import Count, Table, declare, person, row
 from octavo.organization.spaces.hooks import on_transfer
 
@@ -62,7 +62,7 @@ declare(
         of_space=_OF_CHANGES,
         columns=(person("settled_by"), row("revision_before", "revisions"), row("revision", "revisions")),
         values={"choice": get_args(Choice)},
-        json={"conflicts": list[Conflict], "value": object},
+        json={"conflicts": list[MergeConflict], "value": object},
     ),
 )
 on_transfer(withdraw_requests)

@@ -10,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from msgspec import Struct
 
-from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import HEAD as IMAGE_HEAD
 from octavo.content.revisions.images import dimensions
 from octavo.content.uploads.store import get_uploads
+from octavo.core.file_types import detect_type
+from octavo.core.paths import MAX_FILE
 from octavo.errors import BadRequest, TooLarge
 from octavo.kit.context import Context
-from octavo.kit.files import detect_type
 from octavo.kit.net.fetch import ByteAllowance, Fetcher, FetchError, Limits
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.spaces.garbage import retain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -28,7 +29,7 @@ class ChangeRequestUrls(Struct):
     location: str
 
 
-class ChangeRequest(Struct, rename="camel"):
+class ChangeRequest(Struct, rename="camel", kw_only=True):
     """Change request. ``conflicts``: number of open conflicts. ``agent``: agent that its creator used. Both
     are Octavo extensions."""
 
@@ -54,7 +55,7 @@ class ChangeRequest(Struct, rename="camel"):
     agent: str | UnsetType = UNSET
 
 
-class ChangeRequestsQuery(PageQuery, rename="camel"):
+class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
     status: Status = "open"
     creator: str | None = None
     contributor: str | None = None
@@ -103,7 +104,7 @@ class ContributorItem(Struct, rename="camel"):
     action_type: Literal["edit", "comment"]
 
 
-def document_text(value: dict[str, Any]) -> str:
+def document_text(value: Mapping[str, object]) -> str:
     """Return a description as it is stored, validated and normalized. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()

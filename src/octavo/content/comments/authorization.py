@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from octavo.content.changes.authorization import enter_change
 from octavo.content.changes.store import ChangeRow
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Call, enters
-from octavo.organization.access.authorization import SpaceAccess, enter_space, space_access
+from octavo.organization.access.authorization import InSpace, enter_space, space_access
 from octavo.organization.access.permitting import can_write
 from octavo.organization.access.roles import SPACE, Can, at_least
 
 
-class Discussion(Struct, frozen=True):
+class Discussion(InSpace, frozen=True):
     """Discussion with its caller. ``change_id`` None: the discussion of the space itself."""
 
-    space: SpaceAccess
     change_id: str | None = None
 
     @property
     def id(self) -> str:
         return self.change_id or self.space.space_id
-
-    @property
-    def organization_id(self) -> str:
-        return self.space.organization_id
-
-    @property
-    def space_id(self) -> str:
-        return self.space.space_id
-
-    @property
-    def user_id(self) -> str:
-        return self.space.user_id
-
-    @property
-    def agent(self) -> str | None:
-        """Agent through which the caller acts, if any."""
-        return self.space.agent
 
     @property
     def path(self) -> str:

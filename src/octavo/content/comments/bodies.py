@@ -17,6 +17,7 @@ from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, walk
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write as write_markdown
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import find_user
@@ -61,7 +62,7 @@ def parse(given: BodyInput) -> Parsed:
         raise BadRequest(f"body: {error}") from None
 
 
-def parse_plain(given: Any) -> Parsed:
+def parse_plain(given: object) -> Parsed:
     """Parse a body that is still a decoded JSON object, like ``parse``."""
     try:
         return parse(msgspec.convert(given, BodyInput))
@@ -155,7 +156,7 @@ def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
 # --- presenting ---------------------------------------------------------------------------------------
 
 
-def document_json(source: str) -> dict[str, Any]:
+def document_json(source: str) -> JsonObject:
     """Return a stored body as JSON nodes. HTML that is not part of the document format becomes text, and
     unknown attributes are dropped."""
     document = read(source)
@@ -190,5 +191,5 @@ def _html_to_text(parent: Any) -> None:
     parent.nodes = said
 
 
-def _is_html(node: Any) -> bool:
+def _is_html(node: object) -> bool:
     return isinstance(node, (Block, Inline)) and node.type == "unknown"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import emit
 
@@ -12,7 +10,7 @@ from .store import CommentRow
 
 
 def emit_comment_event(
-    tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: Any
+    tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: object
 ) -> None:
     """Emit the event of a comment or reply. ``what``: created, updated, or deleted. Replies have their own
     event types."""

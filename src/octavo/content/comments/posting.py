@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -84,7 +84,7 @@ class ReviewBody(NamedTuple):
     mentions: Mentions
 
 
-def read_review(tx: Transaction, discussion: Discussion, given: dict[str, Any]) -> ReviewBody | None:
+def read_review(tx: Transaction, discussion: Discussion, given: Mapping[str, object]) -> ReviewBody | None:
     """Parse the body of a review; None for ``{}``. Raises BadRequest, and NotFound for people who cannot be
     mentioned."""
     parsed = parse_plain(given)

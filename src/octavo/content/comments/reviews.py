@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from octavo.content.changes.reviewing import ReviewComments, register_review_comments
 from octavo.content.changes.store import ChangeRow
@@ -14,7 +14,7 @@ from .posting import ReviewBody, post_review, read_review
 from .presenting import present_review_comments
 
 
-def _read(to: Recipient, tx: Transaction, change: ChangeRow, body: dict[str, Any]) -> ReviewBody | None:
+def _read(to: Recipient, tx: Transaction, change: ChangeRow, body: Mapping[str, object]) -> ReviewBody | None:
     return read_review(tx, discussion_of(tx, to.actor, change), body)
 
 

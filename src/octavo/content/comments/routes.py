@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from octavo.content.changes.commands import DocumentInput
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.members.store import list_members_by_id
 from octavo.organization.orgs.members.wire import Member, present_member
@@ -70,20 +70,12 @@ def _update(
 # --- comments -----------------------------------------------------------------------------------------
 
 
-@operation(
-    "listCommentsInSpace",
-    "GET",
-    f"{_SPACE}/comments",
-    needs=Can.VIEW,
-    returns=Listing[Comment],
-    agents="docs:read",
-)
+@operation("listCommentsInSpace", "GET", f"{_SPACE}/comments", needs=Can.VIEW, agents="docs:read")
 @operation(
     "listCommentsInChangeRequest",
     "GET",
     f"{_CHANGE}/comments",
     needs=Can.VIEW,
-    returns=Listing[Comment],
     errors=(404,),
     agents="docs:read",
 )
@@ -102,7 +94,6 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     "POST",
     f"{_SPACE}/comments",
     needs=Can.COMMENT,
-    returns=Comment,
     errors=(400, 404),
     agents="docs:comment",
 )
@@ -111,7 +102,6 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     "POST",
     f"{_CHANGE}/comments",
     needs=Can.COMMENT,
-    returns=Comment,
     errors=(400, 404, 409, 413),
     agents="docs:comment",
 )
@@ -130,30 +120,16 @@ def post_comment(call: Call, discussion: Discussion, body: PostComment, query: C
     return _show(call, discussion, comment_id, query.format)
 
 
-@operation("getCommentInSpace", "GET", f"{_SPACE}{_COMMENT}", needs=Can.VIEW, returns=Comment, errors=(404,))
-@operation(
-    "getCommentInChangeRequest", "GET", f"{_CHANGE}{_COMMENT}", needs=Can.VIEW, returns=Comment, errors=(404,)
-)
+@operation("getCommentInSpace", "GET", f"{_SPACE}{_COMMENT}", needs=Can.VIEW, errors=(404,))
+@operation("getCommentInChangeRequest", "GET", f"{_CHANGE}{_COMMENT}", needs=Can.VIEW, errors=(404,))
 def get_comment(call: Call, discussion: Discussion, comment_id: str, query: CommentFormatQuery) -> Comment:
     """Get a comment."""
     return _show(call, discussion, comment_id, query.format)
 
 
+@operation("updateCommentInSpace", "PUT", f"{_SPACE}{_COMMENT}", needs=Can.COMMENT, errors=(400, 403, 404))
 @operation(
-    "updateCommentInSpace",
-    "PUT",
-    f"{_SPACE}{_COMMENT}",
-    needs=Can.COMMENT,
-    returns=Comment,
-    errors=(400, 403, 404),
-)
-@operation(
-    "updateCommentInChangeRequest",
-    "PUT",
-    f"{_CHANGE}{_COMMENT}",
-    needs=Can.COMMENT,
-    returns=Comment,
-    errors=(400, 403, 404),
+    "updateCommentInChangeRequest", "PUT", f"{_CHANGE}{_COMMENT}", needs=Can.COMMENT, errors=(400, 403, 404)
 )
 def update_comment(
     call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: CommentFormatQuery
@@ -163,21 +139,9 @@ def update_comment(
     return _show(call, discussion, comment_id, query.format)
 
 
+@operation("deleteCommentInSpace", "DELETE", f"{_SPACE}{_COMMENT}", needs=Can.COMMENT, errors=(403, 404))
 @operation(
-    "deleteCommentInSpace",
-    "DELETE",
-    f"{_SPACE}{_COMMENT}",
-    needs=Can.COMMENT,
-    returns=Deletion,
-    errors=(403, 404),
-)
-@operation(
-    "deleteCommentInChangeRequest",
-    "DELETE",
-    f"{_CHANGE}{_COMMENT}",
-    needs=Can.COMMENT,
-    returns=Deletion,
-    errors=(403, 404),
+    "deleteCommentInChangeRequest", "DELETE", f"{_CHANGE}{_COMMENT}", needs=Can.COMMENT, errors=(403, 404)
 )
 def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
     """Delete a comment with its replies. Authors can delete their own comments; people who can edit the
@@ -190,9 +154,7 @@ def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
     "PUT",
     f"{_CHANGE}{_COMMENT}/suggestion",
     needs=Can.EDIT,
-    returns=Comment,
     errors=(400, 404, 409),
-    extension=True,
     yields=("changes:write",),
 )
 def settle_suggestion(
@@ -214,7 +176,6 @@ def settle_suggestion(
     "GET",
     f"{_SPACE}{_REPLIES}",
     needs=Can.VIEW,
-    returns=Listing[CommentReply],
     errors=(404,),
     agents="docs:read",
 )
@@ -223,7 +184,6 @@ def settle_suggestion(
     "GET",
     f"{_CHANGE}{_REPLIES}",
     needs=Can.VIEW,
-    returns=Listing[CommentReply],
     errors=(404,),
     agents="docs:read",
 )
@@ -243,7 +203,6 @@ def list_replies(
     "POST",
     f"{_SPACE}{_REPLIES}",
     needs=Can.COMMENT,
-    returns=CommentReply,
     errors=(400, 404),
     agents="docs:comment",
 )
@@ -252,7 +211,6 @@ def list_replies(
     "POST",
     f"{_CHANGE}{_REPLIES}",
     needs=Can.COMMENT,
-    returns=CommentReply,
     errors=(400, 404),
     agents="docs:comment",
 )
@@ -264,17 +222,8 @@ def post_reply(
     return _show_reply(call, discussion, comment_id, reply_id, query.format)
 
 
-@operation(
-    "getCommentReplyInSpace", "GET", f"{_SPACE}{_REPLY}", needs=Can.VIEW, returns=CommentReply, errors=(404,)
-)
-@operation(
-    "getCommentReplyInChangeRequest",
-    "GET",
-    f"{_CHANGE}{_REPLY}",
-    needs=Can.VIEW,
-    returns=CommentReply,
-    errors=(404,),
-)
+@operation("getCommentReplyInSpace", "GET", f"{_SPACE}{_REPLY}", needs=Can.VIEW, errors=(404,))
+@operation("getCommentReplyInChangeRequest", "GET", f"{_CHANGE}{_REPLY}", needs=Can.VIEW, errors=(404,))
 def get_reply(
     call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str, query: CommentFormatQuery
 ) -> CommentReply:
@@ -282,20 +231,12 @@ def get_reply(
     return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
 
 
-@operation(
-    "updateCommentReplyInSpace",
-    "PUT",
-    f"{_SPACE}{_REPLY}",
-    needs=Can.COMMENT,
-    returns=CommentReply,
-    errors=(400, 403, 404),
-)
+@operation("updateCommentReplyInSpace", "PUT", f"{_SPACE}{_REPLY}", needs=Can.COMMENT, errors=(400, 403, 404))
 @operation(
     "updateCommentReplyInChangeRequest",
     "PUT",
     f"{_CHANGE}{_REPLY}",
     needs=Can.COMMENT,
-    returns=CommentReply,
     errors=(400, 403, 404),
 )
 def update_reply(
@@ -312,21 +253,9 @@ def update_reply(
     return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
 
 
+@operation("deleteCommentReplyInSpace", "DELETE", f"{_SPACE}{_REPLY}", needs=Can.COMMENT, errors=(403, 404))
 @operation(
-    "deleteCommentReplyInSpace",
-    "DELETE",
-    f"{_SPACE}{_REPLY}",
-    needs=Can.COMMENT,
-    returns=Deletion,
-    errors=(403, 404),
-)
-@operation(
-    "deleteCommentReplyInChangeRequest",
-    "DELETE",
-    f"{_CHANGE}{_REPLY}",
-    needs=Can.COMMENT,
-    returns=Deletion,
-    errors=(403, 404),
+    "deleteCommentReplyInChangeRequest", "DELETE", f"{_CHANGE}{_REPLY}", needs=Can.COMMENT, errors=(403, 404)
 )
 def delete_reply(call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str) -> bool:
     """Delete a reply. Authors can delete their own replies; people who can edit the content can delete any reply."""
@@ -336,15 +265,8 @@ def delete_reply(call: Call, discussion: Discussion, comment_id: str, comment_re
 # --- participants -------------------------------------------------------------------------------------
 
 
-@operation("listCommentersInSpace", "GET", f"{_SPACE}/commenters", needs=Can.VIEW, returns=Listing[Member])
-@operation(
-    "listCommentersInChangeRequest",
-    "GET",
-    f"{_CHANGE}/commenters",
-    needs=Can.VIEW,
-    returns=Listing[Member],
-    errors=(404,),
-)
+@operation("listCommentersInSpace", "GET", f"{_SPACE}/commenters", needs=Can.VIEW)
+@operation("listCommentersInChangeRequest", "GET", f"{_CHANGE}/commenters", needs=Can.VIEW, errors=(404,))
 def list_commenters(call: Call, discussion: Discussion, query: PageQuery) -> Listing[Member]:
     """List the members of the organization who commented or replied in a space or change request."""
     with call.db.read() as tx:

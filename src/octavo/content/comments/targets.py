@@ -48,7 +48,7 @@ class Nodes(Struct, frozen=True):
 
 _PAGES_AT_ONCE = 500
 _KEY_BYTES = 100
-_nodes: OwnCache[Nodes] = OwnCache("nodes with comments", 4)
+_nodes: OwnCache[Nodes] = OwnCache("commented nodes", 4)
 
 
 class TargetLocation(Struct, frozen=True):

@@ -26,7 +26,7 @@ class Id(Struct):
     id: str
 
 
-class CommentTarget(Struct, rename="camel"):
+class CommentTarget(Struct, rename="camel", kw_only=True):
     """Target of a comment. ``revision``: a revision that contains it: the latest one while the target
     exists; ``gone``: it no longer exists."""
 
@@ -145,7 +145,7 @@ class RepliesQuery(PageQuery):
     format: Format = None
 
 
-class CommentsQuery(RepliesQuery, rename="camel"):
+class CommentsQuery(RepliesQuery, rename="camel", kw_only=True):
     order: Order = "desc"
     status: Literal["all", "open", "resolved"] = "all"
     target_page: str | None = None

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from octavo.content.changes.authorization import enter_change
 from octavo.content.changes.store import get_change
 from octavo.content.revisions.store import State, main_state
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Actor, Call, enters
-from octavo.organization.access.authorization import SpaceAccess, enter_space
+from octavo.kit.http.operation import Call, enters
+from octavo.organization.access.authorization import InSpace, enter_space
 from octavo.organization.access.roles import Can
 
 
-class FollowedPlace(Struct, frozen=True):
+class FollowedPlace(InSpace, frozen=True):
     """Space or change request with the caller who follows it. ``change_id`` None: the space itself."""
 
-    space: SpaceAccess
     change_id: str | None = None
-
-    @property
-    def actor(self) -> Actor:
-        return self.space.actor
-
-    @property
-    def organization_id(self) -> str:
-        return self.space.organization_id
-
-    @property
-    def space_id(self) -> str:
-        return self.space.space_id
-
-    @property
-    def user_id(self) -> str:
-        return self.space.user_id
 
     def state(self, tx: Transaction) -> State:
         """Return the content state shown there."""

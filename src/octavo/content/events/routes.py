@@ -10,7 +10,7 @@ from octavo.errors import BadRequest
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Slice, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion, Follow
+from octavo.kit.http.operation import Area, Call, Follow
 from octavo.kit.work.hub import HubMessage, Topic
 from octavo.kit.work.outbox import OutboxPosition, read_position
 from octavo.organization.access.authorization import SignedIn, SpaceAccess, find_space_access, space_access
@@ -65,7 +65,6 @@ def _follow(
     returns=Told,
     media_type=_STREAM,
     errors=(400, 503),
-    extension=True,
 )
 @operation(
     "streamEventsInChangeRequest",
@@ -75,7 +74,6 @@ def _follow(
     returns=Told,
     media_type=_STREAM,
     errors=(400, 503),
-    extension=True,
 )
 def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Follow:
     """Stream the events of a space including its change requests, or of one change request and the main
@@ -96,7 +94,6 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
     returns=ToldToPerson,
     media_type=_STREAM,
     errors=(400, 404, 503),
-    extension=True,
 )
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
     """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
@@ -126,22 +123,8 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
 # --- presence -----------------------------------------------------------------------------------------
 
 
-@operation(
-    "listPresenceInSpace",
-    "GET",
-    f"{_SPACE}/presence",
-    needs=Can.VIEW,
-    returns=Listing[Presence],
-    extension=True,
-)
-@operation(
-    "listPresenceInChangeRequest",
-    "GET",
-    f"{_CHANGE}/presence",
-    needs=Can.VIEW,
-    returns=Listing[Presence],
-    extension=True,
-)
+@operation("listPresenceInSpace", "GET", f"{_SPACE}/presence", needs=Can.VIEW)
+@operation("listPresenceInChangeRequest", "GET", f"{_CHANGE}/presence", needs=Can.VIEW)
 def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> Listing[Presence]:
     """List the people who are viewing or editing a space including its change requests, or one change request."""
     with call.db.read() as tx:
@@ -151,22 +134,14 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
 
 
 @operation(
-    "sayPresenceInSpace",
-    "PUT",
-    f"{_SPACE}/presence/{{clientId}}",
-    needs=Can.VIEW,
-    returns=Presence,
-    errors=(400, 404, 409),
-    extension=True,
+    "sayPresenceInSpace", "PUT", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW, errors=(400, 404, 409)
 )
 @operation(
     "sayPresenceInChangeRequest",
     "PUT",
     f"{_CHANGE}/presence/{{clientId}}",
     needs=Can.VIEW,
-    returns=Presence,
     errors=(400, 404, 409),
-    extension=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
     """Report where the caller is, for one minute; clients repeat it every 30 seconds. The client chooses its
@@ -178,22 +153,8 @@ def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayP
         return _present(call, tx, [here])[0]
 
 
-@operation(
-    "endPresenceInSpace",
-    "DELETE",
-    f"{_SPACE}/presence/{{clientId}}",
-    needs=Can.VIEW,
-    returns=Deletion,
-    extension=True,
-)
-@operation(
-    "endPresenceInChangeRequest",
-    "DELETE",
-    f"{_CHANGE}/presence/{{clientId}}",
-    needs=Can.VIEW,
-    returns=Deletion,
-    extension=True,
-)
+@operation("endPresenceInSpace", "DELETE", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW)
+@operation("endPresenceInChangeRequest", "DELETE", f"{_CHANGE}/presence/{{clientId}}", needs=Can.VIEW)
 def end_presence(call: Call, followed: FollowedPlace, client_id: str) -> bool:
     """End the presence of one of the caller's clients."""
     with call.db.read() as tx:

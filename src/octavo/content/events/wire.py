@@ -10,6 +10,7 @@ from octavo.content.live.wire import CaretEvent, LiveReset, SavedEvent, StepsEve
 from octavo.content.notifications.types import Reason
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
+from octavo.kit.http.schema_names import schema_name
 from octavo.kit.work.hub import Closed, Ready, Reset
 from octavo.organization.access.accounts import UserRow
 from octavo.organization.access.wire import User
@@ -22,7 +23,8 @@ MAX_SPACES = 10
 LONGEST = 3600
 
 
-class Person(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+@schema_name("Person")
+class PersonSummary(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
     """Person, with as much as one line about them needs."""
 
     id: str
@@ -30,11 +32,11 @@ class Person(Struct, rename={"display_name": "displayName", "photo_url": "photoU
     photo_url: str | UnsetType = UNSET
 
 
-def present_person(user_id: str, known: UserRow | None) -> Person:
+def present_person(user_id: str, known: UserRow | None) -> PersonSummary:
     """Return a person; for a deleted account only the id is known."""
     if known is None:
-        return Person(user_id, "Deleted user")
-    return Person(user_id, known.display_name, known.photo_url or UNSET)
+        return PersonSummary(user_id, "Deleted user")
+    return PersonSummary(user_id, known.display_name, known.photo_url or UNSET)
 
 
 class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
@@ -45,7 +47,7 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
     organization_id: str
     space_id: str
     change_request_id: str | UnsetType = UNSET
-    user: Person | UnsetType = UNSET
+    user: PersonSummary | UnsetType = UNSET
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):

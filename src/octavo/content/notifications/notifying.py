@@ -3,10 +3,9 @@ however many people watch."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -39,7 +38,7 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
 
 
 @jobs.job("notifyPeople", bound="a batch of people")
-def notify_people(context: Context, event: dict[str, Any], after: str | None = None) -> None:
+def notify_people(context: Context, event: JsonObject, after: str | None = None) -> None:
     """Notify the recipients of an event in batches ordered by user id; the next batch is another job.
     ``after``: last user id of the previous batch."""
     told = Event(**event)

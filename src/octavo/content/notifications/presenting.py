@@ -114,6 +114,10 @@ def _words(block: Block) -> str:
     return "".join(found)
 
 
+def _about(change: ChangeRow) -> NotifiedChange:
+    return NotifiedChange(change.id, change.number, change.subject, change.status)  # type: ignore[arg-type]
+
+
 def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> list[Notification]:
     found = load_subjects(tx, rows)
     people = present_people(to, tx, [row.actor_id for row in rows if row.actor_id])
@@ -137,9 +141,7 @@ def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> 
                 space=found.space(row),
                 urls=NotificationUrls(found.address(to.app, row), to.url(f"/user/notifications/{row.id}")),
                 user=people[row.actor_id] if row.actor_id else UNSET,
-                change_request=NotifiedChange(change.id, change.number, change.subject, change.status)  # type: ignore[arg-type]
-                if change
-                else UNSET,
+                change_request=_about(change) if change else UNSET,
                 page=NotifiedPage(page[0].id, page[0].title, page[1]) if page else UNSET,
                 comment=comment,
                 review=row.review_id or UNSET,

@@ -9,7 +9,7 @@ from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
-from octavo.kit.http.operation import PUBLIC, Area, Call, Deletion, Reply
+from octavo.kit.http.operation import PUBLIC, Area, Call, Reply
 from octavo.organization.access.authorization import SignedIn, SpaceAccess, find_space_access
 from octavo.organization.access.roles import Can
 
@@ -63,14 +63,7 @@ def _totals(seen: list[SpaceCounts]) -> NotificationCounts:
     return NotificationCounts(unread, unread + sum(one.read for one in seen), sum(one.done for one in seen))
 
 
-@operation(
-    "listOwnNotifications",
-    "GET",
-    _OWN,
-    needs=Can.SIGN_IN,
-    returns=Listing[Notification],
-    extension=True,
-)
+@operation("listOwnNotifications", "GET", _OWN, needs=Can.SIGN_IN)
 def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) -> Listing[Notification]:
     """List the caller's notifications in everything that the token can access, latest first. Each thread or
     change request has one entry. Notifications about content that the caller can no longer see are left
@@ -87,29 +80,14 @@ def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) 
     return present_slice(Slice(shown, found.count, found.next_token), lambda one: one)
 
 
-@operation(
-    "countOwnNotifications",
-    "GET",
-    f"{_OWN}/counts",
-    needs=Can.SIGN_IN,
-    returns=NotificationCounts,
-    extension=True,
-)
+@operation("countOwnNotifications", "GET", f"{_OWN}/counts", needs=Can.SIGN_IN)
 def count_notifications(call: Call, caller: SignedIn) -> NotificationCounts:
     """Count the caller's notifications, for example for a badge on the inbox."""
     with call.db.read() as tx:
         return _totals(_visible(tx, caller, store.list_counts(tx, caller.user_id)))
 
 
-@operation(
-    "getOwnNotification",
-    "GET",
-    f"{_OWN}/{{notificationId}}",
-    needs=Can.SIGN_IN,
-    returns=Notification,
-    errors=(404,),
-    extension=True,
-)
+@operation("getOwnNotification", "GET", f"{_OWN}/{{notificationId}}", needs=Can.SIGN_IN, errors=(404,))
 def get_notification(call: Call, caller: SignedIn, notification_id: str) -> Notification:
     """Get a notification of the caller."""
     with call.db.read() as tx:
@@ -126,13 +104,7 @@ def _get(
 
 
 @operation(
-    "updateOwnNotification",
-    "PATCH",
-    f"{_OWN}/{{notificationId}}",
-    needs=Can.SIGN_IN,
-    returns=Notification,
-    errors=(400, 404),
-    extension=True,
+    "updateOwnNotification", "PATCH", f"{_OWN}/{{notificationId}}", needs=Can.SIGN_IN, errors=(400, 404)
 )
 def update_notification(
     call: Call, caller: SignedIn, notification_id: str, body: UpdateNotification
@@ -144,15 +116,7 @@ def update_notification(
         return presenting.present(call, tx, [_get(tx, caller, notification_id)])[0]
 
 
-@operation(
-    "updateOwnNotifications",
-    "POST",
-    f"{_OWN}/update",
-    needs=Can.SIGN_IN,
-    returns=UpdatedNotifications,
-    errors=(400,),
-    extension=True,
-)
+@operation("updateOwnNotifications", "POST", f"{_OWN}/update", needs=Can.SIGN_IN, errors=(400,))
 def update_notifications(call: Call, caller: SignedIn, body: UpdateNotifications) -> UpdatedNotifications:
     """Mark many notifications as read or done: the given ones, or everything in the inbox."""
     until = _until(body)
@@ -180,14 +144,7 @@ def _until(body: UpdateNotifications) -> int:
 # --- watching -----------------------------------------------------------------------------------------
 
 
-@operation(
-    "listOwnWatches",
-    "GET",
-    "/user/watches",
-    needs=Can.SIGN_IN,
-    returns=Listing[Watch],
-    extension=True,
-)
+@operation("listOwnWatches", "GET", "/user/watches", needs=Can.SIGN_IN)
 def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watch]:
     """List the spaces and pages that the caller watches or has muted and can see."""
     with call.db.read() as tx:
@@ -204,29 +161,13 @@ def _present(row: store.WatchRow) -> Watch:
     return present_watch(row.space_id, row.page_id, row.level, row.set_at)
 
 
-@operation(
-    "getSpaceWatch",
-    "GET",
-    "/spaces/{spaceId}/watch",
-    needs=Can.VIEW,
-    returns=Watch,
-    errors=(404,),
-    extension=True,
-)
+@operation("getSpaceWatch", "GET", "/spaces/{spaceId}/watch", needs=Can.VIEW, errors=(404,))
 def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
     """Get whether the caller watches or has muted a space. Returns 404 if neither."""
     return _get_watch(call, space, "")
 
 
-@operation(
-    "setSpaceWatch",
-    "PUT",
-    "/spaces/{spaceId}/watch",
-    needs=Can.VIEW,
-    returns=Watch,
-    errors=(400,),
-    extension=True,
-)
+@operation("setSpaceWatch", "PUT", "/spaces/{spaceId}/watch", needs=Can.VIEW, errors=(400,))
 def set_space_watch(call: Call, space: SpaceAccess, body: SetWatch) -> Watch:
     """Watch or mute a space. Watching notifies the caller about merges, edits, and comments; muting limits
     notifications to those that mention the caller, request their review, or report a failure."""
@@ -234,14 +175,7 @@ def set_space_watch(call: Call, space: SpaceAccess, body: SetWatch) -> Watch:
         return _present(store.put_watch(tx, space.user_id, space.space_id, "", body.level))
 
 
-@operation(
-    "endSpaceWatch",
-    "DELETE",
-    "/spaces/{spaceId}/watch",
-    needs=Can.VIEW,
-    returns=Deletion,
-    extension=True,
-)
+@operation("endSpaceWatch", "DELETE", "/spaces/{spaceId}/watch", needs=Can.VIEW)
 def end_space_watch(call: Call, space: SpaceAccess) -> bool:
     """Stop watching or unmute a space."""
     with call.db.write() as tx:
@@ -251,13 +185,13 @@ def end_space_watch(call: Call, space: SpaceAccess) -> bool:
 _PAGE = "/spaces/{spaceId}/content/page/{pageId}/watch"
 
 
-@operation("getPageWatch", "GET", _PAGE, needs=Can.VIEW, returns=Watch, errors=(404,), extension=True)
+@operation("getPageWatch", "GET", _PAGE, needs=Can.VIEW, errors=(404,))
 def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     """Get whether the caller watches or has muted a page. Returns 404 if neither."""
     return _get_watch(call, space, page_id)
 
 
-@operation("setPageWatch", "PUT", _PAGE, needs=Can.VIEW, returns=Watch, errors=(400, 404), extension=True)
+@operation("setPageWatch", "PUT", _PAGE, needs=Can.VIEW, errors=(400, 404))
 def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch) -> Watch:
     """Watch or mute a page. This takes precedence over the watch of its space."""
     with call.db.write() as tx:
@@ -265,7 +199,7 @@ def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch)
         return _present(store.put_watch(tx, space.user_id, space.space_id, page.id, body.level))
 
 
-@operation("endPageWatch", "DELETE", _PAGE, needs=Can.VIEW, returns=Deletion, extension=True)
+@operation("endPageWatch", "DELETE", _PAGE, needs=Can.VIEW)
 def end_page_watch(call: Call, space: SpaceAccess, page_id: str) -> bool:
     """Stop watching or unmute a page."""
     with call.db.write() as tx:
@@ -283,14 +217,7 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
 # --- settings -----------------------------------------------------------------------------------------
 
 
-@operation(
-    "getOwnNotificationSettings",
-    "GET",
-    "/user/notification-settings",
-    needs=Can.SIGN_IN,
-    returns=NotificationSettings,
-    extension=True,
-)
+@operation("getOwnNotificationSettings", "GET", "/user/notification-settings", needs=Can.SIGN_IN)
 def get_settings(call: Call, caller: SignedIn) -> NotificationSettings:
     """Get how the caller is notified, by reason."""
     with call.db.read() as tx:
@@ -299,13 +226,7 @@ def get_settings(call: Call, caller: SignedIn) -> NotificationSettings:
 
 
 @operation(
-    "updateOwnNotificationSettings",
-    "PATCH",
-    "/user/notification-settings",
-    needs=Can.SIGN_IN,
-    returns=NotificationSettings,
-    errors=(400,),
-    extension=True,
+    "updateOwnNotificationSettings", "PATCH", "/user/notification-settings", needs=Can.SIGN_IN, errors=(400,)
 )
 def update_settings(call: Call, caller: SignedIn, body: UpdateNotificationSettings) -> NotificationSettings:
     """Update how the caller is notified, for the given reasons."""
@@ -324,7 +245,6 @@ def update_settings(call: Call, caller: SignedIn, body: UpdateNotificationSettin
     returns=bytes,
     media_type=_HTML,
     errors=(400,),
-    extension=True,
     browsed=True,
 )
 def get_unsubscribe_page(call: Call, query: UnsubscribeQuery) -> Reply:
@@ -347,7 +267,6 @@ def get_unsubscribe_page(call: Call, query: UnsubscribeQuery) -> Reply:
     returns=bytes,
     media_type=_HTML,
     errors=(400,),
-    extension=True,
 )
 def unsubscribe(call: Call, query: UnsubscribeQuery) -> Reply:
     """Unsubscribe from the emails that the link came with, without signing in. Email clients also post to

@@ -142,7 +142,7 @@ def prune(tx: Transaction, state: State, before: int, limit: int = 500) -> int:
     return _delete(tx, "n.state = :state AND n.at < :before", limit, state=state, before=before)
 
 
-def _delete(tx: Transaction, where: str, limit: int, **parameters: Any) -> int:
+def _delete(tx: Transaction, where: str, limit: int, **parameters: object) -> int:
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM notifications n WHERE {where} ORDER BY n.user_id LIMIT :limit{tx.for_update}",
         limit=limit,

@@ -7,7 +7,8 @@ consulted, and never become outdated.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 from msgspec import Raw
@@ -25,23 +26,24 @@ from octavo.core.document.page import split_page
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
 from octavo.core.expressions import Shown
+from octavo.core.json_types import JsonObject
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 
 _json_cache: OwnCache[bytes] = OwnCache("documents as JSON", 16)
-_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents ask", 2)
+_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents depend on", 2)
 """Other spaces in which the references of a document were looked up."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]
 
 
-def shown_on(tx: Transaction, state: State, page_variables: dict[str, Any]) -> Shown:
+def shown_on(tx: Transaction, state: State, page_variables: Mapping[str, object]) -> Shown:
     """Return the values of expressions on a page for an anonymous visitor."""
     return Shown(list_variables(tx, state), page_variables)
 
 
 def evaluate_document_for(
-    tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: dict[str, Any]
+    tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: Mapping[str, object]
 ) -> Document:
     """Return the document with expressions replaced by values according to ``mode``."""
     if mode == "false":
@@ -57,7 +59,7 @@ def document_json(
     owner: Owner,
     body: str | None,
     evaluated: Evaluated = "false",
-    page_variables: dict[str, Any] | None = None,
+    page_variables: Mapping[str, object] | None = None,
 ) -> Raw:
     """Return the encoded document as the API shows it. ``evaluated``: whether to replace expressions by
     values."""
@@ -66,7 +68,7 @@ def document_json(
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
         return Raw(kept)
 
-    def shown(document: Document) -> dict[str, Any]:
+    def shown(document: Document) -> JsonObject:
         document = resolver.resolve_all(document, owner)
         return to_json(evaluate_document_for(tx, state, document, evaluated, page_variables or {}))
 
@@ -78,7 +80,11 @@ def document_json(
 
 
 def page_markdown(
-    tx: Transaction, state: State, body: str | None, evaluated: Evaluated, page_variables: dict[str, Any]
+    tx: Transaction,
+    state: State,
+    body: str | None,
+    evaluated: Evaluated,
+    page_variables: Mapping[str, object],
 ) -> str:
     """Return a page file as it was written, or with expressions replaced by values and everything else
     unchanged."""

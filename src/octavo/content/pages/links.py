@@ -139,7 +139,7 @@ class Links:
 
     # --- presenting -----------------------------------------------------------------------------------
 
-    def _cached(self, key: Any, make: Callable[[], T]) -> T:
+    def _cached(self, key: object, make: Callable[[], T]) -> T:
         if key not in self._made:
             self._made[key] = make()
         made: T = self._made[key]

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import UNSET
 
 from octavo.content.references.resolving import Resolver, page_owner
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 
 from .wire import PageMetaLinks, PageTarget, UrlTarget
 
 
 def meta_links_of(
-    page: Page, resolver: Resolver, is_withheld: Callable[[dict[str, Any]], bool] = lambda ref: False
+    page: Page, resolver: Resolver, is_withheld: Callable[[JsonObject], bool] = lambda ref: False
 ) -> PageMetaLinks:
     """Return the meta links of a page that lead to the web or to something the resolver's reader can see."""
 
-    def target(ref: Any) -> PageTarget | UrlTarget | None:
+    def target(ref: object) -> PageTarget | UrlTarget | None:
         if not isinstance(ref, dict):
             return None
         meaning = resolver.resolve(page_owner(page), ref, "link")

@@ -41,6 +41,7 @@ from octavo.core.document.json import nodes_to_json, to_json
 from octavo.core.document.keys import keyed_nodes
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page
+from octavo.core.json_types import JsonObject
 from octavo.core.links import app_hosts
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound
@@ -307,7 +308,7 @@ class ContentReader:
         above = list_ancestors(self._tx, self._state, page)
         return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
 
-    def variables(self) -> dict[str, Any]:
+    def variables(self) -> JsonObject:
         return list_variables(self._tx, self._state)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
@@ -415,7 +416,7 @@ class ContentReader:
     def present_files(self, items: Sequence[Item]) -> list[File]:
         return self._present_files(items, False)
 
-    def _cover(self, page: Page, written: str) -> dict[str, Any]:
+    def _cover(self, page: Page, written: str) -> JsonObject:
         return cover_ref(self._tx, self._state, page, written)
 
     @property

@@ -89,56 +89,28 @@ def _state_reader(call: Call, read: ReadState) -> Iterator[ContentReader]:
 # --- states -------------------------------------------------------------------------------------------
 
 
-@operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, returns=Revision, visitors=True)
-@operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, returns=Revision, visitors=True)
-@change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=Revision)
+@operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, visitors=True)
+@operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, visitors=True)
+@change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW)
 def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuery) -> Revision:
-    """Get the entire content of a state: its page tree, files, reusable contents, and variables."""
+    """Get the entire content: the page tree, files, reusable content, and variables."""
     with _reader(call, read) as reader:
         return reader.revision(query)
 
 
-@operation(
-    "listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, returns=Pages, visitors=True, agents="docs:read"
-)
-@operation(
-    "listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, returns=Pages, visitors=True
-)
-@change_operation(
-    "listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, returns=Pages, agents="docs:read"
-)
+@operation("listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, visitors=True, agents="docs:read")
+@operation("listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, visitors=True)
+@change_operation("listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, agents="docs:read")
 def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Pages:
-    """List the pages of a state as a tree."""
+    """List the pages as a tree."""
     with _reader(call, read) as reader:
         return reader.pages(query)
 
 
-@operation(
-    "listChildPages",
-    "GET",
-    _MAIN + "/children",
-    needs=Can.VIEW,
-    returns=Listing[PageEntry],
-    errors=(404,),
-    extension=True,
-)
-@operation(
-    "listChildPagesInRevisionById",
-    "GET",
-    _REVISION + "/children",
-    needs=Can.VIEW,
-    returns=Listing[PageEntry],
-    errors=(404,),
-    extension=True,
-)
+@operation("listChildPages", "GET", _MAIN + "/children", needs=Can.VIEW, errors=(404,))
+@operation("listChildPagesInRevisionById", "GET", _REVISION + "/children", needs=Can.VIEW, errors=(404,))
 @change_operation(
-    "listChildPagesInChangeRequest",
-    "GET",
-    _CHANGE + "/children",
-    needs=Can.VIEW,
-    returns=Listing[PageEntry],
-    errors=(404,),
-    extension=True,
+    "listChildPagesInChangeRequest", "GET", _CHANGE + "/children", needs=Can.VIEW, errors=(404,)
 )
 def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listing[PageEntry]:
     """List one level of the page tree, in order: the pages below `parent`, or those at the top level without
@@ -147,27 +119,9 @@ def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listin
         return reader.children(query)
 
 
-@operation(
-    "getWayToPage", "GET", _MAIN + "/way", needs=Can.VIEW, returns=PageWay, errors=(404,), extension=True
-)
-@operation(
-    "getWayToPageInRevisionById",
-    "GET",
-    _REVISION + "/way",
-    needs=Can.VIEW,
-    returns=PageWay,
-    errors=(404,),
-    extension=True,
-)
-@change_operation(
-    "getWayToPageInChangeRequest",
-    "GET",
-    _CHANGE + "/way",
-    needs=Can.VIEW,
-    returns=PageWay,
-    errors=(404,),
-    extension=True,
-)
+@operation("getWayToPage", "GET", _MAIN + "/way", needs=Can.VIEW, errors=(404,))
+@operation("getWayToPageInRevisionById", "GET", _REVISION + "/way", needs=Can.VIEW, errors=(404,))
+@change_operation("getWayToPageInChangeRequest", "GET", _CHANGE + "/way", needs=Can.VIEW, errors=(404,))
 def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
     """Get the location of a page in the tree: each level from the top to its own. Of a long level, only the
     part that contains the page or its ancestor is returned. Levels are divided into parts of `limit` pages,
@@ -176,23 +130,9 @@ def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
         return reader.way(query)
 
 
-@operation("listWaysToPages", "GET", _MAIN + "/ways", needs=Can.VIEW, returns=PageTraces, extension=True)
-@operation(
-    "listWaysToPagesInRevisionById",
-    "GET",
-    _REVISION + "/ways",
-    needs=Can.VIEW,
-    returns=PageTraces,
-    extension=True,
-)
-@change_operation(
-    "listWaysToPagesInChangeRequest",
-    "GET",
-    _CHANGE + "/ways",
-    needs=Can.VIEW,
-    returns=PageTraces,
-    extension=True,
-)
+@operation("listWaysToPages", "GET", _MAIN + "/ways", needs=Can.VIEW)
+@operation("listWaysToPagesInRevisionById", "GET", _REVISION + "/ways", needs=Can.VIEW)
+@change_operation("listWaysToPagesInChangeRequest", "GET", _CHANGE + "/ways", needs=Can.VIEW)
 def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
     """List the ancestors, with titles and paths, of up to a hundred pages. Pages that don't exist are left
     out."""
@@ -235,25 +175,10 @@ def get_page(call: Call, read: ReadState | VisitedState, page_id: str, query: Pa
 
 
 @operation(
-    "getPageByPath",
-    "GET",
-    _MAIN + "/path/{pagePath}",
-    needs=Can.VIEW,
-    returns=RevisionPage,
-    visitors=True,
-    agents="docs:read",
+    "getPageByPath", "GET", _MAIN + "/path/{pagePath}", needs=Can.VIEW, visitors=True, agents="docs:read"
 )
-@operation(
-    "getPageInRevisionByPath",
-    "GET",
-    _REVISION + "/path/{pagePath}",
-    needs=Can.VIEW,
-    returns=RevisionPage,
-    visitors=True,
-)
-@change_operation(
-    "getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage
-)
+@operation("getPageInRevisionByPath", "GET", _REVISION + "/path/{pagePath}", needs=Can.VIEW, visitors=True)
+@change_operation("getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW)
 def get_page_by_path(
     call: Call, read: ReadState | VisitedState, page_path: str, query: PageContentQuery
 ) -> RevisionPage:
@@ -267,37 +192,24 @@ def get_page_by_path(
     "GET",
     _REVISION + "/page/{pageId}/document",
     needs=Can.VIEW,
-    returns=DocumentNodes,
     visitors=True,
 )
-def get_page_document(call: Call, read: ReadState | VisitedState, page_id: str, query: DocumentQuery) -> Raw:
+def get_page_document(
+    call: Call, read: ReadState | VisitedState, page_id: str, query: DocumentQuery
+) -> DocumentNodes:
     """Get the document of a page as nodes."""
     with _reader(call, read) as reader:
         return reader.document(page_id, query)
 
 
 @operation(
-    "listSpacePageMetaLinks",
-    "GET",
-    _MAIN + "/page/{pageId}/meta-links",
-    needs=Can.VIEW,
-    returns=PageMetaLinks,
-    visitors=True,
+    "listSpacePageMetaLinks", "GET", _MAIN + "/page/{pageId}/meta-links", needs=Can.VIEW, visitors=True
 )
 @operation(
-    "listRevisionPageMetaLinks",
-    "GET",
-    _REVISION + "/page/{pageId}/meta-links",
-    needs=Can.VIEW,
-    returns=PageMetaLinks,
-    visitors=True,
+    "listRevisionPageMetaLinks", "GET", _REVISION + "/page/{pageId}/meta-links", needs=Can.VIEW, visitors=True
 )
 @change_operation(
-    "listChangeRequestPageMetaLinks",
-    "GET",
-    _CHANGE + "/page/{pageId}/meta-links",
-    needs=Can.VIEW,
-    returns=PageMetaLinks,
+    "listChangeRequestPageMetaLinks", "GET", _CHANGE + "/page/{pageId}/meta-links", needs=Can.VIEW
 )
 def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) -> PageMetaLinks:
     """List the meta links of a page that lead to the web or to pages that the caller can see."""
@@ -305,62 +217,41 @@ def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) ->
         return reader.meta_links(page_id)
 
 
-@operation("listFiles", "GET", _MAIN + "/files", needs=Can.VIEW, returns=Listing[File], visitors=True)
-@operation(
-    "listFilesInRevisionById",
-    "GET",
-    _REVISION + "/files",
-    needs=Can.VIEW,
-    returns=Listing[File],
-    visitors=True,
-)
-@change_operation(
-    "listFilesInChangeRequestById", "GET", _CHANGE + "/files", needs=Can.VIEW, returns=Listing[File]
-)
+@operation("listFiles", "GET", _MAIN + "/files", needs=Can.VIEW, visitors=True)
+@operation("listFilesInRevisionById", "GET", _REVISION + "/files", needs=Can.VIEW, visitors=True)
+@change_operation("listFilesInChangeRequestById", "GET", _CHANGE + "/files", needs=Can.VIEW)
 def list_files(call: Call, read: ReadState | VisitedState, query: FilesQuery) -> Listing[File]:
-    """List the files of a state, oldest first."""
+    """List the files, oldest first."""
     with _reader(call, read) as reader:
         return reader.files(query)
 
 
-@operation("getFileById", "GET", _MAIN + "/files/{fileId}", needs=Can.VIEW, returns=File, visitors=True)
-@operation(
-    "getFileInRevisionById", "GET", _REVISION + "/files/{fileId}", needs=Can.VIEW, returns=File, visitors=True
-)
-@change_operation(
-    "getFileInChangeRequestById", "GET", _CHANGE + "/files/{fileId}", needs=Can.VIEW, returns=File
-)
+@operation("getFileById", "GET", _MAIN + "/files/{fileId}", needs=Can.VIEW, visitors=True)
+@operation("getFileInRevisionById", "GET", _REVISION + "/files/{fileId}", needs=Can.VIEW, visitors=True)
+@change_operation("getFileInChangeRequestById", "GET", _CHANGE + "/files/{fileId}", needs=Can.VIEW)
 def get_file(call: Call, read: ReadState | VisitedState, file_id: str, query: ContentQuery) -> File:
     """Get a file."""
     with _reader(call, read) as reader:
         return reader.file(file_id, query)
 
 
-@operation(
-    "getReusableContentById",
-    "GET",
-    _MAIN + "/reusable-contents/{reusableContentId}",
-    needs=Can.VIEW,
-    returns=ReusableContent,
-)
+@operation("getReusableContentById", "GET", _MAIN + "/reusable-contents/{reusableContentId}", needs=Can.VIEW)
 @operation(
     "getReusableContentInRevisionById",
     "GET",
     _REVISION + "/reusable-contents/{reusableContentId}",
     needs=Can.VIEW,
-    returns=ReusableContent,
 )
 @change_operation(
     "getReusableContentInChangeRequestById",
     "GET",
     _CHANGE + "/reusable-contents/{reusableContentId}",
     needs=Can.VIEW,
-    returns=ReusableContent,
 )
 def get_reusable_content(
     call: Call, read: ReadState, reusable_content_id: str, query: ReusableContentQuery
 ) -> ReusableContent:
-    """Get a reusable content, with `format=markdown` including its text."""
+    """Get reusable content. With `format=markdown`, the response includes its text."""
     with _reader(call, read) as reader:
         return reader.reusable_content(reusable_content_id, query)
 
@@ -370,10 +261,11 @@ def get_reusable_content(
     "GET",
     _REVISION + "/reusable-contents/{reusableContentId}/document",
     needs=Can.VIEW,
-    returns=DocumentNodes,
 )
-def get_reusable_document(call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery) -> Raw:
-    """Get the document of a reusable content as nodes."""
+def get_reusable_document(
+    call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery
+) -> DocumentNodes:
+    """Get the document of reusable content as nodes."""
     with _reader(call, read) as reader:
         return reader.reusable_document(reusable_content_id, query)
 
@@ -387,27 +279,14 @@ def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
         yield Links(call, tx, space, main_state(tx, space.space_id))
 
 
-@operation(
-    "listSpaceLinks",
-    "GET",
-    "/spaces/{spaceId}/links",
-    needs=Can.VIEW,
-    returns=ReferenceUsages,
-    errors=(404,),
-)
+@operation("listSpaceLinks", "GET", "/spaces/{spaceId}/links", needs=Can.VIEW, errors=(404,))
 def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> ReferenceUsages:
     """List everything that main refers to, grouped by target, with up to a hundred places each."""
     with _links(call, space) as links:
         return links.of_space(query)
 
 
-@operation(
-    "listPageLinksInSpace",
-    "GET",
-    "/spaces/{spaceId}/content/page/{pageId}/links",
-    needs=Can.VIEW,
-    returns=ReferenceUsages,
-)
+@operation("listPageLinksInSpace", "GET", "/spaces/{spaceId}/content/page/{pageId}/links", needs=Can.VIEW)
 def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQuery) -> ReferenceUsages:
     """List everything that a page of main refers to."""
     with _links(call, space) as links:
@@ -415,11 +294,7 @@ def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQu
 
 
 @operation(
-    "listSpacePageBacklinks",
-    "GET",
-    "/spaces/{spaceId}/content/page/{pageId}/backlinks",
-    needs=Can.VIEW,
-    returns=Listing[ContentLocation],
+    "listSpacePageBacklinks", "GET", "/spaces/{spaceId}/content/page/{pageId}/backlinks", needs=Can.VIEW
 )
 def list_page_backlinks(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
@@ -430,11 +305,7 @@ def list_page_backlinks(
 
 
 @operation(
-    "listSpaceFileBacklinks",
-    "GET",
-    "/spaces/{spaceId}/content/files/{fileId}/backlinks",
-    needs=Can.VIEW,
-    returns=Listing[ContentLocation],
+    "listSpaceFileBacklinks", "GET", "/spaces/{spaceId}/content/files/{fileId}/backlinks", needs=Can.VIEW
 )
 def list_file_backlinks(
     call: Call, space: SpaceAccess, file_id: str, query: PageQuery
@@ -449,13 +320,11 @@ def list_file_backlinks(
     "GET",
     "/spaces/{spaceId}/content/reusable-contents/{reusableContentId}/backlinks",
     needs=Can.VIEW,
-    returns=Listing[ContentLocation],
-    extension=True,
 )
 def list_reusable_content_backlinks(
     call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that include a reusable content."""
+    """List the places that include reusable content."""
     with _links(call, space) as links:
         return links.to_reusable(reusable_content_id, query)
 
@@ -465,9 +334,8 @@ def list_reusable_content_backlinks(
     "GET",
     "/spaces/{spaceId}/documents/{documentId}",
     needs=Can.VIEW,
-    returns=DocumentNodes,
 )
-def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> Raw:
+def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> DocumentNodes:
     """Get a document of the space by the ID in its page or reusable content."""
     with call.db.read() as tx:
         found = find_document(tx, space.space_id, document_id)
@@ -497,15 +365,7 @@ def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
         return compute(tx)
 
 
-@operation(
-    "convertText",
-    "POST",
-    "/spaces/{spaceId}/content/convert",
-    needs=Can.VIEW,
-    returns=ConvertedText,
-    errors=(400, 413),
-    extension=True,
-)
+@operation("convertText", "POST", "/spaces/{spaceId}/content/convert", needs=Can.VIEW, errors=(400, 413))
 def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> ConvertedText:
     """Convert Markdown to nodes, or nodes to Markdown, as in a page of the space. Nothing is stored, and
     references are not resolved."""
@@ -521,10 +381,11 @@ def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> Converted
     "POST",
     "/spaces/{spaceId}/content/computed/document",
     needs=Can.VIEW,
-    returns=DocumentNodes,
     errors=(400,),
 )
-def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:
+def get_computed_document(
+    call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent
+) -> DocumentNodes:
     """Get the document that a source currently produces. The same source, seed, and state of its dependencies
     always produce the same nodes with the same keys."""
     asker = _asker(space)
@@ -536,11 +397,10 @@ def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, bo
     "POST",
     "/spaces/{spaceId}/content/computed/revision",
     needs=Can.VIEW,
-    returns=ComputedRevision,
     errors=(400,),
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
-    """Get the pages, files, and reusable contents that a source currently produces. The seed determines their
+    """Get the pages, files, and reusable content that a source currently produces. The seed determines their
     IDs."""
     asker = _asker(space)
     found, _ = _compute(call, lambda tx: compute_revision(tx, asker, body.source, body.seed))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -23,6 +23,7 @@ from octavo.content.revisions.files import download_url
 from octavo.content.revisions.store import Item, get_revision
 from octavo.core.document.containing import contained
 from octavo.core.document.json import to_json
+from octavo.core.json_types import JsonObject
 from octavo.core.links import app_hosts, relative_href
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
@@ -54,7 +55,7 @@ from .wire import (
 )
 
 _documents: OwnCache[bytes] = OwnCache("documents for renderers", 16)
-_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers ask", 2)
+_asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers depend on", 2)
 """Other spaces in which the links of a page were looked up."""
 _files: OwnCache[frozenset[str]] = OwnCache("files for renderers", 2)
 _ID = re.compile(rb"[A-Za-z0-9]{20}")
@@ -124,7 +125,7 @@ class VisitorReader:
             shown.href = UNSET
         return shown
 
-    def _cover(self, page: Page, written: str) -> dict[str, Any]:
+    def _cover(self, page: Page, written: str) -> JsonObject:
         return self._resolver.content_ref(page_owner(page), {"kind": "url", "url": written}, "image")
 
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
@@ -154,11 +155,11 @@ class VisitorReader:
                 shown.document = Raw(self._document(page))
         return shown
 
-    def _address(self, page: Page) -> Callable[[dict[str, Any]], str | None]:
+    def _address(self, page: Page) -> Callable[[JsonObject], str | None]:
         """Return a function that resolves references in a page's Markdown to URLs relative to its published
         location."""
 
-        def address(ref: dict[str, Any]) -> str | None:
+        def address(ref: JsonObject) -> str | None:
             kind = ref.get("kind")
             if kind == "file":
                 item = self._view.item(str(ref.get("file")), "file")

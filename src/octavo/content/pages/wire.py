@@ -10,14 +10,16 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from octavo.content.images.store import ScaledImage
-from octavo.content.revisions.computing import Source
+from octavo.content.revisions.computing import ComputedSource
 from octavo.content.revisions.store import Item, RevisionRow, RevisionType
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.urls import safe_url
-from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, Layout, PageKind, declare
+from octavo.core.json_types import JsonObject
+from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, LayoutOptions, PageKind, declare
 from octavo.core.pages import Page
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
+from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.wire import User
 from octavo.organization.orgs.wire import Organization
@@ -109,7 +111,7 @@ class AppUrls(Struct):
     app: str
 
 
-class PageLayout(Struct, rename="camel"):
+class PageLayout(Struct, rename="camel", kw_only=True):
     width: str
     cover: bool
     cover_size: str
@@ -154,7 +156,7 @@ class _Fields:
         self._flags = [name for name, field in found.items() if field.type == "flag"]
         self._plain = [name for name, field in found.items() if not (field.type == "flag" or field.is_struct)]
 
-    def present(self, page: Page) -> dict[str, Any]:
+    def present(self, page: Page) -> JsonObject:
         """Return those of a page by name, except structs."""
         told = {name: getattr(page, name) for name in self._flags}
         for name in self._plain:
@@ -211,7 +213,7 @@ class GroupPage(Struct, rename="camel", tag_field="type", tag="group", kw_only=T
 class LinkPage(Struct, rename="camel", tag_field="type", tag="link", kw_only=True):
     id: str
     title: str
-    target: dict[str, Any]
+    target: JsonObject
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
@@ -226,7 +228,7 @@ class LinkPage(Struct, rename="camel", tag_field="type", tag="link", kw_only=Tru
 class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed", kw_only=True):
     id: str
     title: str
-    computed: dict[str, Any]
+    computed: JsonObject
     created_at: str
     updated_at: str
     if not TYPE_CHECKING:
@@ -308,7 +310,7 @@ class ComputeContent(Struct):
     """Body for computing content. ``source``: ``{type, props, dependencies}``. ``seed``: the seed of
     generated IDs."""
 
-    source: Source
+    source: ComputedSource
     seed: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
@@ -343,7 +345,7 @@ class FileVariant(Struct, rename={"download_url": "downloadURL"}):
     download_url: str
 
 
-class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
+class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}, kw_only=True):
     """File. ``dimensions``: of an image as browsers show it, after applying its own rotation. ``variants``:
     ordered from narrow to wide."""
 
@@ -358,7 +360,7 @@ class File(Struct, rename={"content_type": "contentType", "download_url": "downl
     git: GitBlob | UnsetType = UNSET
 
 
-class ReusableContent(Struct):
+class ReusableContent(Struct, kw_only=True):
     id: str
     title: str
     object: Literal["reusable-content"] = "reusable-content"
@@ -488,13 +490,13 @@ class RevisionUrls(Struct):
     app: str
 
 
-class Revision(Struct, rename="camel"):
+class Revision(Struct, rename="camel", kw_only=True):
     id: str
     parents: list[str]
     pages: list[RevisionPage]
     files: list[File]
     reusable_contents: list[ReusableContent]
-    variables: dict[str, Any]
+    variables: JsonObject
     created_at: str
     urls: RevisionUrls
     type: RevisionType
@@ -503,7 +505,15 @@ class Revision(Struct, rename="camel"):
     merged_from: Any | UnsetType = UNSET
 
 
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*\Z", max_length=100)]
+VariableName = Annotated[
+    str,
+    Meta(
+        pattern=pattern(
+            r"^[A-Za-z][A-Za-z0-9_]*\Z", "start with a letter and consist of letters, digits, and underscores"
+        ),
+        max_length=100,
+    ),
+]
 
 WITH_PATHS = ("document", "group")
 """Kinds of pages that have a path."""
@@ -511,7 +521,7 @@ WITH_PATHS = ("document", "group")
 ResolveCover = Callable[[Page, str], dict[str, Any]]
 
 
-def present_layout(layout: Layout) -> PageLayout:
+def present_layout(layout: LayoutOptions) -> PageLayout:
     return PageLayout(
         width=layout.width if layout.width in ("default", "wide") else "wide",
         cover=layout.cover,
@@ -526,7 +536,7 @@ def present_layout(layout: Layout) -> PageLayout:
     )
 
 
-_NO_LAYOUT = Layout()
+_NO_LAYOUT = LayoutOptions()
 _PLAIN_LAYOUT = present_layout(_NO_LAYOUT)
 
 
@@ -554,7 +564,7 @@ def present_page(
     oids: Mapping[str, str] = {},
 ) -> RevisionPage:
     """Return a page whose subpages are already presented."""
-    told: dict[str, Any] = {
+    told: JsonObject = {
         "id": page.id,
         "title": page.title,
         "created_at": iso(page.created_at),
@@ -689,11 +699,11 @@ def present_revision(
     app_url: str,
     revision: RevisionRow,
     *,
-    merged_from: Any,
+    merged_from: object,
     pages: list[RevisionPage],
     files: list[File],
     reusable_contents: list[ReusableContent],
-    variables: dict[str, Any],
+    variables: JsonObject,
     metadata: bool,
 ) -> Revision:
     return Revision(

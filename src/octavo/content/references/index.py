@@ -513,7 +513,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     return check_totals(tx, space_id)
 
 
-def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: Any) -> dict[Place, Row]:
+def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: object) -> dict[Place, Row]:
     """Return rows that match ``where``, which contains ``IN :given``."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     values = list(given)
@@ -531,8 +531,8 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 def _rows_asking(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> list[Row]:
-    """Return the references, in any space, that depend on something whose answer may have another answer now; ``anew``: in another
-    one."""
+    """Return the references, in any space, that depend on something whose answer may have another answer now;
+    ``anew``: in another one."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []

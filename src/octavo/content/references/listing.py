@@ -327,7 +327,8 @@ class LinkIndex:
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
         """Return the places, in all spaces that the caller can see, that refer to a page or file."""
-        seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target = :target AND r.kind = :kind
+        seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target =
+            :target AND r.kind = :kind
                    AND NOT (r.space_id = :space AND r.owner_id = :target)
                    AND (r.space_id = :space OR r.space_id IN (SELECT id FROM {self._sees}))"""
         parameters = {**self._parameters, "target": target, "kind": kind}
@@ -344,7 +345,7 @@ class LinkIndex:
         )
 
 
-def _usages(rows: Iterable[tuple[Any, ...]]) -> list[ReferenceTarget]:
+def _usages(rows: Iterable[tuple[object, ...]]) -> list[ReferenceTarget]:
     return [
         _usage(places[start : start + MOST_LOCATIONS])
         for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
@@ -360,5 +361,5 @@ def _usage(places: Sequence[tuple[Any, ...]]) -> ReferenceTarget:
     return ReferenceTarget(key, status, relation, kind, space, known, anchor, written, spots)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return None if value is None else str(value)

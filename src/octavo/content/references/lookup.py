@@ -30,7 +30,7 @@ Question = tuple[str, str]
 OwnerKind = Literal["page", "reusable-content"]
 
 _MAX_QUESTION = 200
-_places: OwnCache[list[DocumentPlace]] = OwnCache("places of documents", 4)
+_places: OwnCache[list[DocumentPlace]] = OwnCache("document positions", 4)
 
 
 class Owner(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -22,7 +22,7 @@ from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_to
 NamedKind = Literal["user", "openapi"]
 
 _FIELD = {"user": "user", "openapi": "spec"}
-_found: OwnCache[bool] = OwnCache("spaces that name somebody", 1)
+_found: OwnCache[bool] = OwnCache("spaces with mentioned people", 1)
 
 
 def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
@@ -107,12 +107,12 @@ def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: s
     return ViewDocuments(tx, view, resolver)
 
 
-def _is_made_of(page: Page, wanted: Mapping[str, Any]) -> bool:
+def _is_made_of(page: Page, wanted: Mapping[str, object]) -> bool:
     """Return whether a page is computed from this target."""
     given = (page.computed or {}).get("dependencies")
     dependencies = given.values() if isinstance(given, dict) else ()
     return any(isinstance(one, dict) and one.get("ref") == wanted for one in dependencies)
 
 
-def _encoded(claims: Mapping[str, Any]) -> bytes:
+def _encoded(claims: Mapping[str, object]) -> bytes:
     return msgspec.json.encode(claims, order="sorted")

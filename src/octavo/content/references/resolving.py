@@ -7,7 +7,7 @@ space, and an external URL for everyone else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from octavo.content.revisions.store import State, main_state
 from octavo.core import links
 from octavo.core.document.nodes import Document
 from octavo.core.document.references import TYPES_OF_FILES, Reference, rewrite
+from octavo.core.json_types import JsonObject
 from octavo.core.links import Target
 from octavo.core.pages import Page
 from octavo.errors import NotFound
@@ -148,7 +149,7 @@ class Resolver:
     # --- single references ----------------------------------------------------------------------------
 
     def resolve(
-        self, owner: Owner, ref: dict[str, Any], type: str, space_id: str | None = None
+        self, owner: Owner, ref: JsonObject, type: str, space_id: str | None = None
     ) -> ResolvedReference:
         """Resolve a reference in ``owner`` (of the own space, or of ``space_id``) that a node of ``type``
         contains."""
@@ -185,7 +186,7 @@ class Resolver:
                 return ResolvedReference("url", "ok")
         return _BROKEN
 
-    def _by_id(self, own: SpaceFiles, owner: Owner, ref: dict[str, Any]) -> ResolvedReference:
+    def _by_id(self, own: SpaceFiles, owner: Owner, ref: JsonObject) -> ResolvedReference:
         kind = ref.get("kind")
         match kind:
             case "page" | "anchor":
@@ -256,13 +257,13 @@ class Resolver:
         return ResolvedReference("space", "ok", space_id, space_id)
 
     @staticmethod
-    def _person(ref: dict[str, Any]) -> ResolvedReference:
+    def _person(ref: Mapping[str, object]) -> ResolvedReference:
         kind: Any = ref["kind"]
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
     # --- references in documents ----------------------------------------------------------------------
 
-    def content_ref(self, owner: Owner, ref: dict[str, Any], type: str) -> dict[str, Any]:
+    def content_ref(self, owner: Owner, ref: JsonObject, type: str) -> JsonObject:
         """Return a reference as a ContentRef. An unresolved one remains as written."""
         meaning = self.resolve(owner, ref, type)
         if meaning.kind == "url" or meaning.target is None:
@@ -283,12 +284,12 @@ class Resolver:
     def resolve_all(self, document: Document, owner: Owner) -> Document:
         """Resolve all references of a document in place."""
 
-        def change(reference: Reference) -> dict[str, Any] | None:
+        def change(reference: Reference) -> JsonObject | None:
             return self.content_ref(owner, reference.ref, reference.type)
 
         return rewrite(document, change)
 
-    def write_url(self, ref: dict[str, Any]) -> str | None:
+    def write_url(self, ref: JsonObject) -> str | None:
         """Return the URL with which a file of the own space refers to a page of another space, or None if the
         viewer can't see it."""
         files = self.files(str(ref.get("space")))
@@ -297,8 +298,8 @@ class Resolver:
 
 
 def _page_ref(
-    owner: Owner, meaning: ResolvedReference, written: str, space: dict[str, Any]
-) -> dict[str, Any]:
+    owner: Owner, meaning: ResolvedReference, written: str, space: Mapping[str, object]
+) -> JsonObject:
     if meaning.anchor is None:
         return {"kind": "page", "page": meaning.target, **space}
     # An anchor in the same text belongs to the page that contains the text.
@@ -315,13 +316,13 @@ def page_owner(page: Page) -> Owner:
     return Owner(page.id, "page", page.file_path)
 
 
-def cover_ref(tx: Transaction, state: State, page: Page, written: str) -> dict[str, Any]:
+def cover_ref(tx: Transaction, state: State, page: Page, written: str) -> JsonObject:
     """Return a cover's reference: a file of the state, or the URL as written."""
     resolver = state_resolver(tx, state, (), NobodyViewer())
     return resolver.content_ref(page_owner(page), {"kind": "url", "url": written}, "image")
 
 
-def refs_of(page: Page) -> Iterator[tuple[dict[str, Any], str]]:
+def refs_of(page: Page) -> Iterator[tuple[JsonObject, str]]:
     """Return the references of a page outside its text, each with its node type."""
     if page.cover is not None:
         for written in (page.cover.light, page.cover.dark):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -17,6 +17,7 @@ from octavo.core.document.evaluating import Decided, close_conditions, replace_n
 from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, plain_text, walk
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.expressions import Shown
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
@@ -36,7 +37,7 @@ class DocumentView(Protocol):
     @property
     def withholds(self) -> bool: ...
     def shown(self, page: Page) -> Shown: ...
-    def is_withheld(self, ref: dict[str, Any]) -> bool: ...
+    def is_withheld(self, ref: Mapping[str, object]) -> bool: ...
     def item(self, item_id: str, kind: ItemKind) -> Item | None: ...
 
 
@@ -94,7 +95,7 @@ class ViewDocuments:
             if isinstance(node, Block) and node.type in types
         ]
 
-    def has_reference(self, page: Page, ref: dict[str, Any]) -> bool:
+    def has_reference(self, page: Page, ref: Mapping[str, object]) -> bool:
         """Return whether the visitor sees a page with this reference, before its blocks are rendered."""
         return any(found.ref == ref for found in references(self._to_be_drawn(page)))
 
@@ -111,7 +112,7 @@ class ViewDocuments:
         self._to_be_drawn(page, begin=found.clear, decided=decided)
         return found
 
-    def target(self, page: Page) -> dict[str, Any]:
+    def target(self, page: Page) -> JsonObject:
         """Return the target of a link page."""
         return self._resolver.content_ref(page_owner(page), page.target or {}, "link")
 
@@ -132,17 +133,17 @@ class ViewDocuments:
         return lambda: source_document(self._tx, self._view.state.space_id, page)
 
     def for_markdown(
-        self, page: Page, url_of: Callable[[dict[str, Any]], str | None], *, section: str | None = None
+        self, page: Page, url_of: Callable[[JsonObject], str | None], *, section: str | None = None
     ) -> Document:
         """Return the document as Markdown for use outside its source. ``url_of`` returns the URL of a
         resolved reference there, or None to keep it as written. Unchanged blocks keep their source.
         ``section``: only the section with this anchor ID; empty if the visitor does not see it."""
         owner = page_owner(page)
 
-        def withheld(ref: dict[str, Any], type: str) -> bool:
+        def withheld(ref: JsonObject, type: str) -> bool:
             return self._view.is_withheld(self._resolver.content_ref(owner, ref, type))
 
-        def address(reference: Reference) -> dict[str, Any] | None:
+        def address(reference: Reference) -> JsonObject | None:
             ref = self._resolver.content_ref(owner, reference.ref, reference.type)
             url = None if ref.get("kind") == "url" else url_of(ref)
             return {"kind": "url", "url": url} if url else None
@@ -180,7 +181,7 @@ class ViewDocuments:
             self._tx, drawing, document, lambda block: elsewhere and _is_of_specification(block)
         )
 
-    def _find_file(self, owner: Owner) -> Callable[[dict[str, Any], str], Item | None]:
+    def _find_file(self, owner: Owner) -> Callable[[JsonObject, str], Item | None]:
         return lambda ref, type: self._view.item(
             str(self._resolver.content_ref(owner, ref, type).get("file")), "file"
         )
@@ -188,7 +189,7 @@ class ViewDocuments:
     def _with_includes(self, document: Document, owner: Owner) -> Document:
         inclusions = Inclusions()
 
-        def hold(node: Block | Inline) -> list[Any] | None:
+        def hold(node: Block | Inline) -> list[object] | None:
             if node.type != "reusable-content" or node.nodes:
                 return None
             found = self._included(owner, node.data.get("ref"), inclusions)
@@ -196,7 +197,7 @@ class ViewDocuments:
 
         return replace_nodes(document, hold)
 
-    def _included(self, owner: Owner, ref: Any, inclusions: Inclusions) -> list[Any]:
+    def _included(self, owner: Owner, ref: object, inclusions: Inclusions) -> list[Any]:
         resolved = self._resolver.content_ref(owner, ref, "reusable-content") if isinstance(ref, dict) else {}
         item = self._view.item(str(resolved.get("reusableContent")), "reusable-content")
         if item is None or not item.content:
@@ -212,9 +213,7 @@ class ViewDocuments:
             block.source = None
         return list(document.nodes)
 
-    def _without_withheld(
-        self, document: Document, withheld: Callable[[dict[str, Any], str], bool]
-    ) -> Document:
+    def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
         """Replace links to withheld pages by their text, and remove what shows the title of such a page."""
         if not self._view.withholds:
             return document
@@ -222,10 +221,10 @@ class ViewDocuments:
         if not gone:
             return document
 
-        def is_gone(node: Block | Inline, ref: Any) -> bool:
+        def is_gone(node: Block | Inline, ref: object) -> bool:
             return isinstance(ref, dict) and (node.type, _encoded(ref)) in gone
 
-        def change(node: Block | Inline) -> list[Any] | None:
+        def change(node: Block | Inline) -> list[object] | None:
             if node.type == "table":
                 return _table_without(node, lambda ref: is_gone(node, ref))
             if not is_gone(node, node.data.get("ref")):
@@ -245,10 +244,10 @@ def _is_of_specification(block: Block) -> bool:
     return isinstance(ref, dict) and ref.get("kind") == "openapi"
 
 
-def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[Any] | None:
+def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[object] | None:
     """Return the table without values that lead to withheld pages, or None if there are none."""
 
-    def kept(record: dict[str, Any]) -> dict[str, Any]:
+    def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}
         return {**record, "values": values}
 
@@ -259,9 +258,9 @@ def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> lis
     return [Block(table.type, {**table.data, "records": records}, table.nodes, table.fragments, table.key)]
 
 
-def _ref_of(value: Any) -> Any:
+def _ref_of(value: object) -> object:
     return value.get("ref", value) if isinstance(value, dict) else None
 
 
-def _encoded(ref: dict[str, Any]) -> bytes:
+def _encoded(ref: Mapping[str, object]) -> bytes:
     return msgspec.json.encode(ref, order="sorted")

@@ -8,7 +8,7 @@ the tree, and only the visible parts of a document are returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -101,9 +101,9 @@ class SpaceView:
         state: State,
         every: PageTree,
         items: Mapping[str, Item],
-        variables: dict[str, Any],
+        variables: Mapping[str, object],
         computed: bytes = b"",
-        visitor: Mapping[str, Any] = NOBODY,
+        visitor: Mapping[str, object] = NOBODY,
         names: tuple[_IdsByName[str], _IdsByName[tuple[ItemKind, str]]] | None = None,
     ) -> None:
         self.state = state
@@ -128,7 +128,7 @@ class SpaceView:
         """Return the values of expressions and conditions on a page for this visitor."""
         return Shown(self.variables, page.variables, self.visitor)
 
-    def seen_by(self, visitor: Mapping[str, Any]) -> SpaceView:
+    def seen_by(self, visitor: Mapping[str, object]) -> SpaceView:
         """Return the same revision for another visitor."""
         return SpaceView(
             self.state, self.every, self.items, self.variables, self.computed, visitor, self._names
@@ -139,7 +139,7 @@ class SpaceView:
         state: State,
         pages: dict[str, Page | None],
         items: dict[str, Item | None],
-        variables: dict[str, Any],
+        variables: Mapping[str, object],
     ) -> SpaceView:
         """Return the view of a later revision of the same branch, in which these pages and items replace
         those with the same IDs; None for deleted ones."""
@@ -162,7 +162,7 @@ class SpaceView:
         """Return whether there are pages that this visitor can't see."""
         return self.every is not self.tree
 
-    def is_withheld(self, ref: dict[str, Any]) -> bool:
+    def is_withheld(self, ref: Mapping[str, object]) -> bool:
         """Return whether a resolved reference leads to a page that exists but is not visible to this visitor."""
         page = ref.get("page")
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
@@ -191,7 +191,7 @@ def _paths_of(items: Iterable[Item]) -> Iterator[tuple[tuple[ItemKind, str], str
 _views: OwnCache[SpaceView] = OwnCache("spaces as visitors see them", 64)
 
 
-def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY) -> SpaceView:
+def load_view(tx: Transaction, state: State, visitor: Mapping[str, object] = NOBODY) -> SpaceView:
     """Return the view of a state; it is cached for each distinct visitor."""
     loaded = _load_for_nobody(tx, state)
     if visitor == NOBODY:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from octavo.errors import NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Call, Visitor, enters
-from octavo.organization.access.authorization import SpaceAccess, VisitedSpace, enter_space, visit_space
+from octavo.organization.access.authorization import (
+    InSpace,
+    VisitedSpace,
+    enter_space,
+    visit_space,
+)
 from octavo.organization.access.roles import Can
 
 from .store import State, main_state, revision_state, shown_state
@@ -17,20 +20,15 @@ OLD_REVISIONS = 3_600_000
 """Milliseconds for which visitors of a site can read a revision after it was replaced."""
 
 
-class ReadState(Struct, frozen=True):
+class ReadState(InSpace, frozen=True):
     """Caller at a state that they can read.
 
     ``view``: the path of the state in the app, below the space. ``label``: its name, "" for main.
     """
 
-    space: SpaceAccess
     state: State
     view: str = ""
     label: str = ""
-
-    @property
-    def organization_id(self) -> str:
-        return self.space.organization_id
 
 
 class VisitedState(VisitedSpace, frozen=True):

@@ -22,9 +22,9 @@ _BATCH = 500
 _parsed: ByteCache[bytes] = ByteCache(share("parsed texts", 32))
 """Parsed documents by the hash of the text below a file's front matter, so that an edit of a title or
 description requires no parsing."""
-_parts: ByteCache[str] = ByteCache(share("texts below their heads", 2))
+_parts: ByteCache[str] = ByteCache(share("page bodies", 2))
 """Hash of the text below the front matter, by the hash of the file."""
-_failed: ByteCache[list[int]] = ByteCache(share("blocks that cannot be read", 1))
+_failed: ByteCache[list[int]] = ByteCache(share("unreadable blocks", 1))
 """Line numbers of unreadable blocks, for sources that contain some."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode

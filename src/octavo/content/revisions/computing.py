@@ -23,6 +23,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
+from octavo.kit.http.schema_names import schema_name
 from octavo.organization.access.authorization import find_space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
@@ -42,7 +43,8 @@ class Dependency(Struct):
     ref: dict[str, Any] = {}
 
 
-class Source(Struct):
+@schema_name("Source")
+class ComputedSource(Struct):
     """Source of computed content. ``type``: selects the computer. ``dependencies``: the inputs by name.
     ``seed``: for a document that refers to pages computed together with its own page, the seed of their IDs.
     """
@@ -67,7 +69,7 @@ class ComputeInput(Struct, frozen=True):
 
     space_id: str
     organization_id: str
-    source: Source
+    source: ComputedSource
     values: Mapping[str, Any]
     seed: str
 
@@ -163,7 +165,7 @@ def notify_dependency_changed(
         hook(tx, organization_id, space_ids)
 
 
-def compute_document(tx: Transaction, asker: Requester, source: Source, seed: str) -> bytes:
+def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
     """Return the document as JSON, as the API shows it. Raises BadRequest for an invalid source, and NotYet."""
     computer = _computer(source)
     if computer.document is None:
@@ -177,13 +179,15 @@ def compute_document(tx: Transaction, asker: Requester, source: Source, seed: st
     return found
 
 
-def state_of(tx: Transaction, asker: Requester, source: Source, seed: str) -> bytes:
+def state_of(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
     """Return a hash of everything that the document of a source currently depends on. Raises BadRequest for
     an invalid source."""
     return _state(tx, _computer(source), build_input(tx, asker, source, seed), False)
 
 
-def compute_revision(tx: Transaction, asker: Requester, source: Source, seed: str) -> tuple[Computed, bytes]:
+def compute_revision(
+    tx: Transaction, asker: Requester, source: ComputedSource, seed: str
+) -> tuple[Computed, bytes]:
     """Return pages, files, and reusable contents, with a hash of everything they depend on. Raises BadRequest
     for an invalid source, and NotYet."""
     computer = _computer(source)
@@ -201,7 +205,7 @@ def compute_revision(tx: Transaction, asker: Requester, source: Source, seed: st
     return found, state
 
 
-def _computer(source: Source) -> Computer:
+def _computer(source: ComputedSource) -> Computer:
     named = _computers.get(source.type)
     if named is None:
         beginnings = (type for type in _computers if type.endswith(":") and source.type.startswith(type))
@@ -214,7 +218,7 @@ def _computer(source: Source) -> Computer:
     return named
 
 
-def build_input(tx: Transaction, asker: Requester, source: Source, seed: str) -> ComputeInput:
+def build_input(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> ComputeInput:
     """Return the input of a computer for a reader. Raises BadRequest for an invalid dependency."""
     values = {
         name: _value(tx, asker, f"source.dependencies.{name}", dependency)
@@ -228,14 +232,14 @@ def _state(tx: Transaction, computer: Computer, asked: ComputeInput, whole: bool
     return blake2b(msgspec.json.encode((asked, more), order="sorted"), digest_size=32).digest()
 
 
-def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> Any:
+def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> object:
     resolve = _resolvers.get(str(dependency.ref.get("kind")))
     if resolve is None:
         raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}.")
     return resolve(tx, asker, dependency.ref)
 
 
-def _encoded(source: Source, document: Document) -> bytes:
+def _encoded(source: ComputedSource, document: Document) -> bytes:
     data = to_json(document)
     try:
         from_json(data)
@@ -249,7 +253,7 @@ def _encoded(source: Source, document: Document) -> bytes:
     return encoded
 
 
-def _check_result(source: Source, found: Computed) -> None:
+def _check_result(source: ComputedSource, found: Computed) -> None:
     """Check the contract of computers: limits, parents before children, and a unique place for each page."""
     if max(len(found.pages), len(found.items)) > MAX_PAGES:
         raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES} pages or files.")
@@ -270,7 +274,7 @@ def _size(page: Page) -> int:
     return 900 + len(page.title) + 4 * len(page.description or "")
 
 
-def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
+def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> object:
     """Return the ID and the main revision of a space, as in the public description.
 
     Visitors of a site can't see other spaces than the one they read: a reference in a page does not publish

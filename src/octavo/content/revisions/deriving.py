@@ -67,7 +67,7 @@ class Prepare(Protocol):
         *,
         anew: bool = False,
         whole: bool = False,
-    ) -> Any: ...
+    ) -> object: ...
 
 
 class Versioned(NamedTuple):
@@ -101,11 +101,12 @@ class Derived(NamedTuple):
     """Functions for a kind of data that is derived from main.
 
     ``prepare(tx, state, changes, hosts)`` runs in a read transaction with the head of main before the change
-    and the hosts of this server (``core.links.app_hosts``). With ``anew=True``, it assumes that nothing had been derived of these owners,
-    which are as the head has them; with ``whole=True``, it prepares the full rows to write under a version,
-    otherwise only the differences. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` checks, in
-    the write transaction, whether the result would be the same after others changed the texts and fields of
-    these other pages. ``apply(tx, space_id, prepared)`` writes it under the current versions.
+    and the hosts of this server (``core.links.app_hosts``). With ``anew=True``, it assumes that nothing had
+    been derived of these owners, which are as the head has them; with ``whole=True``, it prepares the full
+    rows to write under a version, otherwise only the differences. ``is_still_true(tx, space_id, changes,
+    page_ids, prepared)`` checks, in the write transaction, whether the result would be the same after others
+    changed the texts and fields of these other pages. ``apply(tx, space_id, prepared)`` writes it under the
+    current versions.
 
     ``clear(tx, space_id, owner_ids)`` deletes the derived data of these owners and counts; of what is not
     ``versioned``, whatever was derived from the space. ``check(tx, space_id, hosts)`` returns what
@@ -172,7 +173,7 @@ def _write_before_revision(
         return
     versioned = _versioned(prepared)
 
-    def write(how: Versioned, batch: Any, tx: Transaction, staged: Staged) -> None:
+    def write(how: Versioned, batch: object, tx: Transaction, staged: Staged) -> None:
         how.write(tx, state.space_id, batch, staged.version)
 
     derived = (

@@ -26,7 +26,7 @@ from octavo.kit.http.operation import Actor
 from octavo.organization.spaces.store import get_space
 
 from . import store
-from .computing import Computed, Requester, Source, compute_document, compute_revision, state_of
+from .computing import Computed, ComputedSource, Requester, compute_document, compute_revision, state_of
 from .store import Item, State
 
 MAX_PAGES = 20_000
@@ -113,7 +113,7 @@ class Expansion:
 NOTHING_COMPUTED = Expansion(b"", {}, [], set())
 """Expansion of a state without computed pages, or whose computed pages are not expanded."""
 
-_expansions: OwnCache[Expansion] = OwnCache("states with computed pages", 16)
+_expansions: OwnCache[Expansion] = OwnCache("expanded page trees", 16)
 
 
 class _Found(Struct):
@@ -161,10 +161,10 @@ def requester_at(tx: Transaction, space_id: str, actor: Actor | None) -> Request
     return Requester(space_id, get_space(tx, space_id).organization_id, actor)
 
 
-def source_of(page: Page) -> Source | None:
+def source_of(page: Page) -> ComputedSource | None:
     """Return the source of a page, or None if it is not a valid source."""
     try:
-        return msgspec.convert(page.computed, Source)
+        return msgspec.convert(page.computed, ComputedSource)
     except msgspec.ValidationError:
         return None
 

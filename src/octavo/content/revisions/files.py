@@ -12,8 +12,6 @@ from octavo.organization.spaces.garbage import is_released, retain
 from .store import Item
 
 PURPOSE = "content"
-MAX_FILE = 100 * 1024 * 1024
-"""Maximum size of a file in bytes."""
 _DAY = 86_400_000
 _GOOD_FOR_DAYS = 2
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import io
 
-from octavo.kit.files import detect_type
+from octavo.core.file_types import IMAGE_ENDINGS, detect_type
 
 HEAD = 256 * 1024
 """Number of bytes to inspect. A header can be a long chain of tiny segments, and only this much is read."""
-_RASTER = ("image/png", "image/gif", "image/jpeg", "image/webp", "image/avif")
 
 
 def dimensions(data: bytes) -> tuple[int, int] | None:
     """Return (width, height) in pixels of a PNG, GIF, JPEG, WebP, or AVIF, or None for other or broken data."""
-    if detect_type(data[:16], "") not in _RASTER:
+    if detect_type(data[:16], "") not in IMAGE_ENDINGS:
         return None
     import imagesize  # loaded on demand, because it imports an HTTP client
 

@@ -31,8 +31,8 @@ class IndexedSource(NamedTuple):
     blocks: Index
 
 
-_indexes: OwnCache[IndexedSource] = OwnCache("keys of blocks", 8)
-_edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("edits of blocks", 4)
+_indexes: OwnCache[IndexedSource] = OwnCache("block keys", 8)
+_edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("block edits", 4)
 
 
 class KeptKeys(Struct, frozen=True):

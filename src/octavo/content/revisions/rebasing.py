@@ -7,8 +7,6 @@ no one has to start again.
 
 from __future__ import annotations
 
-from typing import Any
-
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
@@ -52,5 +50,5 @@ def _keeps_place(before: Page | None, after: Page | None) -> bool:
     return before is not None and after is not None and _place(before) == _place(after)
 
 
-def _place(page: Page) -> tuple[Any, ...]:
+def _place(page: Page) -> tuple[object, ...]:
     return page.parent, page.rank, page.slug, page.kind, page.file_path

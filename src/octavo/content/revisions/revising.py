@@ -38,7 +38,7 @@ class RevisionWriter(Struct):
     _write: Callable[..., State]
     _keys: Sequence[KeptKeys]
 
-    def write(self, **about: Any) -> State:
+    def write(self, **about: object) -> State:
         """Create the revision; ``about`` as for ``store.commit``. Raises BranchMoved if the branch has
         changed in the meantime."""
         made = self._write(**about)
@@ -77,7 +77,7 @@ def new_revision(
             yield RevisionWriter(tx, state, partial(commit, tx, state, changes, prepared), keys)
 
 
-def _require_unchanged(tx: Transaction, state: State, **about: Any) -> State:
+def _require_unchanged(tx: Transaction, state: State, **about: object) -> State:
     if main_state(tx, state.space_id).revision_id != state.revision_id:
         raise BranchMoved
     return state
@@ -102,7 +102,7 @@ def first_revision(
         yield RevisionWriter(tx, state, partial(commit, tx, state, changes, prepared), keys)
 
 
-def write_unchanged(tx: Transaction, state: State, **about: Any) -> State:
+def write_unchanged(tx: Transaction, state: State, **about: object) -> State:
     """Create a revision of a change request that changes no content, for example to record conflicts."""
     return _commit(tx, state, Changes(), None, **about)
 
@@ -163,7 +163,9 @@ def prepare_branch(
         raise
 
 
-def commit(tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: Any) -> State:
+def commit(
+    tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: object
+) -> State:
     """Create the next revision of a change request; ``about`` as for ``store.commit``. Raises BranchMoved,
     and BadRequest or TooLarge if the space would exceed a limit."""
     if prepared.staged is None:
@@ -207,7 +209,7 @@ def prepare_main(
 
 
 def revise_main(
-    tx: Transaction, state: State, changes: Changes, prepared: PreparedParts, **about: Any
+    tx: Transaction, state: State, changes: Changes, prepared: PreparedParts, **about: object
 ) -> State:
     """Create the next revision of main. ``state`` is its head, or an earlier head on which the changes mean
     the same; ``about`` as for ``store.commit``. Raises BranchMoved."""

@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, defstruct
 
-from octavo.core.page_fields import Cover, Layout
+from octavo.core.json_types import JsonObject
+from octavo.core.page_fields import Cover, LayoutOptions
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -123,7 +124,8 @@ def lock_branch(tx: Transaction, branch_id: str) -> bool:
 def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
     """Return the state of a revision of this space. Raises NotFound."""
     row = tx.one(
-        """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l ON l.id = r.branch_id
+        """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l
+           ON l.id = r.branch_id
            WHERE r.id = :revision AND l.space_id = :space""",
         revision=revision_id,
         space=space_id,
@@ -221,7 +223,7 @@ def list_last_changes(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int
     }
 
 
-def _list_touched(tx: Transaction, where: str, **parameters: Any) -> TouchedIds:
+def _list_touched(tx: Transaction, where: str, **parameters: object) -> TouchedIds:
     pages = tx.all(f"SELECT page_id FROM page_versions WHERE branch_id = :branch AND {where}", **parameters)
     items = tx.all(f"SELECT item_id FROM item_versions WHERE branch_id = :branch AND {where}", **parameters)
     return TouchedIds(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
@@ -304,7 +306,7 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     return _revision(row)
 
 
-def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> None:
+def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, object]) -> None:
     """Record which Git commit was created from a revision, which is known only afterwards. A revision that
     came from a commit keeps that one."""
     tx.run(
@@ -402,10 +404,10 @@ def _page(row: tuple[Any, ...]) -> Page:
     )
 
 
-def _decode_fields(text: str) -> dict[str, Any]:
-    rare: dict[str, Any] = msgspec.json.decode(text)
+def _decode_fields(text: str) -> JsonObject:
+    rare: JsonObject = msgspec.json.decode(text)
     if "layout" in rare:
-        rare["layout"] = msgspec.convert(rare["layout"], Layout)
+        rare["layout"] = msgspec.convert(rare["layout"], LayoutOptions)
     if "cover" in rare:
         rare["cover"] = msgspec.convert(rare["cover"], Cover)
     if "tags" in rare:
@@ -476,7 +478,7 @@ def _overlay(layers: Iterable[list[tuple[Any, ...]]]) -> dict[str, tuple[Any, ..
     return found
 
 
-def _pages_where(tx: Transaction, state: State, where: str, **parameters: Any) -> list[Page]:
+def _pages_where(tx: Transaction, state: State, where: str, **parameters: object) -> list[Page]:
     """Return the pages for which ``where`` holds in the state as a whole, not just in one layer."""
     top, *below = state.layers
     rows = tx.all(
@@ -593,7 +595,10 @@ def list_pages(tx: Transaction, state: State) -> list[Page]:
     """Return all pages of the state, siblings in order."""
     rows = _overlay(
         tx.all(
-            f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq",
+            (
+                f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= "
+                f":seq AND p.to_seq > :seq"
+            ),
             branch=layer.branch_id,
             seq=layer.sequence,
         )
@@ -683,7 +688,7 @@ def count_pages(tx: Transaction, state: State) -> int:
     return _count(tx, state, "page_versions", "page_id", "1 = 1")
 
 
-def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: Any) -> int:
+def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: object) -> int:
     """Return the number of rows of the state for which ``where`` holds."""
     top, *below = state.layers
     live = "p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq AND p.deleted = 0"
@@ -785,7 +790,8 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
-            WHERE b.space_id = :space AND i.from_seq <= b.sequence AND i.kind = 'file' AND i.content IS NOT NULL AND ({ends})""",
+            WHERE b.space_id = :space AND i.from_seq <= b.sequence AND i.kind = 'file' AND i.content IS NOT
+            NULL AND ({ends})""",
         space=space_id,
     )
     return [row[0] for row in rows]
@@ -803,7 +809,7 @@ def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
     return list({item.content: item for item in map(_item, rows)}.values())
 
 
-def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
+def list_variables(tx: Transaction, state: State) -> JsonObject:
     """Return the values of the space's variables by name."""
     return {
         item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
@@ -933,7 +939,8 @@ def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes
     tx.run_many(
         """INSERT INTO item_versions (branch_id, item_id, from_seq, to_seq, deleted, kind, name, path, content, size,
                                       fields, created_at)
-           VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields, :created_at)""",
+           VALUES (:branch, :id, :seq, :forever, :deleted, :kind, :name, :path, :content, :size, :fields,
+           :created_at)""",
         (
             _item_row(branch_id, sequence, item_id, item, moment)
             for item_id, item in changes.items.items()
@@ -964,7 +971,7 @@ def commit(
     author: str | None = None,
     agent: str | None = None,
     message: str | None = None,
-    git: Mapping[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     merged_from: str | None = None,
     parents: Iterable[str] = (),
     base_sequence: int | None = None,

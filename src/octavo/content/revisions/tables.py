@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from octavo.core.merge import Conflict
+from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import PageKind
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import Table, declare, file, person, row, text
@@ -38,7 +38,7 @@ declare(
             person("author"),
         ),
         values={"type": get_args(RevisionType)},
-        json={"parents": list[str], "git": dict[str, Any], "conflicts": list[Conflict]},
+        json={"parents": list[str], "git": dict[str, Any], "conflicts": list[MergeConflict]},
         long=("message",),
     ),
     Table(

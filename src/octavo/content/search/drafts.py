@@ -13,7 +13,7 @@ from octavo.core.sentences import stem
 from octavo.kit.db.database import Transaction
 
 from .indexing import INDEXED, cut_page, titles_of
-from .store import FoundSection, Term
+from .store import SectionMatch, Term
 from .tokens import fold, words
 
 _READ = 200
@@ -34,7 +34,7 @@ class SearchedDraft(Struct, frozen=True):
 class DraftSection(Struct, frozen=True):
     """Section of a page of the draft, with its text. ``covered``: share of the query terms that it contains."""
 
-    found: FoundSection
+    found: SectionMatch
     body: str
     covered: float
 
@@ -92,7 +92,7 @@ def _match_page(
         ]
         if not any(worth):
             continue
-        found = FoundSection(
+        found = SectionMatch(
             id - len(matched),
             space_id,
             page.id,

@@ -18,14 +18,17 @@ _ENGLISH = frozenset(
 _OTHERS = tuple(
     frozenset(words.split())
     for words in (
-        """als am an auf aus bei bin das dass dem den der des die ein eine einem einen einer eines es fur gibt habe haben
+        """als am an auf aus bei bin das dass dem den der des die ein eine einem einen einer eines es fur
+           gibt habe haben
         ich ihr im in ist kann kannst konnen macht man mein meine mich mir mit muss nach oder sich sie sind soll und
         uns unter von vom wann war warum was welche welcher welches wenn wer werden wie wieso wir wird wo wozu zu zum
         zur""",
-        """a au aux avec c ce ces cet cette comment d dans de des du elle en est et etre faire fait faut il ils j je l la
+        """a au aux avec c ce ces cet cette comment d dans de des du elle en est et etre faire fait faut il
+           ils j je l la
         le les leur ma mes mon ne nous on ou par pas peut peux pour pourquoi puis qu quand que quel quelle quelles
         quels qui quoi sa sans se ses son sont sur ta un une vos votre vous y""",
-        """a al como con cual cuales cuando cuanto de del donde e el ella en entre es esta este esto estos hacer hago hay
+        """a al como con cual cuales cuando cuanto de del donde e el ella en entre es esta este esto estos
+           hacer hago hay
         la las lo los me mi mis o para pero por porque puede puedo que quien se ser si sin sobre son su sus tengo
         tiene tu un una unas uno unos y yo""",
         """a ao aos as com como da das de do dos e ela ele em entre essa esse esta este eu faco fazer ha isso isto mas

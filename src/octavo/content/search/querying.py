@@ -31,7 +31,7 @@ from octavo.kit.db.database import Transaction
 from . import store
 from .drafts import SearchedDraft, match_draft
 from .function_words import function_words, split_question
-from .store import FoundSection, OrganizationScope, Scope, Term
+from .store import OrganizationScope, Scope, SectionMatch, Term
 from .tokens import (
     WantedWords,
     WordMarker,
@@ -346,11 +346,11 @@ def _rarest(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
     return [loose[at] for at in sorted(taken)] or _without_ubiquitous(loose, vocabulary)
 
 
-Sees = Callable[[FoundSection], bool]
+Sees = Callable[[SectionMatch], bool]
 """Function that returns whether the caller can see a section: its page, and that its conditions are met."""
 
 
-def sees_everything(found: FoundSection) -> bool:
+def sees_everything(found: SectionMatch) -> bool:
     """Return True: members of a space can see everything in it."""
     return True
 
@@ -375,7 +375,7 @@ class _Windows:
         self._with_completions: deque[tuple[str, int]] = deque()
         self.is_last = False
 
-    def first(self) -> list[list[FoundSection]]:
+    def first(self) -> list[list[SectionMatch]]:
         """Return the first window and, if it is full, matching titles and headings before it."""
         window = self.next()
         while not window and not self.is_last:
@@ -384,7 +384,7 @@ class _Windows:
             return [window]
         return [self._heads(self._scope, self._limit if self.every else _MOST), window]
 
-    def next(self) -> list[FoundSection]:
+    def next(self) -> list[SectionMatch]:
         if self._is_by_space:
             return self._next_of_spaces()
         found = store.match(
@@ -393,7 +393,7 @@ class _Windows:
         self.is_last, self._after = found.is_last, found.after
         return list(filter(self._sees, found.rows))
 
-    def _heads(self, scope: Scope, limit: int) -> list[FoundSection]:
+    def _heads(self, scope: Scope, limit: int) -> list[SectionMatch]:
         found = store.match(self._tx, scope, self.terms, every=self.every, heads=True, limit=limit)
         return list(filter(self._sees, found.rows))
 
@@ -408,14 +408,14 @@ class _Windows:
         part = math.prod(known) if self.every else 1 - math.prod(1 - one for one in known)
         return part >= _FREQUENT_SHARE
 
-    def _next_of_spaces(self) -> list[FoundSection]:
+    def _next_of_spaces(self) -> list[SectionMatch]:
         """Return sections of some of the spaces, with titles and headings of spaces not read before."""
         if self._spaces is None:
             self._spaces = self._list_spaces()
             self._fresh = list(islice(self._spaces, _AT_ONCE))
         fresh, self._fresh = self._fresh, list(islice(self._spaces, _AT_ONCE))
         begun = [(space_id, 0) for space_id in fresh] or list(islice(self._with_completions, _AT_ONCE))
-        found: dict[int, FoundSection] = {}
+        found: dict[int, SectionMatch] = {}
         limit = max(1, self._limit // max(1, len(begun)))
         for space_id in fresh:
             found |= {row.id: row for row in self._heads(store.open_scope(self._tx, [space_id]), limit)}
@@ -549,7 +549,7 @@ def _search_main(
     return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
 
 
-def _most_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, FoundSection]]:
+def _most_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, SectionMatch]]:
     """Return the sections that match most of the terms, weighted by rarity, with their scores."""
     vocabulary, terms = windows.vocabulary, windows.terms
     if not windows.is_ranked:
@@ -564,12 +564,12 @@ def _most_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple
     return [(_ANY + _COVERED * row.score / whole, row) for row in rows if sees(row)]
 
 
-def _partly_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, FoundSection]]:
+def _partly_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, SectionMatch]]:
     """Return sections that match some of several frequent terms together, with their scores: the rarer half
     of the terms, then half of these, and so on."""
     vocabulary = windows.vocabulary
     ordered = sorted(windows.terms, key=vocabulary.count)
-    found: dict[int, tuple[float, FoundSection]] = {}
+    found: dict[int, tuple[float, SectionMatch]] = {}
     number = len(ordered) // 2
     while number > 1 and len(found) < _MOST:
         window = store.match(tx, vocabulary.scope, ordered[:number], every=True, limit=_MOST)
@@ -585,10 +585,10 @@ def _single_words(terms: Sequence[Term]) -> list[str]:
     return [word for term in terms if not term.quoted for words in term.alternatives for word in words]
 
 
-_Scored = dict[int, tuple[float, FoundSection]]
+_Scored = dict[int, tuple[float, SectionMatch]]
 
 
-def _scored(rows: Sequence[FoundSection], worth: float) -> _Scored:
+def _scored(rows: Sequence[SectionMatch], worth: float) -> _Scored:
     best = max((row.score for row in rows), default=0.0) or 1.0
     return {row.id: (worth + _ORDER * row.score / best, row) for row in rows}
 
@@ -631,12 +631,12 @@ class _Gathered:
         rows.sort(key=_best_first)
         rows[:_READ] = self._read(rows[:_READ])
         rows.sort(key=_best_first)
-        pages: dict[tuple[str, str], list[tuple[float, FoundSection]]] = {}
+        pages: dict[tuple[str, str], list[tuple[float, SectionMatch]]] = {}
         for score, row in rows:
             pages.setdefault((row.space_id, row.page_id), []).append((score, row))
         for (space_id, page_id), best in pages.items():
             # Parts of a section under different conditions are indexed separately but shown once.
-            parts: dict[str | None, FoundSection] = {}
+            parts: dict[str | None, SectionMatch] = {}
             for _, row in best:
                 parts.setdefault(row.anchor, row)
             shown = list(parts.values())[:_SECTIONS]
@@ -647,7 +647,7 @@ class _Gathered:
             self._spaces.add(space_id)
         self._pages |= pages.keys()
 
-    def _worth(self, row: FoundSection) -> float:
+    def _worth(self, row: SectionMatch) -> float:
         likeness = self._likeness
         heads = "\n".join((row.heading, *row.names))
         for text in (row.titles, heads):
@@ -663,7 +663,7 @@ class _Gathered:
     def _like(self, text: str) -> float:
         return _likeness(self._meant, self._wanted, self._query.ignored, text)
 
-    def _read(self, rows: list[tuple[float, FoundSection]]) -> list[tuple[float, FoundSection]]:
+    def _read(self, rows: list[tuple[float, SectionMatch]]) -> list[tuple[float, SectionMatch]]:
         """Add to the scores of rows that contain exactly what was typed."""
         if len(rows) < 2:
             return rows
@@ -686,7 +686,7 @@ class _Gathered:
         return read
 
 
-def _best_first(scored: tuple[float, FoundSection]) -> tuple[float, str, int]:
+def _best_first(scored: tuple[float, SectionMatch]) -> tuple[float, str, int]:
     return -scored[0], scored[1].page_id, scored[1].id
 
 

@@ -17,7 +17,6 @@ operation = Area("search").operation
     "GET",
     "/spaces/{spaceId}/search",
     needs=Can.VIEW,
-    returns=SearchListing[SearchPage],
     agents="docs:read",
     yields=("content:read",),
 )
@@ -38,7 +37,6 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchLi
     "GET",
     "/orgs/{organizationId}/search",
     needs=Can.VIEW,
-    returns=SearchListing[SearchSpace],
     agents="docs:read",
     yields=("content:read",),
 )

@@ -101,7 +101,7 @@ class IndexedPage(Struct, array_like=True):
     made: SourceHashes | None = None
 
 
-class FoundSection(Struct, frozen=True):
+class SectionMatch(Struct, frozen=True):
     """Matching section. ``score``: higher is better. Visible only if all of ``conditions`` are met."""
 
     id: int
@@ -115,11 +115,11 @@ class FoundSection(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-def _found_section(row: Sequence[Any]) -> FoundSection:
+def _found_section(row: Sequence[Any]) -> SectionMatch:
     id, space_id, page_id, anchor, heads, titles, score, said = row
     heading, *names = heads.split("\n")
     conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
-    return FoundSection(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
+    return SectionMatch(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 
 @lru_cache(maxsize=20_000)
@@ -207,7 +207,8 @@ _INSERT = {
                    organization_key, title_stems, heading_stems, stems)
                  VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions, :space_key,
                    :organization_key, :title_stems, :heading_stems, :stems)""",
-    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor, heading, body, conditions)
+    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor,
+        heading, body, conditions)
                        VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions) RETURNING id)
                      INSERT INTO search_index (section_id, words)
                        SELECT id, CAST(:lexemes AS tsvector) FROM made""",
@@ -261,7 +262,8 @@ def add_pages(
         for page in pages:
             version = versions[page.page_id]
             tx.run(
-                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws, made_of, made_text)
+                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws,
+                   made_of, made_text)
                    VALUES (:space, :page, :version, :titles, :words, :computed, :draws, :made_of, :made_text)""",
                 computed=int(computed),
                 made_of=page.made.of if page.made else None,
@@ -707,7 +709,7 @@ def _phrases(term: Term, heads: bool) -> list[_Phrase]:
 class Window(Struct, frozen=True):
     """Part of the matches. ``after``: the last section in it; ``is_last``: there are no further matches."""
 
-    rows: list[FoundSection]
+    rows: list[SectionMatch]
     after: int
     is_last: bool
 
@@ -821,7 +823,7 @@ def match_often(
 
 def match_most(
     tx: Transaction, scope: Scope, terms: Sequence[tuple[Term, int]], *, limit: int
-) -> list[FoundSection]:
+) -> list[SectionMatch]:
     """Return sections that match any of the terms, highest total weight first; the weight is the score."""
     if not terms or not scope.keys:
         return []
@@ -843,7 +845,7 @@ def match_most(
             GROUP BY id ORDER BY worth DESC, id LIMIT {_COMPARED}""",
         **parameters,
     )
-    found: list[FoundSection] = []
+    found: list[SectionMatch] = []
     for start in range(0, len(best), limit):
         worth = {id: int(weight) for id, weight in best[start : start + limit]}
         rows = tx.all(
@@ -870,7 +872,8 @@ def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_sp
         source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
           WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
     else:
-        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery) OFFSET 0) AS h
+        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery)
+            OFFSET 0) AS h
           CROSS JOIN LATERAL (SELECT s.space_id, s.page_id FROM search_sections s
             WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
     rows = tx.all(

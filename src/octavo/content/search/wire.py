@@ -33,7 +33,7 @@ class SearchSection(Struct):
     urls: SearchUrls
 
 
-class SearchPage(Struct):
+class SearchPage(Struct, kw_only=True):
     id: str
     title: str
     path: str

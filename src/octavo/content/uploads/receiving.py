@@ -132,7 +132,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
     async def open_upload(request: Request) -> UploadRow:
         return await in_thread(pool, request.owner, _open, context, request.parameters["token"])
 
-    async def store_in_turn(function: Callable[..., object], upload: UploadRow, *arguments: Any) -> None:
+    async def store_in_turn(function: Callable[..., object], upload: UploadRow, *arguments: object) -> None:
         owner = (upload.organization_id, upload.user_id)
         await in_thread(pool, owner, function, context, upload, *arguments)
 
@@ -243,7 +243,7 @@ def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
     return upload
 
 
-def _save_file(context: Context, upload: UploadRow, spool: Any) -> None:
+def _save_file(context: Context, upload: UploadRow, spool: object) -> None:
     """Store the complete file."""
     digest = _store(context, spool, upload.size)
     with context.db.write() as tx:

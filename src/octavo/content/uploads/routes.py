@@ -17,7 +17,6 @@ operation = Area("imports").operation
     "POST",
     "/orgs/{organizationId}/storage/upload",
     needs=Can.VIEW,
-    returns=SignedUpload,
     status=201,
     errors=(400,),
 )

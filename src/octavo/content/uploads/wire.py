@@ -6,13 +6,24 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from octavo.kit.texts import pattern
+
 from .types import Kind
 
 
 class FileMetadata(Struct):
     """File to upload. ``size`` in bytes is also the maximum that can be sent."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\x1f]+\Z")]
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=255,
+            pattern=pattern(
+                r"^[^/\\\x00-\x1f]+\Z", "be a file name without slashes, backslashes, or control characters"
+            ),
+        ),
+    ]
     type: Annotated[str, Meta(max_length=255)]
     size: Annotated[int, Meta(ge=1)]
 

@@ -193,7 +193,7 @@ class Missing(EditError):
     """No node has this key."""
 
 
-class Position(Struct, frozen=True):
+class BlockPosition(Struct, frozen=True):
     """Target of blocks: after or before a block, or in a block, a fragment, or (None) the document, at an index
     among its current blocks (None: at the end)."""
 
@@ -210,7 +210,7 @@ class Allowed(Struct, frozen=True):
     depth: int
 
 
-class Edited(Struct, frozen=True):
+class EditedBlocks(Struct, frozen=True):
     """Result of edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
     ``document``: the whole document, if it was read."""
 
@@ -344,8 +344,8 @@ class BlockEdits:
             for among in (here.node.nodes, getattr(here.node, "fragments", ())):
                 for at, child in enumerate(among):
                     if isinstance(child, (Block, Fragment, Inline)):
-                        found = _Found(slot, child, here.node, among, at, here.depth + 1, above)  # type: ignore[arg-type]
-                        stack.append(found)
+                        depth = here.depth + 1
+                        stack.append(_Found(slot, child, here.node, among, at, depth, above))  # type: ignore[arg-type]
         raise Missing(field, f"the block {key!r} is no longer on this page.")
 
     def _load(self, slot: _Slot) -> None:
@@ -384,7 +384,7 @@ class BlockEdits:
             return Allowed("blocks", found.depth + 1)
         return Allowed(_allowed_in(found.parent), found.depth)
 
-    def allowed_at(self, place: Position) -> Allowed:
+    def allowed_at(self, place: BlockPosition) -> Allowed:
         """Return what can be put at a position. Raises EditError."""
         found = self._around(place)
         if found is None:
@@ -420,14 +420,14 @@ class BlockEdits:
             node = given.nodes[0]
             if Digests(Document([node])).of(node) == slot.entry.digests[0] and node.source is None:
                 return [slot.node]  # The content is unchanged.
-        self._take_out(slot, is_deleted=not given.nodes)
+        self._remove_block(slot, is_deleted=not given.nodes)
         if given.nodes:
             self._put_in(at, given, slot.gap, slot)
         else:
             self._give_gap(at, slot.gap)
         return given.nodes
 
-    def insert(self, given: Document, place: Position) -> list[Block]:
+    def insert(self, given: Document, place: BlockPosition) -> list[Block]:
         """Insert new blocks at a position. Raises EditError."""
         given = without_empty(given)
         found = self._around(place)
@@ -450,7 +450,7 @@ class BlockEdits:
         for number, key in enumerate(keys):
             self._remove(self._find(key, f"{field}[{number}]"), f"{field}[{number}]")
 
-    def move(self, keys: Sequence[str], place: Position, field: str) -> list[Block]:
+    def move(self, keys: Sequence[str], place: BlockPosition, field: str) -> list[Block]:
         """Move existing blocks to another position, in this order. Raises EditError."""
         allowed = self.allowed_at(place).type
         for number, key in enumerate(keys):
@@ -461,7 +461,7 @@ class BlockEdits:
         self.put(taken, place)
         return [slot.node for slot in taken]
 
-    def take(self, keys: Sequence[str], field: str, beside: Position | None = None) -> list[_Slot]:
+    def take(self, keys: Sequence[str], field: str, beside: BlockPosition | None = None) -> list[_Slot]:
         """Remove blocks for ``put``, here or in another page. ``beside``: where they are going."""
         goal = (beside.after or beside.before or beside.into) if beside is not None else None
         taken: list[_Slot] = []
@@ -484,7 +484,7 @@ class BlockEdits:
                 taken.append(_Slot(node, "", None, -1, True))
         return taken
 
-    def put(self, taken: Sequence[_Slot], place: Position) -> None:
+    def put(self, taken: Sequence[_Slot], place: BlockPosition) -> None:
         """Insert removed blocks at a position. Raises EditError."""
         found = self._around(place)
         allowed = _allowed_in(found.parent) if found is not None else "blocks"
@@ -534,7 +534,7 @@ class BlockEdits:
             nodes.append(node)
         return nodes
 
-    def bring(self, nodes: list[Block], place: Position) -> list[Block]:
+    def bring(self, nodes: list[Block], place: BlockPosition) -> list[Block]:
         """Insert blocks that were removed from another page. Raises EditError."""
         self.put([_Slot(node, "", None, -1, True) for node in nodes], place)
         return nodes
@@ -547,7 +547,7 @@ class BlockEdits:
             return True
         return any(node is found.node for node in self._find(key, "").above)
 
-    def _around(self, place: Position) -> _Found | None:
+    def _around(self, place: BlockPosition) -> _Found | None:
         """Return the block around a position; None for one at the top level of the document. Raises
         EditError."""
         if place.after is not None or place.before is not None:
@@ -570,7 +570,7 @@ class BlockEdits:
         at = len(nodes) if place.at is None else min(place.at, len(nodes))
         return _Found(found.slot, None, found.node, nodes, at, found.depth + 1, [*found.above, found.node])
 
-    def _top_index(self, place: Position) -> int:
+    def _top_index(self, place: BlockPosition) -> int:
         if place.after is not None or place.before is not None:
             slot = self._find(place.after or place.before or "", "").slot
             return self._place_of(slot) + (place.after is not None)
@@ -620,17 +620,21 @@ class BlockEdits:
                 self._by_key[key] = slot
 
     def _lift(self, slot: _Slot) -> None:
-        """Remove a slot from the document; its contents count as absent until it is put back."""
+        """Remove a slot from the document; its contents count as absent until it is inserted again."""
         at = self._place_of(slot)
         del self._order[at]
         self._give_gap(at, slot.gap)
         slot.gap = ""
-        keys = slot.entry.keys if slot.is_untouched else [n.key for n in keyed_in([slot.node])]  # type: ignore[union-attr]
+        keys: Iterable[str] = (
+            slot.entry.keys
+            if slot.entry is not None and slot.is_untouched
+            else [node.key for node in keyed_in([slot.node])]
+        )
         for key in keys:
-            if key is not None and self._by_key.get(key) is slot:
+            if self._by_key.get(key) is slot:
                 del self._by_key[key]
 
-    def _take_out(self, slot: _Slot, *, is_deleted: bool) -> None:
+    def _remove_block(self, slot: _Slot, *, is_deleted: bool) -> None:
         if slot.is_untouched:
             self._load(slot)
             (self._gone if is_deleted else self._olds).append(slot.node)
@@ -656,7 +660,7 @@ class BlockEdits:
         if found.parent is None:
             at = self._place_of(found.slot)
             gap = found.slot.gap
-            self._take_out(found.slot, is_deleted=True)
+            self._remove_block(found.slot, is_deleted=True)
             self._give_gap(at, gap)
             return
         key = found.node.key
@@ -696,7 +700,7 @@ class BlockEdits:
 
     # --- what comes out -----------------------------------------------------------------------------------
 
-    def finish(self) -> Edited:
+    def finish(self) -> EditedBlocks:
         """Return the text after the edits. Raises NotLocal."""
         if self._whole is not None:
             for at in range(len(self._order)):
@@ -737,7 +741,7 @@ class BlockEdits:
                 for now, was in zip(keyed_in([node]), keyed_in([old]), strict=True):
                     now.key = now.key or was.key
 
-    def _finish_whole(self) -> Edited:
+    def _finish_whole(self) -> EditedBlocks:
         slots = self._slots()
         seams = {n for n in range(1, len(slots)) if slots[n].read_at != slots[n - 1].read_at + 1}
         given = Document([slot.node for slot in slots], [*(slot.gap for slot in slots), self._tail])
@@ -748,9 +752,9 @@ class BlockEdits:
         document = carry_keys(given, read(text))
         same = {slot.node.key for slot in slots if slot.is_untouched}
         nodes = keyed_in([node for node in document.nodes if node.key not in same])
-        return Edited(text, index_blocks(document), {node.key: node for node in nodes}, document)
+        return EditedBlocks(text, index_blocks(document), {node.key: node for node in nodes}, document)
 
-    def _finish_local(self, news: Document) -> Edited:
+    def _finish_local(self, news: Document) -> EditedBlocks:
         """Write and reread the changed blocks and one on either side."""
         parts: list[str] = []
         entries: list[BlockEntry] = []
@@ -794,7 +798,7 @@ class BlockEdits:
         }
         kept = _kept_since(self._index, entries, changed)
         said = {node.key: node for node in keyed_in(fresh)}
-        return Edited(text, Index(entries, self._index.definitions, kept), said)
+        return EditedBlocks(text, Index(entries, self._index.definitions, kept), said)
 
     def _windows(self) -> list[tuple[int, int]]:
         """Return the runs of blocks to write and read: touched blocks, places where blocks became adjacent, and
@@ -915,7 +919,7 @@ def _drop_empty(top: Block) -> None:
         stack += [child for child in children(node) if isinstance(child, (Block, Fragment, Inline))]
 
 
-def is_empty(node: Any) -> bool:
+def is_empty(node: object) -> bool:
     """Return whether a node is an empty paragraph."""
     return isinstance(node, Block) and node.type == "paragraph" and not node.nodes
 

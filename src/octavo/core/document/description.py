@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Raw
 
+from octavo.core.json_types import JsonObject
+
 from . import schema
 
 _AT = "#/components/schemas/"
@@ -131,7 +133,7 @@ _DESCRIPTIONS = {
 properties, where a name has one meaning everywhere."""
 
 
-def node_types() -> dict[str, Any]:
+def node_types() -> JsonObject:
     """Return the table as JSON: ``blocks`` and ``inlines`` by type, each with ``data`` (fields by name, with
     ``kind``, and ``required``, ``choices``, and ``meta`` where they apply), ``children`` ("blocks", "inlines",
     a type, or null), ``fragments``, and ``public``; ``marks``, ``colors``, ``nestedOnly``, ``columnTypes``, and
@@ -150,10 +152,10 @@ def node_types() -> dict[str, Any]:
     }
 
 
-def _row(kind: schema.NodeType) -> dict[str, Any]:
+def _row(kind: schema.NodeType) -> JsonObject:
     fields = {}
     for name, field in kind.data.items():
-        told: dict[str, Any] = {"kind": field.kind}
+        told: JsonObject = {"kind": field.kind}
         if field.required:
             told["required"] = True
         if field.choices:

@@ -103,7 +103,7 @@ def _stands_alone(block: Block) -> bool:
     return len(alone.nodes) == 1 and _plain(alone.nodes[0]) == _plain(block)
 
 
-def _plain(block: Block) -> list[Any]:
+def _plain(block: Block) -> list[object]:
     """Return a block as plain values, without keys."""
     found: list[Any] = []
     for node in walk(block):
@@ -123,7 +123,7 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
     ``deterministic``: only where the result is the same for every visitor; the rest stays as it is.
     """
 
-    def evaluated(node: Block | Inline) -> list[Any] | None:
+    def evaluated(node: Block | Inline) -> list[object] | None:
         return _seen(node, shown) if _is_open(node, deterministic) else None
 
     return replace_nodes(document, evaluated)

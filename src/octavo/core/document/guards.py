@@ -7,7 +7,7 @@ misspelled tag) they have no effect, and the content after one would be visible 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .nodes import Block, Document, Fragment, Inline, Text, walk
@@ -122,7 +122,7 @@ def _hide_in(holder: Document | Block | Fragment, left: dict[int, int]) -> int:
     return 0 if isinstance(holder, Block) and holder.type == "if" and _has_else(out) else pending
 
 
-def _has_else(nodes: list[Any]) -> bool:
+def _has_else(nodes: Sequence[object]) -> bool:
     return any(
         isinstance(node, Block)
         and node.type == "if"
@@ -207,7 +207,7 @@ def _is_code(marks: Any) -> bool:
     return any(mark.type == "code" for mark in marks)
 
 
-def _strings(data: dict[str, Any]) -> Iterator[str]:
+def _strings(data: Mapping[str, object]) -> Iterator[str]:
     stack: list[Any] = [data]
     while stack:
         value = stack.pop()

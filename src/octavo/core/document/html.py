@@ -32,6 +32,7 @@ from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, is
 from .parts import (
     COLORS,
     block_text,
+    chosen_options,
     date_text,
     emoji,
     inert_text,
@@ -41,8 +42,11 @@ from .parts import (
     object_of,
     one_of,
     only_paragraph,
+    shown_words,
     size_text,
+    table_parts,
     text_of,
+    title_and_body,
 )
 from .urls import player, safe_url
 
@@ -204,7 +208,7 @@ class CodeBlock(Struct, frozen=True):
         return {"integration": self.integration, "block": self.block, "props": {self.prop: "\n".join(lines)}}
 
 
-class Context(Struct, frozen=True, kw_only=True):
+class HtmlContext(Struct, frozen=True, kw_only=True):
     """Everything that rendering needs to know: pure callables over data that was fetched before.
 
     ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` returns an inline SVG from our own
@@ -236,7 +240,7 @@ class Context(Struct, frozen=True, kw_only=True):
     column: int = COLUMN
 
 
-class Heading(Struct, frozen=True):
+class OutlineHeading(Struct, frozen=True):
     """One line of "On this page"; ``level`` is 2 to 6, ``id`` the anchor."""
 
     id: str
@@ -251,7 +255,7 @@ class Html(Struct, frozen=True):
     tags of an API as rows; ``heads``: it shows some operations in full."""
 
     body: Markup
-    outline: tuple[Heading, ...]
+    outline: tuple[OutlineHeading, ...]
     updates: bool = False
     diagrams: bool = False
     operations: bool = False
@@ -265,10 +269,10 @@ Piece = str | Block | Inline | Text | Fragment | Callable[[], None]
 Pieces = Iterable[Piece]
 
 
-def render(document: Document, context: Context | None = None) -> Html:
+def render(document: Document, context: HtmlContext | None = None) -> Html:
     """Render a document as HTML for its reader; conditions, expressions, and includes that are still in it
     produce nothing. Every link target gets its id, written into the document (``mark_places``)."""
-    renderer = _Renderer(context or Context(), mark_places(document))
+    renderer = _Renderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
     renderer.failures.tell()
     body = Markup("".join(renderer.out))  # noqa: S704
@@ -486,12 +490,12 @@ def _is_plain(line: Block) -> bool:
 
 
 class _Renderer:
-    def __init__(self, context: Context, ids: Iterable[str]) -> None:
+    def __init__(self, context: HtmlContext, ids: Iterable[str]) -> None:
         self.context = context
         self.labels = context.labels
         self.failures = Failures("html")
         self.out: list[str] = []
-        self.outline: list[Heading] = []
+        self.outline: list[OutlineHeading] = []
         self.updates = False
         self.diagrams = False
         self.operations = False
@@ -574,19 +578,6 @@ class _Renderer:
         while f"{prefix}-{self._count}" in self._ids:
             self._count += 1
         return f"{prefix}-{self._count}"
-
-    def _words(self, node: Block | Inline | Fragment) -> str:
-        """Return the text inside a node as a reader sees it, for titles and ids."""
-        parts: list[str] = []
-        for here in walk(node):
-            if isinstance(here, Text):
-                parts.extend(leaf.text for leaf in here.leaves)
-            elif isinstance(here, Inline):
-                if here.type == "emoji":
-                    parts.append(emoji(here.data.get("code")))
-                elif here.type == "inline-math":
-                    parts.append(text_of(here.data, "formula") or "")
-        return " ".join("".join(parts).split())
 
     # Small parts.
 
@@ -688,11 +679,11 @@ class _Renderer:
         given = block.data.get("level")
         if isinstance(given, int) and not isinstance(given, bool):
             level = min(max(given, 2), 6)
-        title = self._words(block)
+        title = shown_words(block)
         id = text_of(block.data, "id") or ""
         self._section = title
         if not self._aside and title:
-            self.outline.append(Heading(id, title, level))
+            self.outline.append(OutlineHeading(id, title, level))
         align = _ALIGNED.get(text_of(block.data, "align") or "")
         link: list[Piece] = []
         if self.context.anchors:
@@ -926,7 +917,7 @@ class _Renderer:
 
     def _caption(self, block: Block) -> list[Piece]:
         nodes = [n for f in block.fragments if f.fragment == "caption" for n in f.nodes]
-        if not any(plain_text(n).strip() or self._words(n) for n in nodes):
+        if not any(plain_text(n).strip() or shown_words(n) for n in nodes):
             return []
         return _wrap("figcaption", only_paragraph(nodes))
 
@@ -989,7 +980,7 @@ class _Renderer:
 
     def _words_of(self, pieces: Pieces) -> str:
         return " ".join(
-            self._words(p) if not isinstance(p, Text) else plain_text(p)
+            shown_words(p) if not isinstance(p, Text) else plain_text(p)
             for p in pieces
             if isinstance(p, (Block, Inline, Text, Fragment))
         ).strip()
@@ -1027,8 +1018,7 @@ class _Renderer:
     # Blocks of blocks.
 
     def expandable(self, block: Block) -> Pieces:
-        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
-        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        title, body = title_and_body(block)
         words = only_paragraph(title)
         call = _call_at_end(words)
         summary = _wrap(
@@ -1228,11 +1218,10 @@ class _Renderer:
     def openapi_block(self, block: Block) -> Pieces:
         """Render an operation listed after others: a line with its method, URL, and title, which expands."""
         self.operations = self.together = True
-        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
-        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
-        words, id = self._words(block.fragments[0]), text_of(block.data, "id")
+        title, body = title_and_body(block)
+        words, id = shown_words(block.fragments[0]), text_of(block.data, "id")
         if not self._aside and words and id:
-            self.outline.append(Heading(id, words, 2))
+            self.outline.append(OutlineHeading(id, words, 2))
         method = text_of(block.data, "method") or ""
         known = one_of(method.lower(), _METHODS, None)
         summary = _wrap(
@@ -1273,14 +1262,13 @@ class _Renderer:
 
     def openapi_answer(self, block: Block) -> Pieces:
         """Render a response of an operation: a row with its status, which expands if there are details."""
-        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
-        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        title, body = title_and_body(block)
         words = _wrap("span", only_paragraph(title))
         of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]
         if of:
             words += _wrap("small", only_paragraph(of))
         code = text_of(block.data, "status") or ""
-        said = self._words(block.fragments[0])
+        said = shown_words(block.fragments[0])
         id = self._mark_part(block, f"{code} {said}".strip())
         status = self._status(code)
         if not body:
@@ -1393,7 +1381,7 @@ class _Renderer:
             return None
         id = free_name(id, self._ids.__contains__)
         self._ids.add(id)
-        self.outline.append(Heading(id, title, level))
+        self.outline.append(OutlineHeading(id, title, level))
         return id
 
     def openapi_limits(self, block: Block) -> Pieces:
@@ -1402,8 +1390,7 @@ class _Renderer:
 
     def openapi_fold(self, block: Block) -> Pieces:
         """Render the fields inside a field, collapsed behind their number."""
-        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
-        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        title, body = title_and_body(block)
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         of = self._fold_context(block)
         summary = _wrap("summary", [chevron, *of, *_wrap("span", only_paragraph(title))])
@@ -1545,13 +1532,7 @@ class _Renderer:
 
     def table(self, block: Block) -> Pieces:
         view = object_of(block.data, "view")
-        definition = object_of(block.data, "definition")
-        columns = view.get("columns")
-        names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)
-        shown = [(name, object_of(definition, name)) for name in names if name in definition]
-        records = [r for r in object_of(block.data, "records").values() if isinstance(r, dict)]
-        records.sort(key=lambda r: str(r.get("orderIndex", "")))
-        cells = {f.fragment: f for f in block.fragments}
+        shown, records, cells = table_parts(block)
         if view.get("type") == "cards":
             return self._cards(view, shown, records, cells, block.data.get("fullWidth") is True)
         widths = object_of(view, "columnWidths")
@@ -1682,24 +1663,9 @@ class _Renderer:
         return []
 
     def _options(self, column: Data, value: object) -> list[Piece]:
-        given = column.get("options")
-        options = {
-            o.get("value"): o
-            for o in (given if isinstance(given, list) else ())
-            if isinstance(o, dict) and isinstance(o.get("value"), str)
-        }
         out: list[Piece] = []
-        for one in value if isinstance(value, list) else [value]:
-            if not isinstance(one, str):
-                continue
-            option = options.get(one, {})
-            color = (text_of(option, "color") or "").lower().lstrip("$")
-            known = color if color in COLORS.values() else None
-            out += _wrap(
-                "span",
-                [text_of(option, "label") or one],
-                class_=_classes("tag", known and f"b-{known} c-{known}"),
-            )
+        for label, color in chosen_options(column, value):
+            out += _wrap("span", [label], class_=_classes("tag", color and f"b-{color} c-{color}"))
         return out
 
     def _cell_files(self, value: object, picture: bool) -> list[Piece]:

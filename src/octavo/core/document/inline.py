@@ -210,7 +210,7 @@ def attributes(text: str) -> dict[str, str]:
 _ADDRESSES = frozenset(["href", "src", "srcset"])
 
 
-def length(value: str) -> Any:
+def length(value: str) -> object:
     """Parse ``"375"`` as 375 pixels and ``"50%"`` as a Length in percent; None for anything else."""
     match = re.fullmatch(r"\s*(\d{1,7}(?:\.\d{1,20})?)\s*(px|%|[a-z]{1,4})?\s*", value)
     if match is None:

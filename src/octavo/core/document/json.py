@@ -39,7 +39,7 @@ def to_json(document: Document) -> Data:
     }
 
 
-def nodes_to_json(nodes: Iterable[Any]) -> list[Data]:
+def nodes_to_json(nodes: Iterable[object]) -> list[Data]:
     """Return some nodes with keys as their document shows them, without the ids of link targets, which depend
     on the whole document."""
     return [_show(node, {}) for node in nodes]
@@ -106,14 +106,14 @@ def _show_mark(mark: Mark) -> Data:
     return shown | {"data": mark.data} if mark.data is not None else shown
 
 
-def from_json(value: Any) -> Document:
+def from_json(value: object) -> Document:
     """Return the document of a decoded JSON value, checked; ``isVoid``, ``meta.id``, and unknown members are
     ignored, unknown block and inline types are rejected."""
     found = _Reader().object(value, "document", "document")
     return nodes_from_json(found.get("nodes"), "document.nodes")
 
 
-def nodes_from_json(value: Any, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
+def nodes_from_json(value: object, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
     """Return the document of a list of blocks, which errors call ``path``; of the one type ``allowed``, or of
     any; ``depth`` is their future depth in a document."""
     reader = _Reader()
@@ -131,7 +131,7 @@ class _Reader:
         self.count = 0
         self.size = 0
 
-    def object(self, value: Any, path: str, kind: str) -> Data:
+    def object(self, value: object, path: str, kind: str) -> Data:
         if not isinstance(value, dict):
             raise DocumentError(f"{path}: expected an object, got {_name(value)}")
         if value.get("object", kind) != kind:
@@ -457,11 +457,11 @@ def _check_options(column: Data, path: str) -> None:
                 raise DocumentError(f"{path}.options[{at}].{name}: expected a string")
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 10**15
 
 
-def _is_ref(value: Any) -> bool:
+def _is_ref(value: object) -> bool:
     if not isinstance(value, dict) or value.get("kind") not in schema.REF_FIELDS:
         return False
     fields = schema.REF_FIELDS[value["kind"]]
@@ -470,7 +470,7 @@ def _is_ref(value: Any) -> bool:
     )
 
 
-def _fits(kind: str, value: Any) -> bool:
+def _fits(kind: str, value: object) -> bool:
     if value is None:
         return True
     if kind in ("number", "rating"):
@@ -504,7 +504,7 @@ def clean(text: str) -> str:
     return _UNCLEAN.sub("\ufffd", text) if _UNCLEAN.search(text) else text
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     if value is None:
         return "nothing"
     for types, name in (
@@ -518,5 +518,5 @@ def _name(value: Any) -> str:
     return "an object"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f'"{value[:60]}"' if isinstance(value, str) else _name(value)

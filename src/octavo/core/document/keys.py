@@ -109,11 +109,11 @@ class Digests:
             for node in document.nodes:
                 self._hash(node)
 
-    def of(self, node: Any) -> str:
+    def of(self, node: object) -> str:
         """Return the digest of a node's whole content."""
         return self._known[id(node)]
 
-    def name_of(self, node: Any) -> str:
+    def name_of(self, node: object) -> str:
         """Return the digest that a node's key is made of. It does not depend on fields that the reader learned
         after keys were fixed."""
         return self._names.get(id(node)) or self._known[id(node)]
@@ -181,7 +181,7 @@ def _known_data(node: Block | Inline) -> Data:
     return data
 
 
-def _only(value: Any, names: Set[str]) -> Any:
+def _only(value: object, names: Set[str]) -> object:
     return (
         {name: inner for name, inner in value.items() if name in names} if isinstance(value, dict) else value
     )
@@ -239,7 +239,7 @@ def keyed_nodes(document: Document) -> list[Block | Fragment]:
     return keyed_in(document.nodes)
 
 
-def keyed_in(nodes: Sequence[Any]) -> list[Any]:
+def keyed_in(nodes: Sequence[object]) -> list[Any]:
     """Return the nodes with keys among these and inside them, in reading order."""
     found: list[Any] = []
     stack: list[Any] = list(reversed(nodes))
@@ -308,12 +308,12 @@ def _align(before: list[Any], after: list[Any], digests: Digests, claimed: set[s
     return pairs
 
 
-def _same(before: list[Any], after: list[Any], digests: Digests) -> list[tuple[int, int]]:
+def _same(before: Sequence[object], after: Sequence[object], digests: Digests) -> list[tuple[int, int]]:
     """Return the index pairs of equal nodes, in order on both sides."""
     return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
 
-def _alike(olds: list[Any], news: list[Any], used: set[int]) -> list[tuple[Any, Any]]:
+def _alike(olds: Sequence[object], news: Sequence[object], used: set[int]) -> list[tuple[Any, Any]]:
     """Pair each new node of one changed run with the next old one of its type if their texts share words."""
     pairs: list[tuple[Any, Any]] = []
     at = 0

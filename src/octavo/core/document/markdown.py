@@ -41,6 +41,8 @@ from markdown_it.rules_inline import (
 )
 from markdown_it.token import Token
 
+from octavo.core.json_types import JsonObject
+
 from .flanking import Flanking, without_dicts
 from .nodes import MAX_NODES
 
@@ -736,7 +738,7 @@ def _make() -> MarkdownIt:
 PARSER = _make()
 
 
-def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
+def parse_blocks(text: str, env: JsonObject) -> list[Token]:
     """Return the block tokens of normalized Markdown (``\
     `` only); inline content is still text in them. ``env`` carries link definitions and footnotes between the
     parts of one page."""
@@ -745,7 +747,7 @@ def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
     return tokens
 
 
-def parse_inline(text: str, env: dict[str, Any]) -> list[Token]:
+def parse_inline(text: str, env: JsonObject) -> list[Token]:
     return PARSER.inline.parse(text, PARSER, env, [])
 
 

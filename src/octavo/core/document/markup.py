@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from markdown_it.token import Token
 from msgspec import Struct
@@ -835,7 +834,9 @@ def _links(cell: Element) -> list[Element]:
     return found
 
 
-def _value(cells: list[Fragment], column: Data, cell: Element, number: int, footnote: Footnote | None) -> Any:
+def _value(
+    cells: list[Fragment], column: Data, cell: Element, number: int, footnote: Footnote | None
+) -> object:
     kind = column["type"]
     if kind == "text":
         inner = _blocks(cell.kids, footnote)

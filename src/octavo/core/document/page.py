@@ -10,8 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 from ..expressions import ExpressionError, parse
-from ..page_fields import FRONT_FIELDS, Cover, Field, Layout, PageFields
+from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
 from ..yaml_text import YamlError, read_yaml, write_yaml
 from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
 from .inline import plain
@@ -27,13 +29,15 @@ _FRONT = re.compile(
     r"(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)"
 )
 H1 = (
-    r"(?P<open><h1(?:[ \t][^<>\r\n]{0,500})?>)(?P<html>(?:[^<>\r\n]|</?(?:a|b|strong|i|em|code|span|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
+    r"(?P<open><h1(?:[ \t][^<>\r\n]{0,500})?>)(?P<html>(?:[^<>\r\n]|</?(?:a|b|strong|i|em|code|span"
+    r"|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
     r"{1,500})(?P<close></h1>)[ \t]*"
 )
 """A title as an HTML heading, with text only, so that no image is lost."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
-    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z)"
+    r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{"
+    r"|\-][^\r\n]*)(?:\r\n|\r|\n) {0,3}=+[ \t]*(?=[\r\n]|\Z)"
     rf"| {{0,3}}{H1}(?=[\r\n]|\Z))"
     r"(?:\r\n|\r|\n|\Z)"
 )
@@ -43,7 +47,7 @@ _KEY = re.compile(
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
-class Problem(Struct, frozen=True):
+class HeadProblem(Struct, frozen=True):
     """An unusable part of the head; ``line`` counts from 1 in the file."""
 
     line: int
@@ -56,8 +60,8 @@ class PageHead(PageFields, kw_only=True, frozen=True, omit_defaults=True):
     invalid, only the title is known."""
 
     title: str | None = None
-    extra: dict[str, Any] = {}
-    problems: list[Problem] = []
+    extra: JsonObject = {}
+    problems: list[HeadProblem] = []
 
 
 _SEEMING = re.compile(
@@ -127,7 +131,9 @@ def read_head(source: str) -> PageHead:
     if unread and has_guard_key(unread):
         fields["condition"] = NEVER
         problems.append(
-            Problem(1, "if: this front matter can't be read, so nobody can see the page; fix its YAML", "if")
+            HeadProblem(
+                1, "if: this front matter can't be read, so nobody can see the page; fix its YAML", "if"
+            )
         )
     heading_title = _title(heading)
     return PageHead(
@@ -135,14 +141,14 @@ def read_head(source: str) -> PageHead:
     )
 
 
-def unread_conditions(source: str) -> list[Problem]:
+def unread_conditions(source: str) -> list[HeadProblem]:
     """Return the misspelled or misplaced conditions of a page file, which hide their content from everyone."""
     front, heading, body = split_page(source)
     found = [one for one in read_head(source).problems if one.key is not None and _is_condition(one.key)]
     if may_hold_guards(body):
         before = (front + heading).count("\n")
         found += [
-            Problem(before + line, f"{guard} is not a valid condition, so nobody can see this content")
+            HeadProblem(before + line, f"{guard} is not a valid condition, so nobody can see this content")
             for line, guard in find_unread(read(body))
         ]
     return found
@@ -152,22 +158,22 @@ def _is_condition(key: str) -> bool:
     return key == "if" or is_like_if(key)
 
 
-def front_matter(front: str) -> tuple[dict[str, Any], list[Problem]]:
+def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
     """Return the keys of a front matter (including its ``---`` lines), and why it can't be read, if so."""
     match = _FRONT.match(front)
     if match is None or not match["yaml"].strip():
         return {}, []
     text = match["yaml"].replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > MAX_FRONT_MATTER:
-        return {}, [Problem(1, f"the front matter is longer than {MAX_FRONT_MATTER} characters")]
+        return {}, [HeadProblem(1, f"the front matter is longer than {MAX_FRONT_MATTER} characters")]
     try:
         values = read_yaml(text).value
     except YamlError as error:
-        return {}, [Problem(error.line + 1, str(error))]
+        return {}, [HeadProblem(error.line + 1, str(error))]
     if values is None:
         return {}, []
     if not isinstance(values, dict):
-        return {}, [Problem(2, "the front matter must consist of keys and values")]
+        return {}, [HeadProblem(2, "the front matter must consist of keys and values")]
     return values, []
 
 
@@ -205,7 +211,7 @@ def _is_expression(text: str) -> bool:
 class _Head:
     """Reader that takes each known key out of the front matter and checks its type."""
 
-    def __init__(self, values: dict[str, Any], problems: list[Problem], front: str) -> None:
+    def __init__(self, values: JsonObject, problems: list[HeadProblem], front: str) -> None:
         self.values, self.problems, self.front = values, problems, front
 
     def read(self, field: Field) -> Any:
@@ -272,7 +278,7 @@ class _Head:
 
     def problem(self, key: str, reason: str) -> None:
         line = next((n for name, n, _ in _entries(self.front) if name == key), 1)
-        self.problems.append(Problem(line, reason, key))
+        self.problems.append(HeadProblem(line, reason, key))
 
     def cover(self) -> Cover | None:
         value = self.values.pop("cover", None)
@@ -295,9 +301,9 @@ class _Head:
             height = None
         return Cover(light=light, dark=dark, y=y, height=height)
 
-    def layout(self) -> Layout:
+    def layout(self) -> LayoutOptions:
         value = self.take("layout", dict) or {}
-        fields: dict[str, Any] = {}
+        fields: JsonObject = {}
         if isinstance(value.get("width"), str):
             fields["width"] = value["width"]
         for key, name in _LAYOUT.items():
@@ -312,10 +318,10 @@ class _Head:
                 fields["cover"] = cover["visible"]
             if isinstance(cover.get("size"), str):
                 fields["cover_size"] = cover["size"]
-        return Layout(**fields)
+        return LayoutOptions(**fields)
 
 
-def front_keys(page: PageFields, name: str) -> dict[str, Any]:
+def front_keys(page: PageFields, name: str) -> JsonObject:
     """Return the front-matter keys for a field of a page, with None for keys to remove."""
     field, value = FRONT_FIELDS[name], getattr(page, name)
     if field.type == "cover":
@@ -325,18 +331,18 @@ def front_keys(page: PageFields, name: str) -> dict[str, Any]:
     return {field.keys[0]: (list(value) if field.type == "list" else value) or None}
 
 
-def _cover_keys(cover: Cover) -> dict[str, Any]:
+def _cover_keys(cover: Cover) -> JsonObject:
     light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
     return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
 
 
-def _layout_value(layout: Layout) -> dict[str, Any]:
-    plain = Layout()
-    told: dict[str, Any] = {} if layout.width == plain.width else {"width": layout.width}
+def _layout_value(layout: LayoutOptions) -> JsonObject:
+    plain = LayoutOptions()
+    told: JsonObject = {} if layout.width == plain.width else {"width": layout.width}
     for key, name in _LAYOUT.items():
         if getattr(layout, name) != getattr(plain, name):
             told[key] = {"visible": getattr(layout, name)}
-    cover: dict[str, Any] = {} if layout.cover == plain.cover else {"visible": layout.cover}
+    cover: JsonObject = {} if layout.cover == plain.cover else {"visible": layout.cover}
     if layout.cover_size != plain.cover_size:
         cover["size"] = layout.cover_size
     if cover:
@@ -412,7 +418,7 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
     return lead + line + (anchor[0] if anchor else "") + (tail[0] if tail else ""), body
 
 
-def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
+def _set_keys(front: str, changes: JsonObject, ending: str) -> str:
     if not front:
         added = "".join(_entry(key, value, ending) for key, value in changes.items() if value is not None)
         return f"---{ending}{added}---{ending}{ending}" if added else ""
@@ -457,7 +463,7 @@ def _set_keys(front: str, changes: dict[str, Any], ending: str) -> str:
     return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 
 
-def _entry(key: str, value: Any, ending: str) -> str:
+def _entry(key: str, value: object, ending: str) -> str:
     """Return one key as YAML; long text in the folded style that GitBook's files use."""
     if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
         text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))

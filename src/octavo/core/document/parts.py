@@ -9,7 +9,7 @@ from typing import Any
 from unicodedata import category
 
 from .markup import MOST_CELLS, SPANS, WRAPPERS, Places, words_of
-from .nodes import Block, Data, Inline, Text, plain_text
+from .nodes import Block, Data, Fragment, Inline, Text, plain_text, walk
 
 COLORS = {
     name: name.strip("$")
@@ -82,7 +82,7 @@ def date_text(text: str) -> str:
     return f"{day.day} {day:%B} {day.year}"
 
 
-def only_paragraph(nodes: Sequence[Any]) -> list[Any]:
+def only_paragraph(nodes: Sequence[object]) -> list[Any]:
     """Return the nodes, with a lone plain paragraph replaced by its content."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
@@ -182,3 +182,56 @@ def _is_empty(block: Block) -> bool:
 
 def _number_in(value: object) -> int:
     return int(value) if isinstance(value, str) and re.fullmatch(r"[1-9]\d{0,4}", value) else 1
+
+
+def shown_words(node: Block | Inline | Fragment) -> str:
+    """Return the text inside a node as a reader sees it, for titles and ids."""
+    parts: list[str] = []
+    for here in walk(node):
+        if isinstance(here, Text):
+            parts.extend(leaf.text for leaf in here.leaves)
+        elif isinstance(here, Inline):
+            if here.type == "emoji":
+                parts.append(emoji(here.data.get("code")))
+            elif here.type == "inline-math":
+                parts.append(text_of(here.data, "formula") or "")
+    return " ".join("".join(parts).split())
+
+
+def title_and_body(block: Block) -> tuple[list[Block], list[Block]]:
+    """Return the nodes of the title and of the body of an expandable."""
+    found: dict[str, list[Block]] = {"expandable-title": [], "expandable-body": []}
+    for fragment in block.fragments:
+        if fragment.fragment in found:
+            found[fragment.fragment] += fragment.nodes
+    return found["expandable-title"], found["expandable-body"]
+
+
+def table_parts(block: Block) -> tuple[list[tuple[str, Data]], list[Data], dict[str, Fragment]]:
+    """Return the columns of a table that are shown (id, definition), its records in order, and its cells of
+    content by id."""
+    view, definition = object_of(block.data, "view"), object_of(block.data, "definition")
+    columns = view.get("columns")
+    names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)
+    records = [r for r in object_of(block.data, "records").values() if isinstance(r, dict)]
+    records.sort(key=lambda r: str(r.get("orderIndex", "")))
+    shown = [(name, object_of(definition, name)) for name in names if name in definition]
+    return shown, records, {f.fragment: f for f in block.fragments}
+
+
+def chosen_options(column: Data, value: object) -> list[tuple[str, str | None]]:
+    """Return the label and the color of each option that a cell of a select column holds. A value without an
+    option is its own label; an unknown color is None."""
+    given = column.get("options")
+    options: dict[str, Data] = {
+        o["value"]: o
+        for o in (given if isinstance(given, list) else ())
+        if isinstance(o, dict) and isinstance(o.get("value"), str)
+    }
+    chosen: list[tuple[str, str | None]] = []
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, str):
+            option = options.get(one, {})
+            color = (text_of(option, "color") or "").lower().lstrip("$")
+            chosen.append((text_of(option, "label") or one, color if color in COLORS.values() else None))
+    return chosen

@@ -66,7 +66,7 @@ def _as_link(url: str, words: str) -> Inline:
     return Inline("link", {"ref": {"kind": "url", "url": url}}, [_text(words)])
 
 
-def _bare(node: Block, *names: str) -> list[Any] | None:
+def _bare(node: Block, *names: str) -> list[object] | None:
     """Return the block without fields that standard Markdown can't express; None if it has none of them."""
     data = {name: value for name, value in node.data.items() if name not in names}
     if data == node.data:
@@ -78,7 +78,7 @@ def _inside(fragments: Sequence[Fragment], type: str) -> list[Block]:
     return next((list(one.nodes) for one in fragments if type in (one.type, one.fragment)), [])
 
 
-def _is_heading(node: Any) -> bool:
+def _is_heading(node: object) -> bool:
     return isinstance(node, Block) and node.type.startswith("heading-")
 
 
@@ -98,11 +98,11 @@ class _Change:
     def __init__(self, titles: Mapping[str, str]) -> None:
         self._titles = titles
 
-    def node(self, node: Block | Inline) -> list[Any] | None:
+    def node(self, node: Block | Inline) -> list[object] | None:
         """Return the replacement of a node; None: it stays."""
         return self._inline(node) if isinstance(node, Inline) else self._block(node)
 
-    def _inline(self, node: Inline) -> list[Any] | None:
+    def _inline(self, node: Inline) -> list[object] | None:
         url = _address(node)
         match node.type:
             case "link":
@@ -122,7 +122,7 @@ class _Change:
                 return [_text(text_of(node.data, "alt") or "")] if _is_dead(node) else None
         return None
 
-    def _block(self, node: Block) -> list[Any] | None:
+    def _block(self, node: Block) -> list[object] | None:
         nodes: list[Any] = list(node.nodes)
         match node.type:
             case "hint":
@@ -164,7 +164,7 @@ class _Change:
                 return _bare(node, "align")
         return None
 
-    def _named(self, node: Block) -> list[Any]:
+    def _named(self, node: Block) -> list[object]:
         """Return a link in place of an embedded or downloadable file."""
         url = _address(node) if node.type == "file" else str(node.data.get("url"))
         caption = _inside(node.fragments, "caption")

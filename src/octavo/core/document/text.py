@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import Struct
 
@@ -98,7 +97,7 @@ def word_count(document: Document) -> int:
     return sum(1 for _ in _WORD.finditer(to_text(document)))
 
 
-def _is_heading(node: Any) -> bool:
+def _is_heading(node: object) -> bool:
     return isinstance(node, Block) and node.type.startswith("heading-")
 
 

@@ -24,6 +24,7 @@ from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, pl
 from .parts import (
     COLORS,
     block_text,
+    chosen_options,
     date_text,
     emoji,
     inert_text,
@@ -32,8 +33,11 @@ from .parts import (
     object_of,
     one_of,
     only_paragraph,
+    shown_words,
     size_text,
+    table_parts,
     text_of,
+    title_and_body,
     value_text,
 )
 from .urls import safe_url
@@ -63,7 +67,7 @@ class Picture(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class Labels(Struct, frozen=True, kw_only=True):
+class PrintLabels(Struct, frozen=True, kw_only=True):
     """Texts in a print that its author did not write."""
 
     info: str = "Note"
@@ -88,7 +92,7 @@ class Printing(Struct, frozen=True, kw_only=True):
     icon: Callable[[str], str | None] = lambda name: None
     highlight: Callable[[str, str], list[Token] | None] = highlight
     shown: Callable[[str], str] = lambda text: text
-    labels: Labels = Labels()
+    labels: PrintLabels = PrintLabels()
 
 
 class Printed(Struct, frozen=True):
@@ -274,18 +278,6 @@ class _Printer:
 
         return [Code(open_), enter, *inside, leave, Code(close)]
 
-    def _words(self, node: Block | Inline | Fragment) -> str:
-        parts: list[str] = []
-        for here in walk(node):
-            if isinstance(here, Text):
-                parts.extend(leaf.text for leaf in here.leaves)
-            elif isinstance(here, Inline):
-                if here.type == "emoji":
-                    parts.append(emoji(here.data.get("code")))
-                elif here.type == "inline-math":
-                    parts.append(text_of(here.data, "formula") or "")
-        return " ".join("".join(parts).split())
-
     # References.
 
     def _target(self, ref: object) -> TypstTarget:
@@ -455,7 +447,7 @@ class _Printer:
 
     def _caption(self, block: Block) -> list[Piece]:
         nodes = [n for f in block.fragments if f.fragment == "caption" for n in f.nodes]
-        return only_paragraph(nodes) if any(self._words(n) for n in nodes) else []
+        return only_paragraph(nodes) if any(shown_words(n) for n in nodes) else []
 
     def _figure(self, inside: Pieces, block: Block) -> list[Piece]:
         caption = self._caption(block)
@@ -493,8 +485,7 @@ class _Printer:
     # Blocks of blocks.
 
     def expandable(self, block: Block) -> Pieces:
-        title = [n for f in block.fragments if f.fragment == "expandable-title" for n in f.nodes]
-        body = [n for f in block.fragments if f.fragment == "expandable-body" for n in f.nodes]
+        title, body = title_and_body(block)
         return self._titled([*only_paragraph(title)], body)
 
     def _titled(self, title: Pieces, body: Pieces) -> list[Piece]:
@@ -594,13 +585,7 @@ class _Printer:
 
     def table(self, block: Block) -> Pieces:
         view = object_of(block.data, "view")
-        definition = object_of(block.data, "definition")
-        columns = view.get("columns")
-        names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)
-        shown = [(name, object_of(definition, name)) for name in names if name in definition]
-        records = [r for r in object_of(block.data, "records").values() if isinstance(r, dict)]
-        records.sort(key=lambda r: str(r.get("orderIndex", "")))
-        cells = {f.fragment: f for f in block.fragments}
+        shown, records, cells = table_parts(block)
         if not shown:
             return []
         if view.get("type") == "cards":
@@ -676,19 +661,9 @@ class _Printer:
         return []
 
     def _options(self, column: Data, value: object) -> list[Piece]:
-        given = column.get("options")
-        options = {
-            o.get("value"): o
-            for o in (given if isinstance(given, list) else ())
-            if isinstance(o, dict) and isinstance(o.get("value"), str)
-        }
         out: list[Piece] = []
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str):
-                option = options.get(one, {})
-                color = (text_of(option, "color") or "").lower().lstrip("$")
-                known = literal(color) if color in COLORS.values() else Code("none")
-                out += _call("tag", literal(text_of(option, "label") or one), known)
+        for label, color in chosen_options(column, value):
+            out += _call("tag", literal(label), literal(color) if color else Code("none"))
         return out
 
     def _cell_files(self, value: object, picture: bool) -> list[Piece]:
@@ -824,8 +799,9 @@ def _host(url: str) -> str:
 
 def _share(width: object) -> int | None:
     """Return the width of a column, in percent."""
-    known = isinstance(width, dict) and width.get("unit") == "%"
-    return number_of(width["value"], 100) or None if known and "value" in width else None  # type: ignore[index,operator]
+    if not isinstance(width, dict) or width.get("unit") != "%" or "value" not in width:
+        return None
+    return number_of(width["value"], 100) or None
 
 
 def _length(value: object) -> str | None:

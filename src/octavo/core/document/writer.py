@@ -40,7 +40,8 @@ _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
-    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|(?<=https):(?=//)|(?<=www)\.|(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]+\.)"
+    r"[\\`*\[<~]|(?<![^\W_])_|_(?![^\W_])|\$(?=\$)|(?<=\$)\$|&(?=#?\w+;)|(?<=http):(?=//)|"
+    r"(?<=https):(?=//)|(?<=www)\.|(?<=[A-Za-z0-9._+-])@(?=[A-Za-z0-9_-]+\.)"
 )
 _SHORT = re.compile(r":(?=([a-z0-9_+-]+):)")
 _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-)))")
@@ -205,7 +206,7 @@ def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -
     return "".join(lines)
 
 
-def write_blocks(nodes: Sequence[Any], notes: Notes | None = None) -> str:
+def write_blocks(nodes: Sequence[object], notes: Notes | None = None) -> str:
     """Write blocks in canonical style, separated by blank lines."""
     return "\n\n".join(_written(nodes, notes or Notes()))
 
@@ -231,7 +232,7 @@ def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> st
 # --- inline -----------------------------------------------------------------------------------------------
 
 
-def write_inlines(nodes: Sequence[Any], notes: Notes | None = None, table: bool = False) -> str:
+def write_inlines(nodes: Sequence[object], notes: Notes | None = None, table: bool = False) -> str:
     """Write the content of a paragraph. ``table``: within a cell of a pipe table."""
     notes = notes or Notes()
     if notes.is_draft:
@@ -243,7 +244,7 @@ def write_inlines(nodes: Sequence[Any], notes: Notes | None = None, table: bool 
     return _Inline(notes, strict=True, table=table).write(nodes)
 
 
-def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
+def _reads_as(text: str, nodes: Sequence[object], table: bool) -> bool:
     signs = _ODD.finditer(text)
     if next(signs, None) is None and not table:
         return True
@@ -259,7 +260,7 @@ def _reads_as(text: str, nodes: Sequence[Any], table: bool) -> bool:
 _ODD = re.compile(r"[^\w\s.,;()'\"/-]|_|://|www\.")
 
 
-def comparable(nodes: Sequence[Any]) -> Any:
+def comparable(nodes: Sequence[Any]) -> object:
     """Return the nodes as plain values without keys, with marks in one order."""
     found: list[Any] = []
     for node in nodes:
@@ -285,7 +286,7 @@ class _Inline:
     ) -> None:
         self.notes, self.strict, self.table, self.delimiters = notes, strict, table, delimiters
 
-    def write(self, nodes: Sequence[Any]) -> str:
+    def write(self, nodes: Sequence[object]) -> str:
         text = self.join(nodes)
         if not text:
             return text
@@ -556,7 +557,7 @@ def _tag(name: str, data: Data, /, **names: str) -> str:
     return "{% " + " ".join(parts) + " %}"
 
 
-def _attribute(value: Any) -> str:
+def _attribute(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -1113,7 +1114,8 @@ def html_block(block: Block, notes: Notes) -> str:
             items += f"<li>{box}{_cell_blocks(item.nodes, notes)}</li>"  # type: ignore[union-attr]
         return f"<{name}{_attrs(attrs)}>{items}</{name}>"
     if block.type == "blockquote":
-        return f"<blockquote>{''.join(html_block(child, notes) for child in block.nodes)}</blockquote>"  # type: ignore[arg-type]
+        inner = [html_block(child, notes) for child in block.nodes]  # type: ignore[arg-type]
+        return f"<blockquote>{''.join(inner)}</blockquote>"
     if block.type == "divider":
         return "<hr>"
     if block.type == "code":

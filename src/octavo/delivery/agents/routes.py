@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion, Reply
+from octavo.kit.http.operation import Area, Call, Reply
 from octavo.organization.access.authorization import OrgAccess, SignedIn, organization_access
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
@@ -26,7 +24,6 @@ operation = Area("agents").operation
     needs=Can.CONNECT_AGENT,
     returns=wire.AgentConnection,
     errors=(400, 404),
-    extension=True,
     body_limit=16_384,
 )
 def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
@@ -40,14 +37,7 @@ def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
     return Reply(wire.AgentConnection(redirect), headers={"cache-control": "no-store"})
 
 
-@operation(
-    "listConnectedAgents",
-    "GET",
-    "/user/agents",
-    needs=Can.SIGN_IN,
-    returns=Listing[wire.Agent],
-    extension=True,
-)
+@operation("listConnectedAgents", "GET", "/user/agents", needs=Can.SIGN_IN)
 def list_agents(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Agent]:
     """List the agents that the caller connected, newest first."""
     with call.db.read() as tx:
@@ -57,14 +47,7 @@ def list_agents(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.
     return present_slice(found, wire.present_agent)
 
 
-@operation(
-    "disconnectAgent",
-    "DELETE",
-    "/user/agents/{agentId}",
-    needs=Can.SIGN_IN,
-    returns=Deletion,
-    extension=True,
-)
+@operation("disconnectAgent", "DELETE", "/user/agents/{agentId}", needs=Can.SIGN_IN)
 def disconnect_agent(call: Call, caller: SignedIn, agent_id: str) -> bool:
     """Revoke the access of an agent immediately. Its changes are kept."""
     with call.db.write() as tx:
@@ -80,15 +63,7 @@ def _agent(call: Call, caller: SignedIn, agent_id: str) -> store.AgentRow:
     return agent
 
 
-@operation(
-    "listAgentActs",
-    "GET",
-    "/user/agents/{agentId}/acts",
-    needs=Can.SIGN_IN,
-    returns=Listing[wire.AgentAct],
-    errors=(404,),
-    extension=True,
-)
+@operation("listAgentActs", "GET", "/user/agents/{agentId}/acts", needs=Can.SIGN_IN, errors=(404,))
 def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> Listing[wire.AgentAct]:
     """List the changes that one of the caller's agents made, newest first."""
     with call.db.read() as tx:
@@ -97,15 +72,7 @@ def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> 
     return present_slice(found, wire.present_act)
 
 
-@operation(
-    "undoAgentActs",
-    "POST",
-    "/user/agents/{agentId}/undo",
-    needs=Can.SIGN_IN,
-    returns=wire.UndoneActs,
-    errors=(400, 404),
-    extension=True,
-)
+@operation("undoAgentActs", "POST", "/user/agents/{agentId}/undo", needs=Can.SIGN_IN, errors=(400, 404))
 def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) -> wire.UndoneActs:
     """Undo what an agent did since a given time, by default in the last day. Its change requests are archived, its
     merges are reverted by new change requests, and its comments are deleted, as far as the caller's permissions
@@ -118,21 +85,14 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
     perform = call.ask
     assert perform is not None, "the dispatcher passes it with every call"
 
-    def ask(operation_id: str, path: dict[str, str], body: Any = None) -> Any:
+    def ask(operation_id: str, path: dict[str, str], body: object = None) -> object:
         return perform(call, operation_id, path, {}, body)
 
     undone = undoing.undo(call.db, caller.actor, ask, agent, since, body.before)
     return wire.UndoneActs(undone.acts, undone.next)
 
 
-@operation(
-    "listAgentsInOrganization",
-    "GET",
-    "/orgs/{organizationId}/agents",
-    needs=Can.ADMIN,
-    returns=Listing[wire.MemberAgent],
-    extension=True,
-)
+@operation("listAgentsInOrganization", "GET", "/orgs/{organizationId}/agents", needs=Can.ADMIN)
 def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.MemberAgent]:
     """List the active agents that members connected to the organization, newest first."""
     with call.db.read() as tx:
@@ -142,12 +102,7 @@ def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) ->
 
 
 @operation(
-    "disconnectAgentInOrganization",
-    "DELETE",
-    "/orgs/{organizationId}/agents/{agentId}",
-    needs=Can.ADMIN,
-    returns=Deletion,
-    extension=True,
+    "disconnectAgentInOrganization", "DELETE", "/orgs/{organizationId}/agents/{agentId}", needs=Can.ADMIN
 )
 def disconnect_agent_in_organization(call: Call, org: OrgAccess, agent_id: str) -> bool:
     """Revoke the access of a member's agent to the organization immediately. Its changes are kept."""

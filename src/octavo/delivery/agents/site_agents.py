@@ -29,7 +29,7 @@ _KEPT = 30 * DAY
 _PROOF = sealed_column("site_agents", "proof", "id")
 
 
-class Agreed(Struct, frozen=True):
+class SiteConsent(Struct, frozen=True):
     """What a visitor agreed to. ``proof``: a hash of the token that they are signed in with."""
 
     site: str
@@ -74,7 +74,7 @@ def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str,
 
 
 def connect_visitor(
-    tx: Transaction, context: Context, site: SiteRow, agreed: Agreed, proof: str, preview: bool
+    tx: Transaction, context: Context, site: SiteRow, agreed: SiteConsent, proof: str, preview: bool
 ) -> str:
     """Return the code by which an app gets a token that stands for a visitor's. Raises BadRequest where theirs has
     ended meanwhile."""

@@ -53,13 +53,13 @@ from .clients import (
 )
 from .connecting import Unusable, is_own_machine
 from .documents import is_document
-from .site_agents import Agreed, connect_visitor, refresh_site_agent, revoke_site_agent, use_site_code
+from .site_agents import SiteConsent, connect_visitor, refresh_site_agent, revoke_site_agent, use_site_code
 
 _PATH = "/~oauth"
 _PURPOSE = "agreement of a visitor"
 _DECIDING = 3_600_000
 """Milliseconds for which a visitor may look at the page that asks them."""
-_agreed = msgspec.json.Decoder(Agreed)
+_agreed = msgspec.json.Decoder(SiteConsent)
 
 
 def _issuer(context: Context, site_id: str) -> str:
@@ -90,7 +90,7 @@ class SiteOAuth:
             Route(f"{_PATH}/revoke", {"POST": Action("siteOAuthRevoke", self._posted(self._revoke))}),
         ]
 
-    def _posted(self, answer: Any) -> Any:
+    def _posted(self, answer: object) -> Any:
         async def read(request: Request) -> Answer:
             self._tries.count(address_key(request.client))
             body = await request.read(MAX_FORM)
@@ -175,7 +175,7 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
         visit.site.visibility != "visitor-auth"
         or not get_customization(view.tx, visit.site.id).page_actions.mcp
     ):
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is no page at this URL.")
 
 
 @route("askVisitor", CONNECT_PATH, pool="calls")
@@ -206,7 +206,7 @@ def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
 
 def _agreement(context: Context, issuer: str, asked: AppRequest, site_id: str, proof: str) -> Agreement:
     client, redirect = asked.client, asked.redirect
-    agreed = Agreed(site_id, client.id, redirect, asked.challenge, asked.state, proof)
+    agreed = SiteConsent(site_id, client.id, redirect, asked.challenge, asked.state, proof)
     signed = context.signer.sign(_PURPOSE, msgspec.json.encode(agreed).decode(), now() + _DECIDING)
     told = {"error": "access_denied", "error_description": "The visitor did not agree."}
     return Agreement(

@@ -6,12 +6,13 @@ permissions, never from the text of a page or comment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import OctavoError
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -58,7 +59,7 @@ class Using(Struct, frozen=True):
         return self.actor.agent
 
     def ask(
-        self, operation: str, path: dict[str, str], query: dict[str, Any] | None = None, body: Any = None
+        self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: object = None
     ) -> Any:
         """Return the answer of an operation. Raises RefusedTool with its message."""
         try:
@@ -70,9 +71,9 @@ class Using(Struct, frozen=True):
         self,
         operation: str,
         path: dict[str, str],
-        body: Any = None,
+        body: object = None,
         *,
-        query: dict[str, Any] | None = None,
+        query: JsonObject | None = None,
         pages: int = 0,
         parent: str | None = None,
     ) -> Any:
@@ -127,7 +128,7 @@ class Using(Struct, frozen=True):
             )
 
 
-def _say(found: Any, start: int = 0) -> ToolText:
+def _say(found: object, start: int = 0) -> ToolText:
     """Return an answer as JSON text, cut to what a model reads at once. The structured content is complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
@@ -139,7 +140,7 @@ def _say(found: Any, start: int = 0) -> ToolText:
     return ToolText(part, data=found if isinstance(found, dict) else {"items": found})
 
 
-def _slim(page: dict[str, Any]) -> dict[str, Any]:
+def _slim(page: JsonObject) -> JsonObject:
     """Return the fields of a listed page that an agent needs."""
     kept = {name: page[name] for name in ("id", "title", "path", "description", "type") if page.get(name)}
     if page.get("pages"):
@@ -341,7 +342,7 @@ def _list_comments(on: Using, asked: ListComments) -> ToolText:
     return _say(found, asked.start)
 
 
-class Comment(Struct, forbid_unknown_fields=True):
+class WriteComment(Struct, forbid_unknown_fields=True):
     space: Space
     text: Words
     change_request: Change | None = None
@@ -349,22 +350,22 @@ class Comment(Struct, forbid_unknown_fields=True):
     block: Annotated[str, Meta(max_length=100, description="The key of a block of the page")] | None = None
 
 
-def _comment(on: Using, asked: Comment) -> ToolText:
+def _comment(on: Using, asked: WriteComment) -> ToolText:
     operation, path = _at("postCommentInSpace", asked.space, asked.change_request)
-    body: dict[str, Any] = {"body": {"markdown": asked.text}}
+    body: JsonObject = {"body": {"markdown": asked.text}}
     body |= {"page": asked.page} if asked.page else {}
     body |= {"node": asked.block} if asked.block else {}
     return _say(on.change(operation, path, body))
 
 
-class Reply(Struct, forbid_unknown_fields=True):
+class ReplyToComment(Struct, forbid_unknown_fields=True):
     space: Space
     comment: Id
     text: Words
     change_request: Change | None = None
 
 
-def _reply(on: Using, asked: Reply) -> ToolText:
+def _reply(on: Using, asked: ReplyToComment) -> ToolText:
     operation, path = _at("postCommentReplyInSpace", asked.space, asked.change_request)
     body = {"body": {"markdown": asked.text}}
     return _say(on.change(operation, {**path, "commentId": asked.comment}, body, parent=asked.comment))
@@ -381,16 +382,16 @@ def _ask_review(on: Using, asked: AskReview) -> ToolText:
     return _say(on.change("requestReviewersForChangeRequest", path, {"users": asked.people}))
 
 
-class Review(Struct, forbid_unknown_fields=True):
+class ReviewChange(Struct, forbid_unknown_fields=True):
     space: Space
     change_request: Change
     status: Literal["approved", "changes-requested", "commented"]
     text: Words | None = None
 
 
-def _review(on: Using, asked: Review) -> ToolText:
+def _review(on: Using, asked: ReviewChange) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
-    body: dict[str, Any] = {"status": asked.status}
+    body: JsonObject = {"status": asked.status}
     body |= {"comment": {"markdown": asked.text}} if asked.text else {}
     return _say(on.change("submitChangeRequestReview", path, body))
 
@@ -418,7 +419,7 @@ _PLACES = 5
 """Maximum number of pages that a check names for one broken link."""
 
 
-def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
+def _brief_conflict(conflict: Mapping[str, object]) -> JsonObject:
     return {
         name: f"{value[:_BRIEF]}…" if isinstance(value, str) and len(value) > _BRIEF else value
         for name, value in conflict.items()
@@ -426,13 +427,13 @@ def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _brief_link(link: dict[str, Any]) -> dict[str, Any]:
+def _brief_link(link: JsonObject) -> JsonObject:
     places = link["locationReferences"]
     found = {"to": _brief_reference(link["targetReference"])}
     return found | {"on": [_brief_reference(place) for place in places[:_PLACES]], "places": len(places)}
 
 
-def _brief_reference(reference: dict[str, Any]) -> dict[str, Any]:
+def _brief_reference(reference: JsonObject) -> JsonObject:
     """Return the target of a reference and what refers to it, without further details."""
     kind = reference["kind"]
     of = reference.get(kind)
@@ -451,7 +452,7 @@ class Gaps(Struct, forbid_unknown_fields=True):
 def _gaps(on: Using, asked: Gaps) -> ToolText:
     path = {"organizationId": on.organization_id, "siteId": asked.site}
 
-    def count(event: str, by: str, limit: int, *more: dict[str, Any]) -> list[Any]:
+    def count(event: str, by: str, limit: int, *more: Mapping[str, object]) -> list[Any]:
         body = {
             "range": asked.days,
             "select": [{"column": "eventsCount"}],
@@ -468,7 +469,7 @@ def _gaps(on: Using, asked: Gaps) -> ToolText:
     opened = {words for words, _ in count("search_open_result", "eventSearchQuery", 1000)}
     searched = count("search_type_query", "eventSearchQuery", 200)
     missed = [{"words": words, "count": n} for words, n in searched if words and words not in opened]
-    told: dict[str, Any] = {
+    told: JsonObject = {
         "searchedWithoutOpening": missed[:100],
         "asked": count("ask_question", "page", 50),
     }
@@ -562,13 +563,13 @@ TOOLS = {
         False,
     ),
     "comment": Tool(
-        "Comment", "Comment on a space, a change request, a page, or a block.", Comment, _comment, False
+        "Comment", "Comment on a space, a change request, a page, or a block.", WriteComment, _comment, False
     ),
-    "reply": Tool("Reply", "Reply to a comment.", Reply, _reply, False),
+    "reply": Tool("Reply", "Reply to a comment.", ReplyToComment, _reply, False),
     "ask_for_review": Tool(
         "Request review", "Request reviews of a change request from people.", AskReview, _ask_review, False
     ),
-    "review": Tool("Review", "Review someone else's change request.", Review, _review, False),
+    "review": Tool("Review", "Review someone else's change request.", ReviewChange, _review, False),
     "merge_change_request": Tool(
         "Merge a change request",
         "Merge into main. Requires permission from the person who connected you; otherwise request a review.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -104,7 +104,7 @@ def _is_drafted(operation: str) -> bool:
             return False
 
 
-def _take_back(ask: Ask, act: store.ActRow, change: dict[str, Any]) -> UndoneAct:
+def _take_back(ask: Ask, act: store.ActRow, change: Mapping[str, object]) -> UndoneAct:
     path = {"spaceId": str(act.space_id), "revisionId": change["revisionMerged"]}
     made = ask("revertRevision", path)
     return UndoneAct(act.id, act.operation, "reverted", change_request=made["id"], space=str(act.space_id))

@@ -20,7 +20,7 @@ class AgentConnection(Struct):
     url: str
 
 
-class Agent(Struct, rename="camel"):
+class Agent(Struct, rename="camel", kw_only=True):
     id: str
     name: str
     organization: str
@@ -37,7 +37,7 @@ class MemberAgent(Agent, rename="camel", kw_only=True):
     user: User
 
 
-class AgentAct(Struct, rename="camel"):
+class AgentAct(Struct, rename="camel", kw_only=True):
     """Change made by an agent; ``operation`` is the ID of the API operation it used."""
 
     id: str
@@ -67,13 +67,13 @@ class UndoneActs(Struct):
 def present_agent(row: AgentRow) -> Agent:
     used = iso(row.last_used_at) if row.last_used_at is not None else None
     return Agent(
-        row.id,
-        row.name,
-        row.organization_id,
-        row.granted,
-        iso(row.created_at),
-        iso(row.expires_at),
-        used,
+        id=row.id,
+        name=row.name,
+        organization=row.organization_id,
+        scopes=row.granted,
+        created_at=iso(row.created_at),
+        expires_at=iso(row.expires_at),
+        last_used_at=used,
     )
 
 
@@ -83,4 +83,11 @@ def present_member_agent(row: AgentRow, user: User) -> MemberAgent:
 
 def present_act(row: ActRow) -> AgentAct:
     undone = iso(row.undone_at) if row.undone_at is not None else None
-    return AgentAct(row.id, row.operation, row.space_id, row.change_request_id, iso(row.created_at), undone)
+    return AgentAct(
+        id=row.id,
+        operation=row.operation,
+        space=row.space_id,
+        change_request=row.change_request_id,
+        created_at=iso(row.created_at),
+        undone_at=undone,
+    )

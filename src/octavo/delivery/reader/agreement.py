@@ -21,7 +21,7 @@ def prepare_agreement(view: View, visit: SiteVisit) -> Callable[[Agreement], Ans
     """Read how the site looks; what comes out draws the page. Raises NotFound where the visitor is shown no space."""
     space = next(iter(list_spaces(view.tx, visit)), None)
     if space is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is no page at this URL.")
     site, action = Frame(view, space).site(), f"{visit.base}{CONNECT_PATH}"
 
     def draw(agreement: Agreement) -> Answer:

@@ -124,7 +124,7 @@ def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
     if space is None:
         target = find_redirect(view.tx, visit, view.context.settings.sites_url)
         if target is None:
-            raise NotFound("There is nothing at this URL.")
+            raise NotFound("There is no page at this URL.")
         return redirect(target)
     if not visit.is_below(space.base):
         return redirect(with_query(view, f"{space.base}{quote(space.rest)}"))

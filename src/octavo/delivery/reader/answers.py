@@ -107,7 +107,10 @@ def feed_answer(feed: bytes, media_type: str) -> Answer:
 
 
 def link_header(visit: SiteVisit, first: str) -> str:
-    return f'{first}, <{visit.published}llms.txt>; rel="llms-txt", <{visit.published}llms-full.txt>; rel="llms-full-txt"'
+    return (
+        f'{first}, <{visit.published}llms.txt>; rel="llms-txt", <{visit.published}llms-full.txt>; '
+        f'rel="llms-full-txt"'
+    )
 
 
 def redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:

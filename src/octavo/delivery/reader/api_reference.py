@@ -14,8 +14,9 @@ from urllib.parse import parse_qs, quote, urlencode
 import msgspec
 
 from octavo.core.document.anchors import slug
-from octavo.core.document.html import Context, render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import slugify
 from octavo.errors import NotFound
 from octavo.kit.db.cache import ByteCache, share
@@ -47,11 +48,11 @@ _SCHEMAS = "schemas"
 _AUTHENTICATION = "authentication"
 _ERRORS = "errors-and-limits"
 _HTML = "text/html; charset=utf-8"
-_SHARE = share("pages of our reference", 4)
+_SHARE = share("API reference pages", 4)
 _ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
 
 
-def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> list[Route]:
+def reference_routes(describe: Callable[[], JsonObject], home: str, machine_readable: str) -> list[Route]:
     """Return the routes of the pages under ``/docs`` and of their static files. ``describe`` is called once.
     ``home`` is the URL that the title links to, ``machine_readable`` the URL of the description itself."""
     pages = _Pages(describe, home, machine_readable)
@@ -74,7 +75,7 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
 
 
 class _Pages:
-    def __init__(self, describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> None:
+    def __init__(self, describe: Callable[[], JsonObject], home: str, machine_readable: str) -> None:
         self._describe = describe
         self._links = (LinkView(title="OpenAPI", href=machine_readable),)
         self._home = home
@@ -118,7 +119,7 @@ class _Pages:
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
             if name not in self._names or (operation and operation not in inside):
-                raise NotFound("There is nothing at this URL.")
+                raise NotFound("There is no page at this URL.")
             key = f"{name}/{operation}"
             made = self._made.get(key)
             if made is None:
@@ -132,7 +133,7 @@ class _Pages:
         with self._lock:
             operation = self._description.operations.get(key)
             if operation is None or not can_try(self._description, operation):
-                raise NotFound("There is nothing at this URL.")
+                raise NotFound("There is no page at this URL.")
             form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
 
@@ -197,11 +198,11 @@ class _Pages:
         site = self._frame()
         origins: dict[str, None] = {}
 
-        def try_it(data: dict[str, Any]) -> str:
+        def try_it(data: JsonObject) -> str:
             origins.update(dict.fromkeys(data["origins"]))
             return f"{PATH}/~try?{urlencode({'operation': data['operation']})}"
 
-        context = Context(
+        context = HtmlContext(
             highlight=self._highlighter.for_page(),
             try_it=try_it,
             authentication=lambda _: f"{PATH}/{_AUTHENTICATION}",
@@ -267,12 +268,12 @@ class _Pages:
         return [Block("openapi-rows", {"rows": rows})]
 
     @staticmethod
-    def _place_of(operation: DescribedOperation) -> dict[str, Any]:
+    def _place_of(operation: DescribedOperation) -> JsonObject:
         (tag,) = tags_of(operation)
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag))}/{quote(_name_of(operation))}"}
 
     @staticmethod
-    def _tag_place(tag: ApiTag) -> dict[str, Any]:
+    def _tag_place(tag: ApiTag) -> JsonObject:
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag.name))}"}
 
     def _operation_blocks(self, operation: DescribedOperation) -> list[Block]:
@@ -300,7 +301,7 @@ class _Pages:
         used = draw_used_by(self._description, name, self._place_of, self._model_place)
         return draw_model(self._description, name, drawn, used)
 
-    def _model_place(self, name: str) -> dict[str, Any]:
+    def _model_place(self, name: str) -> JsonObject:
         return {"kind": "url", "url": self._model_at(name)}
 
     def _nav(self, current: str | None, operation: DescribedOperation | None = None) -> tuple[NavItem, ...]:

@@ -71,7 +71,7 @@ from .tracking import record_cached_events, record_view
 _PATIENCE = 20.0
 """Seconds that a visitor who opens a link to a PDF waits before being asked to come back."""
 _POLL = 0.2
-_ANSWERS, _PERSONAL = share("answers of sites", 48), share("answers to single visitors", 16)
+_ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for single visitors", 16)
 _HOSTS = share("host names", 4)
 _IMAGES = 2
 """Number of page images drawn at the same time."""
@@ -419,7 +419,7 @@ async def _read_asset(request: Request) -> Answer:
 def _make_asset(name: str) -> Answer:
     static = find_asset(name)
     if static is None:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     headers = {"cache-control": FOREVER}
     if static.policy:
         headers["content-security-policy"] = static.policy

@@ -82,7 +82,7 @@ class DrawRequest(Struct, frozen=True):
     opener: OfferedComponent | None = None
 
 
-def name_block(subject: Subject, space_id: str, key: str) -> tuple[Any, ...]:
+def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
     """Return the identity of a block for offers: a block of a page, as long as its integration stays the same."""
     return (*version_of(subject), space_id, key)
 
@@ -105,7 +105,7 @@ def sign_offer(context: Context, offer: Offer) -> str | None:
     return context.signer.sign(_PURPOSE, text) if len(text) <= _LARGEST else None
 
 
-def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> DrawRequest:
+def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> DrawRequest:
     """Return what a press on a block asks for. Raises BadRequest, and Conflict for an outdated offer."""
     try:
         given = msgspec.json.decode(body, type=Press)
@@ -133,13 +133,13 @@ def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> DrawReq
     return DrawRequest(here, action, offer.opener)
 
 
-def close_modal(wanted: DrawRequest, value: dict[str, Any]) -> DrawRequest | None:
+def close_modal(wanted: DrawRequest, value: Mapping[str, object]) -> DrawRequest | None:
     """Return the next request once a component is complete: a modal passes its value to what opened it."""
     action = {"action": CLOSE, "returnValue": value}
     return DrawRequest(wanted.opener, action) if wanted.opener is not None else None
 
 
-def _resolve_state(value: Any, state: Mapping[str, Any], depth: int = 0) -> Any:
+def _resolve_state(value: object, state: Mapping[str, object], depth: int = 0) -> Any:
     """Return part of an action with names replaced by their values in the state."""
     if depth > _DEEPEST:
         return value

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 from markupsafe import Markup
 
-from octavo.core.document.html import Context as Drawing
-from octavo.core.document.html import render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.document.reader import read
 from octavo.core.document.urls import safe_url
+from octavo.core.icons import icon
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.errors import BadRequest, NotFound
@@ -32,7 +33,6 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import ByteCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.icons import icon
 from octavo.kit.processes.highlighting import Highlighter
 
 from .block_actions import (
@@ -49,7 +49,7 @@ from .block_actions import (
 )
 from .drawing import draw_block
 from .styling import SiteLook
-from .views import ElementView, Labels
+from .views import ElementView, FrameLabels
 
 _LARGEST = 4 * 1024 * 1024
 """Maximum characters of the HTML of one block."""
@@ -73,20 +73,20 @@ class PreparedBlock(NamedTuple):
 
     subject: Subject
     space_id: str
-    data: dict[str, Any]
+    data: JsonObject
     theme: Literal["light", "dark"]
-    labels: Labels
+    labels: FrameLabels
     new_tab: bool
 
 
-def block_key(data: dict[str, Any]) -> str:
+def block_key(data: Mapping[str, object]) -> str:
     """Return the key that identifies a block on its page."""
     named = [data["integration"], data["block"], data["props"]]
     return hashlib.sha256(msgspec.json.encode(named, order="deterministic")).hexdigest()[:24]
 
 
 def prepare_block(
-    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: SiteLook
+    tx: Transaction, visit: SpaceVisit, data: JsonObject, look: SiteLook
 ) -> PreparedBlock | None:
     """Return a block ready to be drawn; None if no active integration has such a block."""
     space_id = visit.view.state.space_id
@@ -133,7 +133,7 @@ def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed
         raise Failed("The integration failed. Try again later.") from None
 
 
-def _name(block: PreparedBlock) -> tuple[Any, ...]:
+def _name(block: PreparedBlock) -> tuple[object, ...]:
     return name_block(block.subject, block.space_id, block_key(block.data))
 
 
@@ -151,8 +151,8 @@ def _render(context: Context, block: PreparedBlock, wanted: DrawRequest) -> Rend
     )
 
 
-def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted: DrawRequest) -> str:
-    def sign(actions: list[dict[str, Any]], fields: dict[str, ComponentField]) -> str | None:
+def _draw(context: Context, block: PreparedBlock, output: JsonObject, wanted: DrawRequest) -> str:
+    def sign(actions: list[JsonObject], fields: dict[str, ComponentField]) -> str | None:
         component = OfferedComponent(wanted.component.id, output["props"], output["state"])
         return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
 
@@ -182,8 +182,8 @@ Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
 
 
 def draw_output(
-    output: dict[str, Any],
-    labels: Labels,
+    output: JsonObject,
+    labels: FrameLabels,
     new_tab: bool = False,
     *,
     sign: Sign | None = None,
@@ -212,18 +212,23 @@ class _Reader:
     """Converter from elements of a script's output to views. The tree has been checked and isn't deep."""
 
     def __init__(
-        self, state: dict[str, Any], labels: Labels, new_tab: bool, live: bool, frames: Frames | None
+        self,
+        state: Mapping[str, object],
+        labels: FrameLabels,
+        new_tab: bool,
+        live: bool,
+        frames: Frames | None,
     ) -> None:
         self._state, self._labels, self._live, self._frames = state, labels, live, frames
         self._modal = self._labelled = False
         self.actions: list[dict[str, Any]] = []
         self.fields: dict[str, ComponentField] = {}
-        self._drawing = Drawing(
+        self._drawing = HtmlContext(
             icon=icon, highlight=_highlighter.for_page(), labels=labels, new_tab=new_tab, anchors=False
         )
         self._count = 0
 
-    def element(self, given: dict[str, Any]) -> ElementView:
+    def element(self, given: JsonObject) -> ElementView:
         kind = given["type"]
         if kind in ("markdown", "codeblock"):
             document = self._editable_code(given) or ElementView(kind="html", html=self._document(given))
@@ -308,18 +313,18 @@ class _Reader:
             )
         return ElementView(kind=_KINDS.get(kind, "column"), children=self._parts(given, "children"))
 
-    def _parts(self, given: dict[str, Any], *names: str) -> tuple[ElementView | str, ...]:
+    def _parts(self, given: Mapping[str, object], *names: str) -> tuple[ElementView | str, ...]:
         return tuple(one for name in names for one in self._children(given.get(name)))
 
-    def _inline_hint(self, hint: Any) -> tuple[ElementView | str, ...]:
+    def _inline_hint(self, hint: object) -> tuple[ElementView | str, ...]:
         """Return a hint that is a list of words and links, shown on one line."""
         return self._children(hint) if _is_line(hint) else ()
 
-    def _block_hint(self, hint: Any) -> tuple[ElementView | str, ...]:
+    def _block_hint(self, hint: object) -> tuple[ElementView | str, ...]:
         """Return a hint made of other elements. Hints of words have their own place."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
-    def _children(self, given: Any) -> tuple[ElementView | str, ...]:
+    def _children(self, given: object) -> tuple[ElementView | str, ...]:
         listed = given if isinstance(given, list) else [given]
         return tuple(
             self.element(one) if isinstance(one, dict) and "type" in one else self._text(one)
@@ -327,13 +332,13 @@ class _Reader:
             if one is not None
         )
 
-    def _value(self, given: Any) -> Any:
+    def _value(self, given: object) -> object:
         """Return a value, or the part of the state that it refers to."""
         if isinstance(given, dict) and isinstance(given.get("$state"), str):
             return self._state.get(given["$state"])
         return given
 
-    def _text(self, given: Any) -> str:
+    def _text(self, given: object) -> str:
         value = self._value(given)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return ""
@@ -346,10 +351,10 @@ class _Reader:
         self.actions.append(action)
         return len(self.actions) - 1
 
-    def _press(self, given: dict[str, Any]) -> int | None:
+    def _press(self, given: Mapping[str, object]) -> int | None:
         return None if given.get("disabled") is True else self._action_number(given.get("onPress"))
 
-    def _frame(self, given: dict[str, Any], src: str, whose: Literal["own", "other"]) -> ElementView:
+    def _frame(self, given: Mapping[str, object], src: str, whose: Literal["own", "other"]) -> ElementView:
         data = given.get("data")
         told = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
         ratio = given.get("aspectRatio")
@@ -362,7 +367,7 @@ class _Reader:
             title=host_of(src),
         )
 
-    def _control(self, given: dict[str, Any]) -> ElementView:
+    def _control(self, given: JsonObject) -> ElementView:
         """Return a control with its value. It is disabled if it says so or if there is no offer."""
         kind, named = given["type"], given.get("state")
         value = self._state.get(named) if isinstance(named, str) else self._value(named)
@@ -412,7 +417,7 @@ class _Reader:
             confirm=_confirm(given),
         )
 
-    def _editable_code(self, given: dict[str, Any]) -> ElementView | None:
+    def _editable_code(self, given: Mapping[str, object]) -> ElementView | None:
         """Return an editable code block as a field; None for any other, and if its value couldn't be sent back."""
         named = given.get("state")
         if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
@@ -431,7 +436,7 @@ class _Reader:
             act=self._action_number(given.get("onContentChange")),
         )
 
-    def _select(self, given: dict[str, Any], value: Any, name: str, label: str) -> ElementView:
+    def _select(self, given: Mapping[str, object], value: object, name: str, label: str) -> ElementView:
         """Return a select. If its options come from elsewhere, it shows its value and is inactive."""
         options = given.get("options")
         found = [
@@ -463,7 +468,7 @@ class _Reader:
             together = [*known.of, *field.of] if known is not None and known.kind == field.kind else field.of
             self.fields[name] = ComponentField(field.kind, together)
 
-    def _document(self, given: dict[str, Any]) -> Markup:
+    def _document(self, given: Mapping[str, object]) -> Markup:
         content = self._text(given.get("content"))
         if given["type"] == "markdown":
             document = read(content)
@@ -483,7 +488,7 @@ class _Reader:
         return Markup(_ID.sub(renamed, html))  # noqa: S704
 
 
-_KINDS: dict[str, Any] = {
+_KINDS: JsonObject = {
     "hstack": "row",
     "box": "box",
     "text": "text",
@@ -509,11 +514,11 @@ _ICONS = {
 """Icons whose names differ from ours."""
 
 
-def _icon(name: Any) -> Markup | None:
+def _icon(name: object) -> Markup | None:
     return icon(_ICONS.get(name, name)) if isinstance(name, str) else None
 
 
-def _is_line(hint: Any) -> bool:
+def _is_line(hint: object) -> bool:
     """Return whether a hint is a list of only words and links."""
     return isinstance(hint, list) and all(
         isinstance(one, str) or (isinstance(one, dict) and one.get("type") in ("text", "link"))
@@ -521,14 +526,14 @@ def _is_line(hint: Any) -> bool:
     )
 
 
-def _confirm(given: dict[str, Any]) -> str:
+def _confirm(given: Mapping[str, object]) -> str:
     """Return the question asked before a press counts."""
     asked = given.get("confirm")
     parts = [asked.get("title"), asked.get("text")] if isinstance(asked, dict) else []
     return "\n\n".join(part for part in parts if isinstance(part, str))[:500]
 
 
-def _address(holder: Any) -> str | None:
+def _address(holder: object) -> str | None:
     """Return the http or https URL of an image, frame, or link."""
     url = holder.get("url") if isinstance(holder, dict) else None
     if isinstance(url, dict):
@@ -545,7 +550,7 @@ def _find_opened_url(action: Any) -> str | None:
     return _safe_url(action.get("url")) if named == "@ui.url.open" else None
 
 
-def _safe_url(url: Any) -> str | None:
+def _safe_url(url: object) -> str | None:
     safe = safe_url(url)
     if safe is None or not safe.lower().startswith(("https://", "http://")):
         return None

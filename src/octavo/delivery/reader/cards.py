@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.color import Oklch, readable
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits
@@ -50,7 +51,7 @@ _FONTS_KEPT = 32
 
 
 class Card(Struct, frozen=True):
-    """Everything that a card shows. ``above``: the titles of the pages above; ``colours`` by their use."""
+    """Everything that a card shows. ``above``: the titles of the pages above; ``colors`` by their use."""
 
     title: str
     about: str
@@ -58,7 +59,7 @@ class Card(Struct, frozen=True):
     site: str
     logo: str | None
     font: str
-    colours: dict[str, tuple[float, float, float]]
+    colors: dict[str, tuple[float, float, float]]
     gradient: bool
     language: str
     rtl: bool
@@ -71,7 +72,7 @@ class Card(Struct, frozen=True):
 def card_of(page: SitePageView, site: SiteView, look: SiteLook) -> Card:
     styling = look.customization.styling
     dark = look.theme == "dark"
-    side = look.colours.dark if dark else look.colours.light
+    side = look.colors.dark if dark else look.colors.light
     chosen = {
         "ground": side["raised" if styling.theme == "muted" else "bg"],
         "glow": side["primary-soft"],
@@ -97,15 +98,15 @@ def card_of(page: SitePageView, site: SiteView, look: SiteLook) -> Card:
         site=site.title,
         logo=((logo.dark if dark else None) or logo.light) if logo is not None else None,
         font=styling.font if isinstance(styling.font, str) and styling.font in FONTS else _DEFAULT,
-        colours={name: _color_numbers(colour) for name, colour in chosen.items()},
+        colors={name: _color_numbers(color) for name, color in chosen.items()},
         gradient=styling.theme == "gradient",
         language=site.language,
         rtl=site.direction == "rtl",
     )
 
 
-def _color_numbers(colour: Oklch) -> tuple[float, float, float]:
-    return (round(colour.l, 3), round(colour.c, 3), round(colour.h, 1))
+def _color_numbers(color: Oklch) -> tuple[float, float, float]:
+    return (round(color.l, 3), round(color.c, 3), round(color.h, 1))
 
 
 class _Fonts(NamedTuple):
@@ -123,7 +124,7 @@ class _Fonts(NamedTuple):
         )
 
 
-_IMAGES, _LOGOS = share("images of pages", 16), share("logos", 4)
+_IMAGES, _LOGOS = share("social preview images", 16), share("logos", 4)
 
 
 class Cards:
@@ -229,7 +230,7 @@ class Cards:
 # --- lines ----------------------------------------------------------------------------------------------
 
 
-def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
+def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
     """Return the card as its template reads it, with lines cut to size."""
     title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
@@ -242,7 +243,7 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
         "logo": "logo.png" if logo is not None else None,
         "height": struct.unpack(">I", logo[20:24])[0] / 2 if logo is not None else 0,
         "fonts": fonts.families,
-        "colours": card.colours,
+        "colors": card.colors,
         "gradient": card.gradient,
         "language": language
         if len(language) in (2, 3) and language.isascii() and language.isalpha()

@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,6 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from octavo.core.document.urls import FRAME_HOSTS
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import join_address
 from octavo.sites.fonts.built_in import font_files, read_font
 from octavo.sites.openapi.code_samples import templates
@@ -25,7 +25,7 @@ from .views import (
     AnsweredView,
     Crumb,
     ElementView,
-    Labels,
+    FrameLabels,
     MessageView,
     NavItem,
     SearchAnswer,
@@ -229,9 +229,9 @@ def _templates() -> Environment:
     return environment
 
 
-def _form_words(labels: Labels) -> str:
+def _form_words(labels: FrameLabels) -> str:
     """Return the labels of scripts that show operations, as JSON."""
-    names = [name for name in Labels.__struct_fields__ if name.startswith(_FORM)]
+    names = [name for name in FrameLabels.__struct_fields__ if name.startswith(_FORM)]
     words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
     words |= {
         name: getattr(labels, f"api_{name}")
@@ -265,7 +265,7 @@ def _form_words(labels: Labels) -> str:
     return msgspec.json.encode(words).decode()
 
 
-def embed_script(labels: Labels) -> Static:
+def embed_script(labels: FrameLabels) -> Static:
     """Return the script that shows a site in a window of another one."""
     script = find_asset("embed.js")
     assert script is not None
@@ -282,7 +282,7 @@ def draw_page(site: SiteView, page: SitePageView) -> str:
     )
 
 
-def _structured_data(site: SiteView, page: SitePageView) -> dict[str, Any] | None:
+def _structured_data(site: SiteView, page: SitePageView) -> JsonObject | None:
     """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page they must not
     list."""
     here = page.canonical
@@ -311,7 +311,7 @@ def _structured_data(site: SiteView, page: SitePageView) -> dict[str, Any] | Non
     return {"@context": "https://schema.org", "@graph": [article, breadcrumbs]}
 
 
-def draw_block(element: ElementView, labels: Labels, offer: str | None = None) -> str:
+def draw_block(element: ElementView, labels: FrameLabels, offer: str | None = None) -> str:
     """Return an integration's block as part of a page, with the offer that presses send back."""
     return _templates().get_template("block.html").render(root=element, labels=labels, offer=offer)
 
@@ -344,7 +344,7 @@ def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
     return _templates().get_template("questions.html").render(site=site, questions=questions)
 
 
-def draw_signed_in(labels: Labels, locale: str, direction: str, assets: str) -> str:
+def draw_signed_in(labels: FrameLabels, locale: str, direction: str, assets: str) -> str:
     """Return the page that OAuth providers redirect a reader to, in a separate window. ``assets``: the URL of
     static files."""
     template = _templates().get_template("signed_in.html")

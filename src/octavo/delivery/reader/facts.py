@@ -5,7 +5,7 @@ redrawn only when something it shows has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from octavo.content.revisions.expanding import computed_state, requester_at
 from octavo.content.revisions.store import Item, ItemKind, State
 from octavo.core.document.html import Asset, CodeBlock, HtmlTarget
 from octavo.core.expressions import Shown
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.extensions.integrations.blocks import find_block_owner, list_code_blocks
@@ -35,8 +36,8 @@ class Facts:
         tx: Transaction,
         visit: SpaceVisit,
         visitor: SiteVisitor,
-        link: Callable[[dict[str, Any]], HtmlTarget | None],
-        file: Callable[[dict[str, Any]], Asset | None],
+        link: Callable[[JsonObject], HtmlTarget | None],
+        file: Callable[[JsonObject], Asset | None],
     ) -> None:
         self._tx = tx
         self._visit = visit
@@ -58,7 +59,7 @@ class Facts:
     def has_files(self, space_id: str) -> bool:
         return self._files_of(space_id) is not None
 
-    def of_files(self, space_id: str, asked: str, *arguments: Any) -> Any:
+    def of_files(self, space_id: str, asked: str, *arguments: object) -> object:
         """Call a method of ``SpaceFiles`` of a space."""
         files = self._files_of(space_id)
         return getattr(files, asked)(*arguments) if files is not None else None
@@ -137,7 +138,7 @@ class RecordedFacts:
     def notes(self) -> Notes:
         return tuple(self._answers.items())
 
-    def ask(self, name: str, *arguments: Any) -> Any:
+    def ask(self, name: str, *arguments: object) -> Any:
         key = (name, *arguments)
         if key not in self._answers:
             self._answers[key] = getattr(self._facts, name)(*arguments)
@@ -163,7 +164,7 @@ class RecordedFacts:
     def withholds(self) -> bool:
         return bool(self.ask("withholds"))
 
-    def is_withheld(self, ref: dict[str, Any]) -> bool:
+    def is_withheld(self, ref: Mapping[str, object]) -> bool:
         return bool(self.ask("is_withheld", _encode(ref)))
 
     def item(self, item_id: str, kind: ItemKind) -> Item | None:
@@ -172,16 +173,16 @@ class RecordedFacts:
 
     # --- URLs ------------------------------------------------------------------------------------------------
 
-    def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
+    def link(self, ref: Mapping[str, object]) -> HtmlTarget | None:
         found: HtmlTarget | None = self.ask("link", _encode(ref))
         return found
 
-    def file(self, ref: dict[str, Any]) -> Asset | None:
+    def file(self, ref: Mapping[str, object]) -> Asset | None:
         found: Asset | None = self.ask("file", _encode(ref))
         return found
 
 
-def _encode(ref: dict[str, Any]) -> bytes:
+def _encode(ref: Mapping[str, object]) -> bytes:
     return msgspec.json.encode(ref, order="sorted")
 
 
@@ -207,7 +208,7 @@ class _RecordedFiles:
     def revision_id(self) -> str:
         return str(self._noted.ask("revision", self.space_id))
 
-    def _ask(self, asked: str, *arguments: Any) -> str | None:
+    def _ask(self, asked: str, *arguments: object) -> str | None:
         found: str | None = self._noted.ask("of_files", self.space_id, asked, *arguments)
         return found
 

@@ -20,7 +20,7 @@ from .pages import PageBuilder
 
 PAGES = 16
 """Pages of one piece."""
-_PIECES = share("pages in one text", 16)
+_PIECES = share("pages of llms-full.txt", 16)
 _LEVEL = 1
 
 Build = Callable[[Transaction, SpaceVisit], PageBuilder]

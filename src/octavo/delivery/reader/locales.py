@@ -7,15 +7,15 @@ from typing import Literal
 
 from octavo.kit import locales
 
-from .views import Labels
+from .views import FrameLabels
 
 _RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"})
 
 
 @cache
-def read_catalog() -> dict[str, Labels]:
+def read_catalog() -> dict[str, FrameLabels]:
     """Return the labels of every language. Raises ValueError if a language lacks one."""
-    return locales.read_catalog(Labels, __package__, "locales.toml")
+    return locales.read_catalog(FrameLabels, __package__, "locales.toml")
 
 
 def find_locale(language: str | None) -> str | None:

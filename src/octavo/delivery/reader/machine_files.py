@@ -10,11 +10,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
 from octavo.kit.db.database import Transaction
@@ -34,7 +35,7 @@ _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
 
-class ListedPage(NamedTuple):
+class ListedSitePage(NamedTuple):
     space: SpaceVisit
     page: Page
 
@@ -51,14 +52,14 @@ class IndexChapter(NamedTuple):
     """Pages under one heading."""
 
     title: str
-    entries: list[ListedPage]
+    entries: list[ListedSitePage]
 
 
 def _in_line(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>])", r"\\\1", " ".join(text.split()))
 
 
-def _item(entry: ListedPage, address: str) -> str:
+def _item(entry: ListedSitePage, address: str) -> str:
     about = f": {' '.join(entry.page.description.split())}" if entry.page.description else ""
     return f"- [{_in_line(entry.page.title)}]({address}){about}"
 
@@ -86,7 +87,7 @@ def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
             title = _section_title(tx, space) if several else group.title if group is not None else ""
             chapters.append(IndexChapter(title or visit.site.title, []))
             at = here
-        chapters[-1].entries.append(ListedPage(space, page))
+        chapters[-1].entries.append(ListedSitePage(space, page))
     return chapters
 
 
@@ -255,7 +256,7 @@ def well_known(tx: Transaction, visit: SiteVisit, path: str, mcp: str | None) ->
     return (msgspec.json.format(msgspec.json.encode(made), indent=2), "application/json") if made else None
 
 
-def _cards(tx: Transaction, visit: SiteVisit, mcp: str | None) -> dict[str, Any]:
+def _cards(tx: Transaction, visit: SiteVisit, mcp: str | None) -> JsonObject:
     start, title, name = visit.published, visit.site.title, _skill_name(visit)
     about = f"Answers questions about {title} from its published documentation."
     text = skill_text(tx, visit, mcp).encode()
@@ -267,7 +268,7 @@ def _cards(tx: Transaction, visit: SiteVisit, mcp: str | None) -> dict[str, Any]
         "url": address,
         "digest": f"sha256:{hashlib.sha256(text).hexdigest()}",
     }
-    cards: dict[str, Any] = {
+    cards: JsonObject = {
         "agent-skills/index.json": {"$schema": _SKILL_SCHEMA, "skills": [skill]},
         "skills/index.json": {"skills": [{"name": name, "description": about, "files": ["SKILL.md"]}]},
     }

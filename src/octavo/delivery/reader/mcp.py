@@ -21,6 +21,7 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.compression import is_text
 from octavo.kit.http.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, ToolText
+from octavo.kit.texts import NOT_BLANK
 from octavo.sites.insights.types import (
     ApiClientRequest,
     ApiOperation,
@@ -70,7 +71,7 @@ class Search(Struct, forbid_unknown_fields=True):
     query: Annotated[str, Meta(min_length=1, max_length=MAX_SEARCH, description="Words to search for")]
 
 
-class ReadPage(Struct, forbid_unknown_fields=True):
+class ReadSitePage(Struct, forbid_unknown_fields=True):
     address: Annotated[
         str,
         Meta(
@@ -100,8 +101,8 @@ class ReadFile(Struct, forbid_unknown_fields=True):
     ] = 0
 
 
-class Ask(Struct, forbid_unknown_fields=True):
-    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+class AskAboutSite(Struct, forbid_unknown_fields=True):
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     goal: Annotated[
         str, Meta(max_length=MAX_QUESTION, description="What you need the answer for, if relevant")
     ] = ""
@@ -113,7 +114,7 @@ class SendFeedback(Struct, forbid_unknown_fields=True):
     comment: Annotated[str, Meta(max_length=512)] = ""
 
 
-class ListPages(Struct, forbid_unknown_fields=True):
+class ListSitePages(Struct, forbid_unknown_fields=True):
     start: Annotated[int, Meta(ge=0, le=2**53, description="How many pages of the list to skip")] = 0
 
 
@@ -217,14 +218,14 @@ class ExplainedOperation(Struct):
     next: Next
 
 
-class AnswerSource(Struct):
+class CitedSection(Struct):
     title: str
     address: str
 
 
 class AnswerGiven(Struct):
     markdown: str
-    sources: Annotated[list[AnswerSource], Meta(description="The sections that the answer rests on")]
+    sources: Annotated[list[CitedSection], Meta(description="The sections that the answer rests on")]
     followups: Annotated[list[str], Meta(description="What else could be asked")]
 
 
@@ -273,7 +274,7 @@ class Reading(NamedTuple):
 
 
 def _search(site: Reading, asked: Search) -> ToolText:
-    site.visit.made_of.more = True  # of the index
+    site.visit.made_of.depend_on_more()  # of the index
     # PostgreSQL accepts no NUL in text, and no page contains one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
@@ -310,7 +311,7 @@ def _write_hit(hit: FoundPage) -> str:
     return "\n".join(line for line in (f"## {title}", hit.address, inside, hit.excerpt) if line)
 
 
-def _list_pages(site: Reading, asked: ListPages) -> ToolText:
+def _list_pages(site: Reading, asked: ListSitePages) -> ToolText:
     pages = listed_pages(site.tx, site.visit)
     skipped = sum(1 for _ in islice(pages, asked.start))
     shown, lines = [], []
@@ -381,7 +382,7 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
     return ToolText(said, about, FileText(address, revision, part, follows))
 
 
-def _read_page(site: Reading, asked: ReadPage) -> ToolText:
+def _read_page(site: Reading, asked: ReadSitePage) -> ToolText:
     found = _find_page(site, asked.address)
     if found is None:
         if asked.address.startswith(site.visit.published):
@@ -393,7 +394,7 @@ def _read_page(site: Reading, asked: ReadPage) -> ToolText:
     site.note(location, PageView)
     builder = site.build(space)
     text = _write(builder, page, asked.section.removeprefix("#"))
-    site.visit.made_of.more = site.visit.made_of.more or builder.varies
+    site.visit.made_of.depend_on_more(builder.varies)
     revision = space.view.state.revision_id
     said, part, follows = _part(text, asked.start)
     about = {"octavo/address": location.url, "octavo/revision": revision}
@@ -422,7 +423,7 @@ def _part(text: str, start: int) -> tuple[str, str, int | None]:
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
-    site.visit.made_of.more = True  # of what specifications say now
+    site.visit.made_of.depend_on_more()  # of what specifications say now
     words = asked.query.lower().split()
     found = (
         (space, page, each)
@@ -459,7 +460,7 @@ def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, List
 
 
 def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
-    site.visit.made_of.more = True
+    site.visit.made_of.depend_on_more()
     space, page, listed = _find_operation(site, asked.address)
     builder = site.build(space)
     # An operation named like its page has no separate heading there.
@@ -515,7 +516,7 @@ def write_sent(sent: Sent) -> ToolText:
     return ToolText("\n".join(said), data=data)
 
 
-def _ask(site: Reading, asked: Ask) -> ToolText:
+def _ask(site: Reading, asked: AskAboutSite) -> ToolText:
     try:
         question = check_question(asked.question, asked.goal)
     except BadRequest as error:
@@ -523,7 +524,7 @@ def _ask(site: Reading, asked: Ask) -> ToolText:
     site.note(location_at(site.visit, "", "mcp"), AskQuestion, query=question.text[:MAX_WORDS])
     assert site.ask is not None, "this tool is listed only if questions are answered"
     answer = site.ask(question)
-    sources = [AnswerSource(title, url) for title, url in answer.sources]
+    sources = [CitedSection(title, url) for title, url in answer.sources]
     return ToolText(answer.text, data=AnswerGiven(answer.markdown, sources, answer.followups))
 
 
@@ -546,7 +547,7 @@ _TOOLS = {
     ASK: Tool(
         "Ask",
         "Answer a question from this documentation, with the sections the answer is based on.",
-        Ask,
+        AskAboutSite,
         _ask,
         gives=AnswerGiven,
     ),
@@ -564,7 +565,7 @@ _TOOLS = {
     "read_page": Tool(
         "Read a page",
         f"Return a page or one of its sections as Markdown, up to {_TEXT} characters at a time.",
-        ReadPage,
+        ReadSitePage,
         _read_page,
         gives=PageMarkdown,
     ),
@@ -578,7 +579,7 @@ _TOOLS = {
     "list_pages": Tool(
         "List pages",
         f"Return the titles and URLs of all listed pages, {_PAGES} at a time.",
-        ListPages,
+        ListSitePages,
         _list_pages,
         gives=ListedPages,
     ),
@@ -668,7 +669,10 @@ def _prompts(title: str) -> dict[str, Prompt]:
             f"Answer a question from “{title}”, with the pages the answer is based on.",
             {"question": "What you want to know"},
             lambda given: (
-                f"Answer this question using only the documentation “{title}”:\n\n{given['question']}\n\nFind pages with search and read them with read_page. Cite the URL of each page the answer is based on. If the documentation doesn't contain the answer, say so."
+                f"Answer this question using only the documentation “{title}”:\n\n"
+                f"{given['question']}\n\nFind pages with search and read them with read_page. Cite "
+                f"the URL of each page the answer is based on. If the documentation doesn't contain "
+                f"the answer, say so."
             ),
         ),
         "call_api": Prompt(
@@ -676,7 +680,9 @@ def _prompts(title: str) -> dict[str, Prompt]:
             f"Write a request to an API documented in “{title}”.",
             {"task": "What the request should do"},
             lambda given: (
-                f"Write a request to the API described in the documentation “{title}” that does this:\n\n{given['task']}\n\nFind the operation with list_operations and read it with explain_operation. Don't invent anything. Use a placeholder for each secret."
+                f"Write a request to the API described in the documentation “{title}” that does "
+                f"this:\n\n{given['task']}\n\nFind the operation with list_operations and read it "
+                f"with explain_operation. Don't invent anything. Use a placeholder for each secret."
             ),
         ),
     }

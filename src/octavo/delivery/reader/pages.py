@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from itertools import groupby, islice
-from typing import Any
 from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
@@ -20,11 +19,13 @@ from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
 from octavo.content.revisions.expanding import markdown_page, requester_at
 from octavo.content.revisions.store import Item
-from octavo.core.document.html import COLUMN, Asset, Context, Html, HtmlTarget, ImageSource, render
+from octavo.core.document.html import COLUMN, Asset, Html, HtmlContext, HtmlTarget, ImageSource, render
 from octavo.core.document.nodes import Block, Document, plain_text, walk
 from octavo.core.document.parts import emoji, text_of
 from octavo.core.document.portable import portable
 from octavo.core.document.urls import safe_url
+from octavo.core.icons import icon
+from octavo.core.json_types import JsonObject
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.sentences import sentences, shorten
@@ -33,7 +34,6 @@ from octavo.extensions.integrations.blocks import list_code_blocks
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Answer
-from octavo.kit.icons import icon
 from octavo.kit.locales import date_words
 from octavo.kit.processes.highlighting import Highlighter
 from octavo.organization.spaces.store import get_space
@@ -78,9 +78,9 @@ FEEDBACK_PATH = "~feedback"
 _ORIGINS = 50
 """Hosts that the script of one page can connect to."""
 
-_PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_PAGES, _TEXTS = share("pages of sites", 32), share("page texts", 16)
 _WRITTEN = share("pages as Markdown", 8)
-_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
+_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("integration blocks on sites", 8)
 
 _highlighter = Highlighter()
 _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDictionary()
@@ -240,7 +240,7 @@ class PageBuilder:
             item.content or ""
         )
 
-    def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
+    def link(self, ref: JsonObject) -> HtmlTarget | None:
         """Return the target of a resolved reference."""
         kind = ref.get("kind")
         if kind == "anchor" and "page" not in ref:
@@ -261,7 +261,7 @@ class PageBuilder:
             # A reference that is still relative matches no file of the space.
         return None
 
-    def _page_target(self, ref: dict[str, Any]) -> HtmlTarget | None:
+    def _page_target(self, ref: JsonObject) -> HtmlTarget | None:
         there = self._others.find(ref["space"]) if "space" in ref else self._visit
         page = there.view.tree.page(ref["page"]) if there is not None else None
         shown = there.view.tree.first_document(page) if there is not None and page is not None else None
@@ -275,7 +275,7 @@ class PageBuilder:
             icon=page.icon,
         )
 
-    def _file(self, ref: dict[str, Any]) -> Asset | None:
+    def _file(self, ref: JsonObject) -> Asset | None:
         if ref.get("kind") == "file":
             return self._file_url(ref["file"])
         url = ref.get("url")
@@ -290,14 +290,14 @@ class PageBuilder:
 
     # --- text ---------------------------------------------------------------------------------------------
 
-    def _authentication(self, spec: str, link: Callable[[dict[str, Any]], HtmlTarget | None]) -> str | None:
+    def _authentication(self, spec: str, link: Callable[[JsonObject], HtmlTarget | None]) -> str | None:
         """Return the URL of the page on authentication with an API."""
         found = find_authentication(self._tree, spec)
         target = link({"kind": "page", "page": found}) if found is not None else None
         return target.href if target is not None else None
 
-    def _try_it(self, page: Page, origins: list[str]) -> Callable[[dict[str, Any]], str]:
-        def address(data: dict[str, Any]) -> str:
+    def _try_it(self, page: Page, origins: list[str]) -> Callable[[JsonObject], str]:
+        def address(data: JsonObject) -> str:
             origins.extend(["", *data["origins"]])
             query = {"page": page.id, "spec": data["spec"], "operation": data["operation"]}
             return f"{self._visit.base}~try?{urlencode(query)}"
@@ -315,15 +315,15 @@ class PageBuilder:
         asker = requester_at(self._tx, self._view.state.space_id, None)
         return find_operation(self._tx, asker, blocks, spec, key)
 
-    def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[dict[str, Any]], str | None]:
-        def address(data: dict[str, Any]) -> str | None:
+    def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[JsonObject], str | None]:
+        def address(data: Mapping[str, object]) -> str | None:
             if not noted.ask("has_block", data["integration"], data["block"]):
                 return None
             return f"{self._visit.base}~block?{urlencode({'page': page.id, 'block': block_key(data)})}"
 
         return address
 
-    def find_block(self, page: Page, key: str) -> dict[str, Any] | None:
+    def find_block(self, page: Page, key: str) -> JsonObject | None:
         """Return the integration block that the page shows to its visitor, by the key in its URL."""
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(
             page, ("integration", "code")
@@ -336,13 +336,13 @@ class PageBuilder:
                 return data
         return None
 
-    def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> Context:
+    def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> HtmlContext:
         """Return the context for drawing. ``origins`` collects the hosts of operations that can be tried, and ""
         for each of them."""
         search = f"{self._visit.visit.base}~search"
         ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
-        return Context(
+        return HtmlContext(
             try_it=self._try_it(page, origins) if playground else lambda data: None,
             authentication=lambda spec: self._authentication(spec, noted.link),
             integration=self._block_address(page, noted),
@@ -543,6 +543,7 @@ class PageBuilder:
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbors(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
+        width = layout.width if layout.width in ("default", "wide", "landing") else "wide"
         return SitePageView(
             title=page.title,
             body=text.html.body,
@@ -562,7 +563,7 @@ class PageBuilder:
             updated=moment.date().isoformat(),
             updated_text=date_words(moment.date(), self._look.locale),
             layout=LayoutView(
-                width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
+                width=width,  # type: ignore[arg-type]
                 title=layout.title,
                 description=layout.description,
                 navigation=layout.table_of_contents,
@@ -609,7 +610,7 @@ class PageBuilder:
         documents = ViewDocuments(self._tx, self._view, self._resolver)
         document = documents.for_rendering(page, folded=True)
         self.varies = self.varies or bool(documents.drawn or page.computed)
-        context = Context(
+        context = HtmlContext(
             link=self.link,
             file=self._file,
             highlight=lambda code, syntax: None,
@@ -619,7 +620,7 @@ class PageBuilder:
         blocks = (node for node in walk(document) if isinstance(node, Block) and node.type == "update")
         return [self._entry(page, block, context) for block in blocks]
 
-    def _entry(self, page: Page, block: Block, context: Context) -> DatedEntry:
+    def _entry(self, page: Page, block: Block, context: HtmlContext) -> DatedEntry:
         written, tags = block.data.get("date"), block.data.get("tags")
         try:
             day = date.fromisoformat(written) if isinstance(written, str) else None
@@ -693,7 +694,7 @@ class PageBuilder:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
 
-        def address(ref: dict[str, Any]) -> str | None:
+        def address(ref: Mapping[str, object]) -> str | None:
             target = noted.link(ref)
             if target is None or target.href is None:
                 return None

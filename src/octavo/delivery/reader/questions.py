@@ -17,8 +17,7 @@ from octavo.assistants.ask.asking import QuestionAsker, ask
 from octavo.assistants.ask.material import VisitorMaterial
 from octavo.assistants.ask.recommending import recommend
 from octavo.assistants.ask.wire import MAX_QUESTION
-from octavo.core.document.html import Context as Drawing
-from octavo.core.document.html import render
+from octavo.core.document.html import HtmlContext, render
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk
 from octavo.core.document.writing import write
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
@@ -28,7 +27,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor
 
 from .styling import SiteLook
-from .views import AnsweredView, Labels, SourceView
+from .views import AnsweredView, FrameLabels, SourceView
 
 ASK_PATH = "~ask"
 MAX_FORM = 16 * 1024
@@ -63,7 +62,7 @@ def read_question(form: bytes) -> Question:
 def require_asking(look: SiteLook) -> None:
     """Raise NotFound for a site that doesn't answer questions."""
     if not look.asks:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
 
 
 def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
@@ -111,7 +110,7 @@ def answer_question(
         yield _present(found, look, question)
 
 
-def _words(labels: Labels) -> AnswerWords:
+def _words(labels: FrameLabels) -> AnswerWords:
     return AnswerWords(
         no_model=labels.ask_no_model,
         no_reply=labels.ask_no_reply,
@@ -124,7 +123,7 @@ def _words(labels: Labels) -> AnswerWords:
 
 def _present(found: ComposedAnswer, look: SiteLook, question: Question) -> AnsweredView:
     plain = Document([_without_headings(block) for block in found.document.nodes])
-    html = render(plain, Drawing(labels=look.labels, anchors=False)).body
+    html = render(plain, HtmlContext(labels=look.labels, anchors=False)).body
     # Quoted passages already have their titles above them.
     sources = found.cited if found.written else ()
     return AnsweredView(

@@ -15,11 +15,11 @@ from octavo.core.document.html import HtmlTarget
 from octavo.core.document.parts import emoji
 from octavo.core.document.urls import safe_url
 from octavo.core.expressions import Shown
+from octavo.core.icons import icon
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, list_spaces, visit_space
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
-from octavo.kit.icons import icon
 from octavo.organization.spaces.store import get_titles
 from octavo.sites.fonts.serving import find_fonts
 from octavo.sites.site.customization.editing import find_customization

@@ -27,7 +27,7 @@ from octavo.sites.site.customization.colors import site_theme
 from octavo.sites.site.customization.model import Customization
 
 from . import locales
-from .views import Labels, ThemedImage
+from .views import FrameLabels, ThemedImage
 
 
 class SiteLook(Struct, frozen=True):
@@ -37,14 +37,14 @@ class SiteLook(Struct, frozen=True):
     customization: Customization
     locale: str
     language: str
-    colours: Theme
+    colors: Theme
     theme_css: Markup
     font_file: str | None
     classes: tuple[str, ...]
     theme: Literal["system", "light", "dark"]
 
     @property
-    def labels(self) -> Labels:
+    def labels(self) -> FrameLabels:
         return locales.read_catalog()[self.locale]
 
     @property
@@ -67,11 +67,11 @@ def read_look(
     """Return the look. ``language`` is the space's; ``fonts`` are the organization's fonts in use, with URLs;
     ``assets`` is the path of our static files; ``theme_chosen`` is None to follow the visitor's system."""
     styling = chosen.styling
-    colours = site_theme(styling)
+    colors = site_theme(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
     mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
     faces = text.faces + (mono.faces if mono != text else "")
-    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colours.css()}{_header_style(chosen, colours)}"
+    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colors.css()}{_header_style(chosen, colors)}"
     # English is also the default of customization.
     locale = locales.find_locale(chosen.internationalization.locale) or DEFAULT
     if locale == DEFAULT:
@@ -80,7 +80,7 @@ def read_look(
         customization=chosen,
         locale=locale,
         language=language or locale,
-        colours=colours,
+        colors=colors,
         theme_css=Markup(css),  # noqa: S704 - numbers and names of ours
         font_file=text_file,
         classes=_classes(chosen),
@@ -124,14 +124,14 @@ def _built_in_set(font: BuiltInFont | None, kind: Kind, assets: str) -> _FontSet
 # --- header colors ---------------------------------------------------------------------------------------
 
 
-def _header_style(customization: Customization, colours: Theme) -> str:
+def _header_style(customization: Customization, colors: Theme) -> str:
     """Return the style of a header with its own colors. Its text stays readable with any choice."""
     header = customization.header
     preset = header.preset
     if preset == "default" and customization.styling.theme == "bold":
         preset = "bold"
     sides = []
-    for side, at in ((colours.light, "light"), (colours.dark, "dark")):
+    for side, at in ((colors.light, "light"), (colors.dark, "dark")):
         if preset == "bold":
             sides.append((side["fill"], side["on-fill"]))
         elif preset == "contrast":
@@ -144,7 +144,8 @@ def _header_style(customization: Customization, colours: Theme) -> str:
         return ""
     (ground_light, words_light), (ground_dark, words_dark) = sides
     return (
-        f".top{{--top-bg:{_light_and_dark(ground_light, ground_dark)};--top-text:{_light_and_dark(words_light, words_dark)};"
+        f".top{{--top-bg:{_light_and_dark(ground_light, ground_dark)};"
+        f"--top-text:{_light_and_dark(words_light, words_dark)};"
         "--top-muted:var(--top-text);--top-hover:color-mix(in oklab,var(--top-bg) 90%,var(--top-text));"
         "--top-fill:var(--top-text);--top-on-fill:var(--top-bg)}"
     )

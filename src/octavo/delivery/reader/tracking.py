@@ -21,6 +21,7 @@ from octavo.delivery.visits.authorization import MadeOf, SiteVisit, SpaceVisit
 from octavo.errors import BadRequest
 from octavo.kit.http.edge import Request
 from octavo.kit.http.proxies import address_key
+from octavo.kit.texts import pattern
 from octavo.sites.insights.queueing import Events
 from octavo.sites.insights.types import (
     CONSENT,
@@ -91,7 +92,7 @@ def _make_pending(
     request: Request,
     make: Callable[..., Event],
     location: VisitorLocation,
-    values: Mapping[str, Any] = _NOTHING,
+    values: Mapping[str, object] = _NOTHING,
 ) -> _PendingEvent:
     find = request.headers.get
     cookie = find(b"cookie")
@@ -224,7 +225,7 @@ def record_event(
     visit: SiteVisit,
     location: VisitorLocation,
     make: Callable[..., Event],
-    **said: Any,
+    **said: object,
 ) -> None:
     """Record an event at a location: what ``make`` returns for a session and ``said``."""
     if not visit.admission.preview:
@@ -268,14 +269,24 @@ class SeenPage(Struct, tag_field="type", tag="page_view"):
 class SeenClick(Struct, tag_field="type", tag="link_click"):
     """Click on a link to another site."""
 
-    url: Annotated[str, Meta(max_length=_URL, pattern=r"^https?://[^\x00-\x1f\x7f-\x9f]+\Z")]
+    url: Annotated[
+        str,
+        Meta(
+            max_length=_URL,
+            pattern=pattern(
+                r"^https?://[^\x00-\x1f\x7f-\x9f]+\Z", "be a URL that starts with http:// or https://"
+            ),
+        ),
+    ]
     position: LinkPosition
 
 
 class SeenResult(Struct, tag_field="type", tag="search_open_result"):
     """Click on a search result; ``path`` is its target."""
 
-    query: Annotated[str, Meta(max_length=MAX_WORDS, pattern=r"^[^\x00]+\Z")]
+    query: Annotated[
+        str, Meta(max_length=MAX_WORDS, pattern=pattern(r"^[^\x00]+\Z", "not contain NUL characters"))
+    ]
     path: Annotated[str, Meta(max_length=_URL)]
 
 

@@ -11,12 +11,12 @@ from typing import Literal
 from markupsafe import Markup
 from msgspec import Struct
 
-from octavo.core.document.html import Asset, BlockLabels, Heading
+from octavo.core.document.html import Asset, BlockLabels, OutlineHeading
 
 Sign = Markup | None
 
 
-class Labels(BlockLabels, frozen=True, kw_only=True):
+class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     """Labels of a page's frame, in the page's language; those of blocks are inherited."""
 
     skip: str = "Skip to content"
@@ -191,7 +191,8 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     as_written: str = "As written"
     connect_app: str = "Connect {app}?"
     connect_text: str = (
-        "This app will be able to read this site as you see it until your sign-in ends. Anyone can choose an app's name: "
+        "This app will be able to read this site as you see it until your sign-in ends. Anyone can "
+        "choose an app's name: "
         "continue only if you started this yourself."
     )
     connect_source: str = "It is described at {host}."
@@ -318,7 +319,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     assets: str
     language: str = "en"
     direction: Literal["ltr", "rtl"] = "ltr"
-    labels: Labels = Labels()
+    labels: FrameLabels = FrameLabels()
     theme_css: Markup = Markup("")
     look: tuple[str, ...] = ()
     font_file: str | None = None
@@ -397,7 +398,7 @@ class SitePageView(Struct, frozen=True, kw_only=True):
 
     title: str
     body: Markup
-    outline: tuple[Heading, ...] = ()
+    outline: tuple[OutlineHeading, ...] = ()
     description: str | None = None
     about: str | None = None
     emoji: str | None = None

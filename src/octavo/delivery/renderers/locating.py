@@ -103,7 +103,7 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
     if space is None:
         target = find_redirect(tx, visit, context.settings.sites_url)
         if target is None:
-            raise NotFound("There is nothing at this URL.")
+            raise NotFound("There is no page at this URL.")
         return _redirect(origin, target)
     if not path.startswith(unquote(space.base)):
         return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")

@@ -19,24 +19,17 @@ _MINUTE = 60_000
     "GET",
     "/urls/published",
     needs=PUBLIC,
-    returns=Published,
     errors=(404,),
     deprecated=True,
     quick=True,
 )
 def get_published(call: Call, query: PublishedQuery) -> Published:
-    """Do the same as the POST operation."""
+    """Resolve a URL of a published site, as `resolvePublishedContentByUrl` does, with the request in the query."""
     return _resolve(call, ResolveRequest(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
 
 
 @operation(
-    "resolvePublishedContentByUrl",
-    "POST",
-    "/urls/published",
-    needs=PUBLIC,
-    returns=Published,
-    errors=(401, 404),
-    quick=True,
+    "resolvePublishedContentByUrl", "POST", "/urls/published", needs=PUBLIC, errors=(401, 404), quick=True
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
     """Resolve a URL of a published site to the content it shows to a visitor, with a token that reads it over the

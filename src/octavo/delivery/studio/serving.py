@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from octavo.core.icons import icon
 from octavo.errors import NotFound
 from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page
 from octavo.kit.http.static_files import read_built, static_route
-from octavo.kit.icons import icon
 from octavo.settings import Settings
 
 DIST = Path(__file__).parent / "dist"

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, field
 
 from octavo.core.expressions import NOBODY
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import escape_address, own_address
 from octavo.errors import NotFound, Unauthorized
 from octavo.extensions.integrations.on_sites import sign_in_address, sign_out_address
@@ -61,7 +62,7 @@ class Coming(Struct, frozen=True):
     cookies: Mapping[str, str]
     secure: bool
     bearer: str | None = None
-    said: dict[str, Any] = {}
+    said: JsonObject = {}
     site: str = ""
     agent: bool = False
     until: int | None = None
@@ -95,7 +96,7 @@ class Admission(Struct, frozen=True):
     token of an authenticated visitor or of a preview, by which they were let in."""
 
     key: str = ""
-    claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
+    claims: JsonObject = field(default_factory=lambda: NOBODY)
     personal: bool = False
     preview: bool = False
     drafted: Drafted | None = None
@@ -343,9 +344,9 @@ def _preview(
 # --- unsigned claims -------------------------------------------------------------------------------------
 
 
-def _unsigned(coming: Coming) -> dict[str, Any]:
+def _unsigned(coming: Coming) -> JsonObject:
     """Return unsigned claims: those of cookies, overridden by those of the URL (`visitor.beta=true`)."""
-    claims: dict[str, Any] = dict(coming.said)
+    claims: JsonObject = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
         try:
             given = coming.cookie(name) if name == CLAIMS_COOKIE else coming.cookies.get(name)
@@ -360,7 +361,7 @@ def _unsigned(coming: Coming) -> dict[str, Any]:
     return claims
 
 
-def _typed(text: str) -> Any:
+def _typed(text: str) -> object:
     """Return the value of a claim in a URL: text, boolean, or number."""
     try:
         return msgspec.json.decode(text, type=bool | float)

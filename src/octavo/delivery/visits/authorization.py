@@ -58,6 +58,17 @@ class MadeOf(Struct):
     more: bool = False
     location: VisitorLocation | None = None
 
+    def depend_on_space(self, space_id: str, revision_id: str) -> None:
+        self.revisions[space_id] = revision_id
+
+    def depend_on_more(self, does: bool = True) -> None:
+        """Record that the answer has dependencies other than those of here, so that it is never reused."""
+        self.more = self.more or does
+
+    def count_view(self, location: VisitorLocation) -> None:
+        """Record that the answer counts as a view of a page."""
+        self.location = location
+
     def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
         found = None if self.more else _find_by_host(tx, host, path) or _find_by_path(tx, path)
         if found is None or found.site != self.site:
@@ -243,8 +254,8 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
     view = load_view(tx, state, visit.admission.claims)
-    visit.made_of.revisions[shown.space_id] = view.state.revision_id
-    visit.made_of.more = visit.made_of.more or bool(view.computed)
+    visit.made_of.depend_on_space(shown.space_id, view.state.revision_id)
+    visit.made_of.depend_on_more(bool(view.computed))
     return SpaceVisit(visit, shown, variants, base, rest, view)
 
 

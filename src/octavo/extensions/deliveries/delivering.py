@@ -12,12 +12,12 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -86,12 +86,12 @@ def queue(
     recipient: DeliveryRecipient,
     organization_id: str,
     type: str,
-    event: dict[str, Any],
+    event: Mapping[str, object],
     *,
     id: str,
     installation_id: str | None = None,
     place: tuple[str, str] = ("", ""),
-    previous: tuple[Sealer, dict[str, Any]] | None = None,
+    previous: tuple[Sealer, JsonObject] | None = None,
     after: int = 0,
     urgent: bool = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -85,7 +86,7 @@ def insert(
     id: str,
     organization_id: str,
     type: str,
-    event: dict[str, Any],
+    event: Mapping[str, object],
     installation_id: str | None = None,
     place: tuple[str, str] = ("", ""),
     previous: str | None = None,
@@ -126,7 +127,7 @@ def insert_done(
     id: str,
     organization_id: str,
     type: str,
-    event: dict[str, Any],
+    event: Mapping[str, object],
     installation_id: str | None,
     place: tuple[str, str],
     error: str | None,

@@ -9,8 +9,8 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET
@@ -20,6 +20,7 @@ from octavo.content.references.viewing import SpaceView, load_view, visitor_of_t
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.store import shown_state
 from octavo.core.document.html import CodeBlock
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.core.url_parts import read_address
 from octavo.core.url_patterns import fits
@@ -36,7 +37,7 @@ from .active import find_active, list_active_in_space
 from .authorization import VisitedIntegration
 from .contexts import DocumentContext, RenderRequest
 from .invoking import Subject
-from .manifest import Block
+from .manifest import IntegrationBlock
 from .rendering import Rendered, ask_to_render, present_rendered
 from .store import IntegrationRow
 
@@ -64,7 +65,9 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
     return found
 
 
-def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:
+def find_unfurling(
+    rows: Iterable[IntegrationRow], url: str
+) -> tuple[IntegrationRow, IntegrationBlock] | None:
     """Return the block that unfurls a URL: the one with the most specific pattern; of several, the first."""
     address = read_address(url)
     if address is None:
@@ -80,11 +83,11 @@ def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[Integratio
     return found and (found[1], found[2])
 
 
-_shown: OwnCache[frozenset[bytes]] = OwnCache("blocks of pages", 4)
+_shown: OwnCache[frozenset[bytes]] = OwnCache("integration blocks of pages", 4)
 _UNFURL = "@link.unfurl"
 
 
-_outputs: OwnCache[tuple[int, Rendered]] = OwnCache("blocks as they are drawn", 4)
+_outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
 """Values are kept with the time, in milliseconds, until which they are valid."""
 
 
@@ -117,7 +120,7 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
 
 
 def _find_shown(
-    tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: dict[str, Any]
+    tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: JsonObject
 ) -> Subject | None:
     """Return the integration ``name`` if a page of the space shows the visitor this block of it. ``url``: the
     URL of this server."""
@@ -176,7 +179,7 @@ def _pages_that_may_show(tx: Transaction, view: SpaceView, name: str) -> Iterato
             yield page
 
 
-def _encoded(value: Any) -> bytes:
+def _encoded(value: object) -> bytes:
     return msgspec.json.encode(value, order="sorted")
 
 
@@ -193,16 +196,16 @@ def render_block(
     subject: Subject,
     space_id: str,
     block_id: str,
-    props: dict[str, Any],
+    props: Mapping[str, object],
     theme: Literal["light", "dark"],
     *,
-    state: dict[str, Any] | None = None,
-    action: dict[str, Any] | None = None,
+    state: Mapping[str, object] | None = None,
+    action: Mapping[str, object] | None = None,
 ) -> Rendered:
     """Render a block of a page that is only read: its first state, or the state after an action. Raises
     BadRequest, Failed, NotFound, Unavailable."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
-    fields: dict[str, Any] = {"componentId": block_id, "props": props, "context": shown}
+    fields: JsonObject = {"componentId": block_id, "props": props, "context": shown}
     if state is not None:
         fields["state"] = state
     if action is not None:

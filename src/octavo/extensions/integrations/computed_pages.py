@@ -10,15 +10,17 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
-from octavo.content.revisions.computing import ComputeInput, Source, seeded_id
+from octavo.content.revisions.computing import ComputedSource, ComputeInput, seeded_id
 from octavo.core.document.nodes import Block, Document, Inline, walk
 from octavo.core.emoji import find_emoji
 from octavo.core.free_names import free_name
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest
+from octavo.kit.texts import NOT_BLANK, pattern
 
-_Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"\S")]
-_Key = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9]{1,40}\Z")]
+_Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=NOT_BLANK)]
+_Key = Annotated[str, Meta(pattern=pattern(r"^[a-zA-Z0-9]{1,40}\Z", "be 1 to 40 letters and digits"))]
 _Slug = Annotated[str, Meta(max_length=200)]
 _DEEPEST = 32
 """Maximum depth of pages."""
@@ -37,15 +39,15 @@ class InputDocument(_InputPage, tag="document"):
     description: Annotated[str, Meta(max_length=300)] = ""
     slug: _Slug = ""
     pages: list[InputDocument | InputLink | InputComputed] = []
-    computed: Source | UnsetType = UNSET
+    computed: ComputedSource | UnsetType = UNSET
 
 
 class InputLink(_InputPage, tag="link"):
-    target: dict[str, Any]
+    target: JsonObject
 
 
 class InputComputed(_InputPage, tag="computed"):
-    computed: Source
+    computed: ComputedSource
 
 
 class InputGroup(_InputPage, tag="group"):
@@ -95,7 +97,7 @@ class _Pages:
             computed=self._computed(getattr(page, "computed", UNSET)),
         )
 
-    def _target(self, target: dict[str, Any], where: str) -> dict[str, Any]:
+    def _target(self, target: JsonObject, where: str) -> JsonObject:
         named = _TARGETS.get(str(target.get("kind")))
         if named is None or not isinstance(target.get(named), str):
             raise BadRequest(
@@ -110,11 +112,11 @@ class _Pages:
         taken.add(slug)
         return slug
 
-    def _computed(self, source: Source | UnsetType) -> dict[str, Any] | None:
+    def _computed(self, source: ComputedSource | UnsetType) -> JsonObject | None:
         if source is UNSET:
             return None
         source.seed = self._asked.seed
-        found: dict[str, Any] = to_builtins(source)
+        found: JsonObject = to_builtins(source)
         return found
 
 
@@ -125,7 +127,7 @@ def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
     return pages.found
 
 
-def with_own_pages(document: Document, source: Source) -> Document:
+def with_own_pages(document: Document, source: ComputedSource) -> Document:
     """Return a document whose references to pages of the same source use the ids they have here. References
     with a ``space`` lead to a page of that space."""
     if source.seed is not UNSET:
@@ -137,7 +139,7 @@ def with_own_pages(document: Document, source: Source) -> Document:
     return document
 
 
-def _own(ref: dict[str, Any], seed: str) -> dict[str, Any]:
+def _own(ref: JsonObject, seed: str) -> JsonObject:
     named = ref.get("page")
     if ref.get("kind") not in ("page", "anchor") or not isinstance(named, str) or "space" in ref:
         return ref

@@ -18,11 +18,11 @@ from msgspec import UNSET
 
 from octavo.content.revisions.computing import (
     Computed,
+    ComputedSource,
     ComputeInput,
     Computer,
     NotYet,
     Requester,
-    Source,
     build_input,
     compute_revision,
     notify_dependency_changed,
@@ -63,7 +63,7 @@ _RETRIES = (60, 600, 3600)
 _UNUSED = 30 * 24 * 3600 * 1000
 """Milliseconds after which an unused answer is deleted."""
 
-_fetched: OwnCache[AnswerRow] = OwnCache("answers of integrations", 4)
+_fetched: OwnCache[AnswerRow] = OwnCache("integration responses", 4)
 """Answers for sources that are on no page, by the hash of what they depend on."""
 
 
@@ -150,7 +150,7 @@ class _Question:
         _fetched.of(context.db).put(self.made_of, found, 500 + len(found.answer))
 
 
-def _hash(*parts: Any) -> str:
+def _hash(*parts: object) -> str:
     return blake2b(msgspec.json.encode(parts, order="sorted"), digest_size=24).hexdigest()
 
 
@@ -270,7 +270,7 @@ def _list_documents(tx: Transaction, state: State) -> Iterator[_Question]:
                         continue
 
 
-def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Source, list[Requester]]]:
+def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, ComputedSource, list[Requester]]]:
     """Yield the pages that an integration computes and the users they are computed for: visitors, and
     everyone who sees what the installation sees."""
     organization_id = get_space(tx, state.space_id).organization_id

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest
 
 from .manifest import (
@@ -33,7 +34,7 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
     return found
 
 
-def check(schema: Configuration | UnsetType, given: dict[str, Any]) -> None:
+def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> None:
     """Validate a configuration. Properties that are not declared belong to the script and are kept. Raises
     BadRequest that names the property."""
     if len(msgspec.json.encode(given)) > LARGEST:
@@ -46,7 +47,7 @@ def check(schema: Configuration | UnsetType, given: dict[str, Any]) -> None:
             raise BadRequest(f"configuration.{name}: {problem}")
 
 
-def _problem(wanted: Property, value: Any) -> str | None:
+def _problem(wanted: Property, value: object) -> str | None:
     if isinstance(wanted, ButtonProperty):
         return None
     if isinstance(wanted, StringProperty):
@@ -63,7 +64,7 @@ def _problem(wanted: Property, value: Any) -> str | None:
     return None
 
 
-def status_of(schema: Configuration | UnsetType, given: dict[str, Any], *, saved: bool) -> Status:
+def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *, saved: bool) -> Status:
     """Return ``pending`` until all required properties are set, or until the script's own form was ``saved``."""
     if schema is UNSET:
         return "active"
@@ -77,7 +78,7 @@ def status_of(schema: Configuration | UnsetType, given: dict[str, Any], *, saved
     return "active"
 
 
-def shown(schema: Configuration | UnsetType, given: dict[str, Any]) -> dict[str, Any]:
+def shown(schema: Configuration | UnsetType, given: Mapping[str, object]) -> JsonObject:
     """Return the part of a configuration that people who can't change it may see: scripts store credentials
     beside declared properties."""
     if schema is UNSET or schema.properties is UNSET:

@@ -6,9 +6,12 @@ Renderers rely on this: no elements but those below, no URLs but http and https.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+
+from octavo.core.json_types import JsonObject
 
 LARGEST = 1024 * 1024
 """Maximum size of an output in bytes."""
@@ -53,7 +56,7 @@ class BadOutput(Exception):
     """Output that can't be rendered. The message tells the author of the script where and why."""
 
 
-def read_output(data: bytes) -> dict[str, Any]:
+def read_output(data: bytes) -> JsonObject:
     """Decode and validate the output of ``ui_render``. Raises BadOutput."""
     if len(data) > LARGEST:
         raise BadOutput(f"the output is larger than {LARGEST} bytes")
@@ -79,7 +82,7 @@ def read_output(data: bytes) -> dict[str, Any]:
     return {"type": "element", **output}
 
 
-def _check_tree(root: dict[str, Any]) -> None:
+def _check_tree(root: Mapping[str, object]) -> None:
     waiting: list[tuple[Any, str, int]] = [(root, "element", 1)]
     count = 0
     while waiting:
@@ -102,7 +105,7 @@ def _check_tree(root: dict[str, Any]) -> None:
             waiting += _parts(element.get(name), f"{place}.{name}", depth + 1)
 
 
-def _parts(value: Any, place: str, depth: int) -> list[tuple[Any, str, int]]:
+def _parts(value: object, place: str, depth: int) -> list[tuple[Any, str, int]]:
     if isinstance(value, dict):
         return [(value, place, depth)]
     if isinstance(value, list):
@@ -118,7 +121,7 @@ def _parts(value: Any, place: str, depth: int) -> list[tuple[Any, str, int]]:
     return []
 
 
-def _check_address(holder: Any, place: str) -> None:
+def _check_address(holder: object, place: str) -> None:
     """Validate the URL of an image, frame, link, or option. URLs that the client builds from parts use https."""
     if not isinstance(holder, dict) or "url" not in holder:
         return

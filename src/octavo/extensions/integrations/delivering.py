@@ -3,12 +3,13 @@ deliveries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
 from octavo.content.revisions.computing import notify_dependency_changed
+from octavo.core.json_types import JsonObject
 from octavo.errors import Conflict, OctavoError, Unavailable
 from octavo.extensions.deliveries.delivering import DeliveryResult, deliver_again, drop_after, recipient
 from octavo.extensions.deliveries.delivering import queue as queue_delivery
@@ -49,7 +50,7 @@ class _Told(NamedTuple):
     fields: Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def _as_they_are(payload: dict[str, Any]) -> dict[str, Any]:
+def _as_they_are(payload: JsonObject) -> JsonObject:
     return payload
 
 
@@ -98,10 +99,10 @@ def queue(
     installation_id: str | None,
     organization_id: str,
     type: str,
-    fields: dict[str, Any],
+    fields: Mapping[str, object],
     *,
     place: tuple[str, str] = ("", ""),
-    previous: tuple[Sealer, dict[str, Any]] | None = None,
+    previous: tuple[Sealer, JsonObject] | None = None,
     after: int = 0,
 ) -> None:
     """Queue an event.
@@ -133,10 +134,10 @@ def announce(
     sealer: Sealer,
     row: InstallationRow,
     type: str,
-    fields: dict[str, Any],
+    fields: JsonObject,
     *,
     place: tuple[str, str] = ("", ""),
-    previous: dict[str, Any] | None = None,
+    previous: JsonObject | None = None,
 ) -> None:
     """Queue the event that an installation was set up or removed, or one at a place, and schedule its
     computed pages."""
@@ -156,7 +157,7 @@ def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | N
         audit(tx, actor, action, row.organization_id, ("integration", row.name), after=after)
 
 
-def open_event(context: Context, row: Delivery) -> dict[str, Any]:
+def open_event(context: Context, row: Delivery) -> JsonObject:
     """Return an event as scripts receive it."""
     if row.previous is None:
         return row.event
@@ -236,7 +237,7 @@ def record(
     integration_id: str,
     installation_id: str | None,
     organization_id: str,
-    event: dict[str, Any],
+    event: JsonObject,
     outcome: ScriptOutcome,
     place: tuple[str, str] = ("", ""),
 ) -> None:
@@ -260,7 +261,7 @@ def record(
 _CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
-def _without_credentials(event: dict[str, Any]) -> dict[str, Any]:
+def _without_credentials(event: JsonObject) -> JsonObject:
     request = event.get("request")
     if request is None:
         return event

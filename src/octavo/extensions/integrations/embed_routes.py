@@ -16,13 +16,7 @@ operation = Area("content").operation
 
 
 @operation(
-    "getEmbedByUrlInSpace",
-    "GET",
-    "/spaces/{spaceId}/embed",
-    needs=Can.VIEW,
-    returns=LinkEmbed | RichEmbed | IntegrationEmbed,
-    errors=(400,),
-    visitors=True,
+    "getEmbedByUrlInSpace", "GET", "/spaces/{spaceId}/embed", needs=Can.VIEW, errors=(400,), visitors=True
 )
 def get_embed(
     call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery

@@ -7,7 +7,7 @@ organizations share. Public endpoints have threads of their own.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -62,7 +62,7 @@ def ask(
     context: Context,
     subject: Subject,
     type: str,
-    fields: dict[str, Any],
+    fields: Mapping[str, object],
     body: bytes | None = None,
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.

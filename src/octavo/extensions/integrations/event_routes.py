@@ -63,13 +63,7 @@ def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Del
     return row
 
 
-@operation(
-    "listIntegrationEvents",
-    "GET",
-    f"{_INTEGRATION}/events",
-    needs=Can.LIST_INSTALLATIONS,
-    returns=Listing[IntegrationEvent],
-)
+@operation("listIntegrationEvents", "GET", f"{_INTEGRATION}/events", needs=Can.LIST_INSTALLATIONS)
 def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) -> Listing[IntegrationEvent]:
     """List the events of an integration, newest first. `failed` events may still be retried."""
     with call.db.read() as tx:
@@ -88,7 +82,6 @@ def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) ->
     "GET",
     f"{_INTEGRATION}/events/{{eventId}}",
     needs=Can.LIST_INSTALLATIONS,
-    returns=FetchedEvent,
     errors=(404,),
 )
 def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> FetchedEvent:
@@ -107,7 +100,6 @@ def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> Fetc
     f"{_INTEGRATION}/events/{{eventId}}/redeliver",
     needs=Can.ADMIN,
     errors=(404, 409),
-    extension=True,
 )
 def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -> None:
     """Deliver an event that failed permanently again, before later events. Returns 409 for any other event."""

@@ -6,7 +6,7 @@ from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Slice, present_slice
 from octavo.kit.http.bodies import given
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import enter_site, organization_access, space_access
 from octavo.organization.access.reach import require_person
 from octavo.organization.access.roles import Can
@@ -62,13 +62,7 @@ def _list_places(
     )
 
 
-@operation(
-    "listIntegrationSpaceInstallations",
-    "GET",
-    f"{_INTEGRATION}/spaces",
-    needs=Can.LIST_INSTALLATIONS,
-    returns=Listing[SpaceInstallation],
-)
+@operation("listIntegrationSpaceInstallations", "GET", f"{_INTEGRATION}/spaces", needs=Can.LIST_INSTALLATIONS)
 def list_spaces_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SpaceInstallation]:
@@ -89,13 +83,7 @@ def list_spaces_of_integration(
         )
 
 
-@operation(
-    "listIntegrationSiteInstallations",
-    "GET",
-    f"{_INTEGRATION}/sites",
-    needs=Can.LIST_INSTALLATIONS,
-    returns=Listing[SiteInstallation],
-)
+@operation("listIntegrationSiteInstallations", "GET", f"{_INTEGRATION}/sites", needs=Can.LIST_INSTALLATIONS)
 def list_sites_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SiteInstallation]:
@@ -110,13 +98,7 @@ def list_sites_of_integration(
         )
 
 
-@operation(
-    "listIntegrationInstallationSpaces",
-    "GET",
-    _SPACES,
-    needs=Can.VIEW,
-    returns=Listing[SpaceInstallation],
-)
+@operation("listIntegrationInstallationSpaces", "GET", _SPACES, needs=Can.VIEW)
 def list_spaces(
     call: Call, installation: InstallationAccess, query: PlacesQuery
 ) -> Listing[SpaceInstallation]:
@@ -148,9 +130,7 @@ def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
     return [row[0] for row in rows]
 
 
-@operation(
-    "listIntegrationInstallationSites", "GET", _SITES, needs=Can.VIEW, returns=Listing[SiteInstallation]
-)
+@operation("listIntegrationInstallationSites", "GET", _SITES, needs=Can.VIEW)
 def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery) -> Listing[SiteInstallation]:
     """List the sites of an installation."""
     row = installation.row
@@ -169,7 +149,6 @@ def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery)
     "POST",
     _SPACES,
     needs=Can.VIEW,
-    returns=SpaceInstallation,
     status=201,
     errors=(404,),
     yields=SCRIPTS_REACH,
@@ -195,7 +174,6 @@ def install_on_space(
     "POST",
     _SITES,
     needs=Can.VIEW,
-    returns=SiteInstallation,
     status=201,
     errors=(404,),
     yields=SCRIPTS_REACH,
@@ -246,14 +224,7 @@ def _delete(call: Call, access: PlaceAccess) -> bool:
         return installing.uninstall_at(tx, call.context, access)
 
 
-@operation(
-    "getIntegrationSpaceInstallation",
-    "GET",
-    _SPACE,
-    needs=Can.VIEW,
-    returns=SpaceInstallation,
-    errors=(404,),
-)
+@operation("getIntegrationSpaceInstallation", "GET", _SPACE, needs=Can.VIEW, errors=(404,))
 def get_space_installation(
     call: Call, installation: SpaceInstallationAccess, query: ExtendedQuery
 ) -> SpaceInstallation:
@@ -263,13 +234,7 @@ def get_space_installation(
         return _show_space(call, tx, installation, require_place(installation), query.extended)
 
 
-@operation(
-    "updateIntegrationSpaceInstallation",
-    "PATCH",
-    _SPACE,
-    needs=Can.INSTALL_INTEGRATION,
-    returns=SpaceInstallation,
-)
+@operation("updateIntegrationSpaceInstallation", "PATCH", _SPACE, needs=Can.INSTALL_INTEGRATION)
 def update_space_installation(
     call: Call, installation: SpaceInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SpaceInstallation:
@@ -279,26 +244,13 @@ def update_space_installation(
         return _show_space(call, tx, installation, place, query.extended)
 
 
-@operation(
-    "uninstallIntegrationFromSpace",
-    "DELETE",
-    _SPACE,
-    needs=Can.INSTALL_INTEGRATION,
-    returns=Deletion,
-)
+@operation("uninstallIntegrationFromSpace", "DELETE", _SPACE, needs=Can.INSTALL_INTEGRATION)
 def uninstall_from_space(call: Call, installation: SpaceInstallationAccess) -> bool:
     """Remove an integration from a space."""
     return _delete(call, installation)
 
 
-@operation(
-    "getIntegrationSiteInstallation",
-    "GET",
-    _SITE,
-    needs=Can.VIEW,
-    returns=SiteInstallation,
-    errors=(404,),
-)
+@operation("getIntegrationSiteInstallation", "GET", _SITE, needs=Can.VIEW, errors=(404,))
 def get_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery
 ) -> SiteInstallation:
@@ -308,7 +260,7 @@ def get_site_installation(
         return _show_site(call, tx, installation, require_place(installation), query.extended)
 
 
-@operation("updateIntegrationSiteInstallation", "PATCH", _SITE, needs=Can.ADMIN, returns=SiteInstallation)
+@operation("updateIntegrationSiteInstallation", "PATCH", _SITE, needs=Can.ADMIN)
 def update_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SiteInstallation:
@@ -319,7 +271,7 @@ def update_site_installation(
         return _show_site(call, tx, installation, place, query.extended)
 
 
-@operation("uninstallIntegrationFromSite", "DELETE", _SITE, needs=Can.ADMIN, returns=Deletion)
+@operation("uninstallIntegrationFromSite", "DELETE", _SITE, needs=Can.ADMIN)
 def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
     """Remove an integration from a site.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.extensions.deliveries.store import forget_waiting
 from octavo.kit import ids
@@ -129,7 +130,7 @@ def update(
 ) -> InstallationRow:
     """Set the given configuration, selections, and external ids. Raises BadRequest."""
     integration, row = _lock(tx, access.row)
-    changes: dict[str, Any] = {}
+    changes: JsonObject = {}
     if "configuration" in given:
         schema = declared(integration.manifest, "installation")
         check(schema, given["configuration"])
@@ -162,7 +163,7 @@ def update(
     return after
 
 
-def _state(context: Context, row: InstallationRow | PlaceRow) -> dict[str, Any]:
+def _state(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
     """Return the state of an installation, for the event that it changed."""
     return {"status": row.status, "configuration": open_configuration(context, row)}
 
@@ -226,8 +227,8 @@ def _announce_place(
     row: InstallationRow,
     place: PlaceRow,
     what: str,
-    fields: dict[str, Any],
-    previous: dict[str, Any] | None,
+    fields: JsonObject,
+    previous: JsonObject | None,
 ) -> None:
     announce(
         tx,
@@ -268,7 +269,7 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
     place = store.find_place(tx, was.installation_id, was.kind, was.place_id)
     if place is None:
         raise _not_there(access)
-    changes: dict[str, Any] = {}
+    changes: JsonObject = {}
     if "configuration" in given:
         schema = declared(integration.manifest, place.kind)
         check(schema, given["configuration"])

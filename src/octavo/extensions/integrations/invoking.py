@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import own_address, write_authority
 from octavo.errors import NotFound
 from octavo.extensions.deliveries.store import LogLine
@@ -85,13 +86,13 @@ def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> s
     return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
 
 
-def environment(context: Context, tx: Transaction, subject: Subject) -> dict[str, Any]:
+def environment(context: Context, tx: Transaction, subject: Subject) -> JsonObject:
     """Return the environment that scripts get. It contains secrets."""
     integration, installation, place = subject
     to, signer = Recipient(context=context), context.signer
     tokens = {"integration": create_integration_token(signer, integration.id)}
     signing = {"integration": signing_secret(context, integration)}
-    found: dict[str, Any] = {
+    found: JsonObject = {
         "apiEndpoint": context.settings.url,
         "integration": present_integration(to, tx, integration, None),
         "secrets": msgspec.json.decode(
@@ -121,7 +122,7 @@ def environment(context: Context, tx: Transaction, subject: Subject) -> dict[str
     }
 
 
-def _secrets_of(told: dict[str, Any]) -> list[str]:
+def _secrets_of(told: JsonObject) -> list[str]:
     values = [*told["secrets"].values(), *told["apiTokens"].values(), *told["signingSecrets"].values()]
     return sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
 
@@ -137,7 +138,7 @@ def _host(processes: int) -> Host:
 def invoke(
     context: Context,
     subject: Subject,
-    event: dict[str, Any],
+    event: Mapping[str, object],
     finished: Callable[[ScriptOutcome], None],
     *,
     body: bytes | None = None,

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.kit.http.schema_names import schema_name
 from octavo.kit.texts import TWO_SIGNS
 from octavo.kit.urls import HttpUrl
 
@@ -50,7 +51,8 @@ class BlockMarkdown(Struct):
     body: Text
 
 
-class Block(Struct, rename={"url_unfurl": "urlUnfurl"}, omit_defaults=True):
+@schema_name("Block")
+class IntegrationBlock(Struct, rename={"url_unfurl": "urlUnfurl"}, omit_defaults=True):
     """Block. ``url_unfurl``: patterns of URLs that become this block when they are pasted into a page; see
     ``core.address_patterns``."""
 
@@ -182,7 +184,7 @@ class Manifest(Struct, rename="camel", omit_defaults=True):
     categories: list[Category] = []
     external_links: list[ExternalLink] = []
     previews: int = 0
-    blocks: list[Block] | UnsetType = UNSET
+    blocks: list[IntegrationBlock] | UnsetType = UNSET
     content_sources: list[ContentSource] | UnsetType = UNSET
     configurations: Configurations | UnsetType = UNSET
     content_security_policy: ContentSecurityPolicy | UnsetType = UNSET
@@ -209,7 +211,7 @@ class PublishIntegration(Struct, rename="camel", kw_only=True):
     visibility: Visibility = "private"
     target: Target = "all"
     categories: Annotated[list[Category], Meta(max_length=7)] = []
-    blocks: Annotated[list[Block], Meta(max_length=100)] | UnsetType = UNSET
+    blocks: Annotated[list[IntegrationBlock], Meta(max_length=100)] | UnsetType = UNSET
     content_sources: Annotated[list[ContentSource], Meta(max_length=100)] | UnsetType = UNSET
     external_links: Annotated[list[NewExternalLink], Meta(max_length=5)] = []
     configurations: Configurations | UnsetType = UNSET

@@ -28,7 +28,7 @@ _KEPT_FOR = 300
 _LARGEST = 1024 * 1024
 """Maximum size of a published script in bytes."""
 
-_scripts: OwnCache[bytes] = OwnCache("scripts of sites", 4)
+_scripts: OwnCache[bytes] = OwnCache("site scripts", 4)
 
 
 class _SignIn(NamedTuple):
@@ -132,4 +132,4 @@ def _require_scope(subject: Subject, scope: str) -> None:
     active = place is not None and place.kind == "site" and place.status == "active"
     agreed = installation is not None and installation.status == "active" and scope in installation.scopes
     if not (active and agreed and scope in integration.manifest.scopes):
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from octavo.content.revisions.files import signed_url
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -128,20 +128,20 @@ def _present(
     )
 
 
-def open_configuration(context: Context, row: InstallationRow | PlaceRow) -> dict[str, Any]:
+def open_configuration(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
     """Decrypt a configuration. Raises Unavailable without the key it was encrypted with."""
     if isinstance(row, InstallationRow):
         text = CONFIGURATION.open(context.sealer, row.configuration, row.id)
     else:
         key = (row.installation_id, row.kind, row.place_id)
         text = PLACE_CONFIGURATION.open(context.sealer, row.configuration, *key)
-    found: dict[str, Any] = msgspec.json.decode(text)
+    found: JsonObject = msgspec.json.decode(text)
     return found
 
 
 def _configuration(
     to: Recipient, tx: Transaction, row: InstallationRow | PlaceRow, integration_id: str, whole: bool
-) -> dict[str, Any]:
+) -> JsonObject:
     found = open_configuration(to.context, row)
     if whole or not found:
         return found

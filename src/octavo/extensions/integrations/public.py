@@ -188,7 +188,7 @@ class _Endpoint:
 
 
 def _missing() -> NotFound:
-    return NotFound("There is nothing at this URL.")
+    return NotFound("There is no page at this URL.")
 
 
 def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str]]:

@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.content.revisions.files import store_file
+from octavo.core.file_types import detect_type
 from octavo.core.url_patterns import domain_of
 from octavo.errors import BadRequest, NotFound
 from octavo.extensions.deliveries.store import forget_waiting
@@ -20,7 +21,6 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.files import detect_type
 from octavo.kit.http.operation import Actor
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import organization_access

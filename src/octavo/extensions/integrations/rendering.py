@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -75,7 +76,7 @@ def present_rendered(rendered: Rendered) -> Reply:
     return Reply(msgspec.json.encode(rendered.output), headers=headers)
 
 
-def ask_to_render(context: Context, subject: Subject, fields: dict[str, Any]) -> Rendered:
+def ask_to_render(context: Context, subject: Subject, fields: Mapping[str, object]) -> Rendered:
     """Return what a component shows, from the integration's script.
 
     ``fields``: those of the event. Raises BadRequest, Failed, NotFound, Unavailable.

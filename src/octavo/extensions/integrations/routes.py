@@ -9,7 +9,7 @@ from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Next, Slice, present_slice
 from octavo.kit.http.bodies import given
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import (
     OrgAccess,
     SignedIn,
@@ -36,11 +36,11 @@ from .wire import (
     InstallationsQuery,
     InstalledItem,
     Integration,
+    IntegrationSearchQuery,
     IntegrationsQuery,
     IntegrationStatus,
     OrganizationInstallationsQuery,
     OrganizationTarget,
-    SearchQuery,
     SpaceBlocks,
     StatusItem,
     StatusQuery,
@@ -66,7 +66,7 @@ def _listing(found: Slice[IntegrationRow], shown: list[Integration]) -> Listing[
     return listing
 
 
-@operation("listIntegrations", "GET", "/integrations", needs=Can.SIGN_IN, returns=Listing[Integration])
+@operation("listIntegrations", "GET", "/integrations", needs=Can.SIGN_IN)
 def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) -> Listing[Integration]:
     """List public integrations by name: those that the server administrator offers to every organization, and
     those of your organizations."""
@@ -76,22 +76,14 @@ def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) ->
         return _listing(found, present_integrations(call, tx, found.rows, caller.actor))
 
 
-@operation("getIntegrationByName", "GET", _INTEGRATION, needs=Can.VIEW, returns=Integration, errors=(404,))
+@operation("getIntegrationByName", "GET", _INTEGRATION, needs=Can.VIEW, errors=(404,))
 def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
     """Get an integration. A private one is visible to its own organization and to those that installed it."""
     with call.db.read() as tx:
         return present_integration(call, tx, integration.row, integration.actor)
 
 
-@operation(
-    "publishIntegration",
-    "POST",
-    _INTEGRATION,
-    needs=Can.SIGN_IN,
-    returns=Integration,
-    errors=(404,),
-    yields=SCRIPTS_REACH,
-)
+@operation("publishIntegration", "POST", _INTEGRATION, needs=Can.SIGN_IN, errors=(404,), yields=SCRIPTS_REACH)
 def publish_integration(
     call: Call, caller: SignedIn, integration_name: str, body: PublishIntegration
 ) -> Integration:
@@ -108,7 +100,7 @@ def publish_integration(
         return present_integration(call, tx, row, caller.actor)
 
 
-@operation("unpublishIntegration", "DELETE", _INTEGRATION, needs=Can.SIGN_IN, returns=Deletion)
+@operation("unpublishIntegration", "DELETE", _INTEGRATION, needs=Can.SIGN_IN)
 def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -> bool:
     """Unpublish an integration and remove all its installations."""
     with call.db.write() as tx:
@@ -118,13 +110,7 @@ def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -
 # --- installations --------------------------------------------------------------------------------------
 
 
-@operation(
-    "listIntegrationInstallations",
-    "GET",
-    _INSTALLATIONS,
-    needs=Can.LIST_INSTALLATIONS,
-    returns=Listing[Installation],
-)
+@operation("listIntegrationInstallations", "GET", _INSTALLATIONS, needs=Can.LIST_INSTALLATIONS)
 def list_installations(
     call: Call, integration: IntegrationAccess, query: InstallationsQuery
 ) -> Listing[Installation]:
@@ -150,7 +136,6 @@ def list_installations(
     "POST",
     _INSTALLATIONS,
     needs=Can.VIEW,
-    returns=Installation,
     status=201,
     errors=(404,),
     yields=SCRIPTS_REACH,
@@ -168,14 +153,7 @@ def install_integration(call: Call, integration: IntegrationAccess, body: Organi
         return present_installation(call, tx, made, whole=True)
 
 
-@operation(
-    "getIntegrationInstallationById",
-    "GET",
-    _INSTALLATION,
-    needs=Can.VIEW,
-    returns=Installation,
-    errors=(404,),
-)
+@operation("getIntegrationInstallationById", "GET", _INSTALLATION, needs=Can.VIEW, errors=(404,))
 def get_installation(call: Call, installation: InstallationAccess) -> Installation:
     """Get an installation. Callers who can't change it see only the configuration properties that the
     integration declares."""
@@ -183,14 +161,7 @@ def get_installation(call: Call, installation: InstallationAccess) -> Installati
         return present_installation(call, tx, installation.row, whole=installation.changes)
 
 
-@operation(
-    "updateIntegrationInstallation",
-    "PATCH",
-    _INSTALLATION,
-    needs=Can.ADMIN,
-    returns=Installation,
-    yields=SCRIPTS_REACH,
-)
+@operation("updateIntegrationInstallation", "PATCH", _INSTALLATION, needs=Can.ADMIN, yields=SCRIPTS_REACH)
 def update_installation(
     call: Call, installation: InstallationAccess, body: UpdateInstallation
 ) -> Installation:
@@ -201,7 +172,7 @@ def update_installation(
         return present_installation(call, tx, row, whole=True)
 
 
-@operation("uninstallIntegration", "DELETE", _INSTALLATION, needs=Can.VIEW, returns=Deletion)
+@operation("uninstallIntegration", "DELETE", _INSTALLATION, needs=Can.VIEW)
 def uninstall_integration(call: Call, integration: IntegrationAccess, installation_id: str) -> bool:
     """Uninstall an integration. Its tokens stop working at once."""
     name = integration.row.name
@@ -218,7 +189,6 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
     "POST",
     f"{_INSTALLATION}/tokens",
     needs=Can.ADMIN,
-    returns=TemporaryToken,
     errors=(404,),
     yields=SCRIPTS_REACH,
 )
@@ -237,13 +207,7 @@ def create_installation_token(call: Call, installation: InstallationAccess) -> T
 # --- in an organization, a space, a site ----------------------------------------------------------------
 
 
-@operation(
-    "listOrganizationIntegrations",
-    "GET",
-    f"{_ORG}/integrations",
-    needs=Can.LIST_INTEGRATIONS,
-    returns=Listing[Integration],
-)
+@operation("listOrganizationIntegrations", "GET", f"{_ORG}/integrations", needs=Can.LIST_INTEGRATIONS)
 def list_organization_integrations(
     call: Call, org: OrgAccess, query: IntegrationsQuery
 ) -> Listing[Integration]:
@@ -256,14 +220,7 @@ def list_organization_integrations(
         return _listing(found, present_integrations(call, tx, found.rows, org.actor))
 
 
-@operation(
-    "listBuiltinIntegrations",
-    "GET",
-    f"{_ORG}/builtin-integrations",
-    needs=Can.LIST_INTEGRATIONS,
-    returns=Listing[BuiltinIntegration],
-    extension=True,
-)
+@operation("listBuiltinIntegrations", "GET", f"{_ORG}/builtin-integrations", needs=Can.LIST_INTEGRATIONS)
 def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinIntegration]:
     """List the built-in integrations by name. ``integration`` is the name of the organization's own copy, if
     it has one."""
@@ -293,10 +250,8 @@ def _present_builtin(one: builtin.Offered) -> BuiltinIntegration:
     "POST",
     f"{_ORG}/builtin-integrations",
     needs=Can.INSTALL_INTEGRATION,
-    returns=Installation,
     status=201,
     errors=(404,),
-    extension=True,
     yields=SCRIPTS_REACH,
 )
 def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget) -> Installation:
@@ -308,13 +263,7 @@ def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget)
         return present_installation(call, tx, made, whole=True)
 
 
-@operation(
-    "listOrganizationInstallations",
-    "GET",
-    f"{_ORG}/installations",
-    needs=Can.LIST_INSTALLATIONS,
-    returns=Listing[InstalledItem],
-)
+@operation("listOrganizationInstallations", "GET", f"{_ORG}/installations", needs=Can.LIST_INSTALLATIONS)
 def list_organization_installations(
     call: Call, org: OrgAccess, query: OrganizationInstallationsQuery
 ) -> Listing[InstalledItem]:
@@ -343,7 +292,6 @@ def _integration_of(call: Call, tx: Transaction, integration_id: str, org: OrgAc
     "GET",
     f"{_ORG}/integrations/installations-status",
     needs=Can.LIST_INSTALLATIONS,
-    returns=Listing[StatusItem],
 )
 def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[StatusItem]:
     """List the integrations installed in an organization, or on any space or site of it, with their status."""
@@ -360,7 +308,6 @@ def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[Sta
     "GET",
     f"{_ORG}/integrations/{{integrationName}}/installation_status",
     needs=Can.LIST_INSTALLATIONS,
-    returns=IntegrationStatus,
     errors=(404,),
 )
 def get_status(call: Call, org: OrgAccess, integration_name: str) -> IntegrationStatus:
@@ -373,14 +320,10 @@ def get_status(call: Call, org: OrgAccess, integration_name: str) -> Integration
     return IntegrationStatus(found.status)  # type: ignore[arg-type]
 
 
-@operation(
-    "listSpaceIntegrations",
-    "GET",
-    "/spaces/{spaceId}/integrations",
-    needs=Can.VIEW,
-    returns=Listing[Integration],
-)
-def list_space_integrations(call: Call, space: SpaceAccess, query: SearchQuery) -> Listing[Integration]:
+@operation("listSpaceIntegrations", "GET", "/spaces/{spaceId}/integrations", needs=Can.VIEW)
+def list_space_integrations(
+    call: Call, space: SpaceAccess, query: IntegrationSearchQuery
+) -> Listing[Integration]:
     """List the integrations that are active in a space, by name."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id, query.search)
@@ -392,7 +335,6 @@ def list_space_integrations(call: Call, space: SpaceAccess, query: SearchQuery) 
     "GET",
     "/spaces/{spaceId}/integration-blocks",
     needs=Can.VIEW,
-    returns=list[SpaceBlocks],
     errors=(404,),
 )
 def list_space_blocks(call: Call, space: SpaceAccess) -> list[SpaceBlocks]:
@@ -402,14 +344,10 @@ def list_space_blocks(call: Call, space: SpaceAccess) -> list[SpaceBlocks]:
     return [SpaceBlocks(row.name, row.manifest.blocks) for row in rows if row.manifest.blocks]
 
 
-@operation(
-    "listSiteIntegrations",
-    "GET",
-    f"{_ORG}/sites/{{siteId}}/integrations",
-    needs=Can.VIEW,
-    returns=Listing[Integration],
-)
-def list_site_integrations(call: Call, site: SiteAccess, query: SearchQuery) -> Listing[Integration]:
+@operation("listSiteIntegrations", "GET", f"{_ORG}/sites/{{siteId}}/integrations", needs=Can.VIEW)
+def list_site_integrations(
+    call: Call, site: SiteAccess, query: IntegrationSearchQuery
+) -> Listing[Integration]:
     """List the integrations that are active on a site, by name."""
     with call.db.read() as tx:
         found = store.list_integrations_at(tx, site.organization_id, "site", site.site_id, query.search)

@@ -98,7 +98,10 @@ _PLACE = (
     " p.updated_at, i.name"
 )
 _NOT_TRASHED = "NOT EXISTS (SELECT 1 FROM spaces t WHERE t.id = p.place_id AND t.deleted_at IS NOT NULL)"
-_PLACED = "integration_places p JOIN integration_installations n ON n.id = p.installation_id JOIN integrations i ON i.id = n.integration_id"
+_PLACED = (
+    "integration_places p JOIN integration_installations n ON n.id = p.installation_id JOIN "
+    "integrations i ON i.id = n.integration_id"
+)
 
 
 def _integration(row: tuple[Any, ...]) -> IntegrationRow:
@@ -120,7 +123,7 @@ def _place(row: tuple[Any, ...]) -> PlaceRow:
     return PlaceRow(*values)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
@@ -241,7 +244,10 @@ def computes(tx: Transaction, organization_id: str) -> bool:
 def reserve_name(tx: Transaction, name: str, organization_id: str) -> None:
     """Reserve a name for the organization that uses it first."""
     tx.run(
-        "INSERT INTO integration_names (name, organization_id) VALUES (:name, :organization) ON CONFLICT (name) DO NOTHING",
+        (
+            "INSERT INTO integration_names (name, organization_id) VALUES (:name, :organization) ON "
+            "CONFLICT (name) DO NOTHING"
+        ),
         name=name,
         organization=organization_id,
     )
@@ -427,7 +433,8 @@ def insert_installation(
     tx.run(
         """INSERT INTO integration_installations (id, integration_id, organization_id, user_id, status, scopes,
              space_selection, site_selection, configuration, external_ids, created_at, updated_at)
-           VALUES (:id, :integration, :org, :user, :status, :scopes, :spaces, :sites, :configuration, '[]', :at, :at)""",
+           VALUES (:id, :integration, :org, :user, :status, :scopes, :spaces, :sites, :configuration, '[]',
+           :at, :at)""",
         id=id,
         integration=integration_id,
         org=organization_id,
@@ -441,7 +448,7 @@ def insert_installation(
     )
 
 
-def update_installation(tx: Transaction, installation_id: str, **values: Any) -> None:
+def update_installation(tx: Transaction, installation_id: str, **values: object) -> None:
     """Set the given columns; lists become JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
@@ -585,7 +592,7 @@ def insert_place(
     )
 
 
-def update_place(tx: Transaction, place: PlaceRow, **values: Any) -> None:
+def update_place(tx: Transaction, place: PlaceRow, **values: object) -> None:
     """Set the given columns; lists become JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
@@ -669,7 +676,10 @@ def list_statuses(
     """Return the ids of the integrations installed in an organization (``target`` `organization`), or on any
     ``space`` or ``site`` of it, each with its status. On spaces and sites it is `active` if it is so on any."""
     if target == "organization":
-        source = "SELECT n.id, n.integration_id, n.status FROM integration_installations n WHERE n.organization_id = :org"
+        source = (
+            "SELECT n.id, n.integration_id, n.status FROM integration_installations n WHERE "
+            "n.organization_id = :org"
+        )
     else:
         source = f"""SELECT n.id, n.integration_id, min(p.status) AS status FROM integration_installations n
             JOIN integration_places p ON p.installation_id = n.id AND p.kind = '{target}'
@@ -724,7 +734,8 @@ def list_told(
     rows = tx.all(
         f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope
-            WHERE n.organization_id = :org AND n.status = 'active' AND n.created_at <= :at AND (n.{kind}_selection = 'all' OR EXISTS (
+            WHERE n.organization_id = :org AND n.status = 'active' AND n.created_at <= :at AND
+            (n.{kind}_selection = 'all' OR EXISTS (
               SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                 AND p.place_id = :place)) ORDER BY n.id""",
         org=organization_id,

@@ -9,8 +9,8 @@ to respect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import emit
@@ -52,12 +52,12 @@ def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
     return organization_id if told else None
 
 
-def _fields(row: EventRow) -> dict[str, Any]:
+def _fields(row: EventRow) -> JsonObject:
     cookies = {CONSENT: row.consent} if row.consent else {}
-    visitor: dict[str, Any] = {"anonymousId": row.visitor, "cookies": cookies, "userAgent": "", "ip": ""}
+    visitor: JsonObject = {"anonymousId": row.visitor, "cookies": cookies, "userAgent": "", "ip": ""}
     if row.language:
         visitor["language"] = row.language
-    fields: dict[str, Any] = {"visitor": visitor, "url": row.url, "referrer": row.referrer or ""}
+    fields: JsonObject = {"visitor": visitor, "url": row.url, "referrer": row.referrer or ""}
     places = {"siteSpaceId": row.site_space_id, "spaceId": row.space_id, "pageId": row.page_id}
     fields |= {name: value for name, value in places.items() if value}
     if row.page_rating is not None:

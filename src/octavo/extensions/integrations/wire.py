@@ -7,17 +7,18 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.db.pagination import PageQuery
+from octavo.kit.texts import pattern
 from octavo.organization.orgs.wire import Organization
 from octavo.organization.spaces.wire import Space
 from octavo.sites.site.wire import Site
 
 from .manifest import (
-    Block,
     Category,
     Configurations,
     ContentSecurityPolicy,
     ContentSource,
     ExternalLink,
+    IntegrationBlock,
     Scope,
     Selection,
     Status,
@@ -26,15 +27,35 @@ from .manifest import (
 )
 from .store import IntegrationFilter
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
+Name = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=pattern(
+            r"^[a-zA-Z0-9-_.]+\Z", "consist of letters, digits, hyphens, underscores, and periods"
+        ),
+    ),
+]
 
 
-class IntegrationsQuery(PageQuery):
+class IntegrationsQuery(PageQuery, kw_only=True):
     """``blocks`` and ``content_sources``: whether it has any. ``target``: what it can be installed on."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
-    block_domain: Annotated[str, Meta(max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")] | None = None
+    block_domain: (
+        Annotated[
+            str,
+            Meta(
+                max_length=100,
+                pattern=pattern(
+                    r"^[a-zA-Z0-9-_.]+\Z", "consist of letters, digits, hyphens, underscores, and periods"
+                ),
+            ),
+        ]
+        | None
+    ) = None
     blocks: bool | None = None
     content_sources: bool | None = None
     owner: str | None = None
@@ -46,7 +67,7 @@ def filter_of(query: IntegrationsQuery) -> IntegrationFilter:
     return IntegrationFilter(**{name: getattr(query, name) for name in IntegrationFilter.__struct_fields__})
 
 
-class SearchQuery(Struct):
+class IntegrationSearchQuery(Struct):
     search: Annotated[str, Meta(max_length=512)] | None = None
 
 
@@ -79,7 +100,7 @@ class StatusQuery(PageQuery):
 # --- answers --------------------------------------------------------------------------------------------
 
 
-class IntegrationUrls(Struct, rename="camel"):
+class IntegrationUrls(Struct, rename="camel", kw_only=True):
     location: str
     app: str
     assets: str
@@ -109,7 +130,7 @@ class Integration(Struct, rename="camel", kw_only=True):
     owner: Organization
     urls: IntegrationUrls
     permissions: IntegrationPermissions
-    blocks: list[Block] | UnsetType = UNSET
+    blocks: list[IntegrationBlock] | UnsetType = UNSET
     content_sources: list[ContentSource] | UnsetType = UNSET
     configurations: Configurations | UnsetType = UNSET
     content_security_policy: ContentSecurityPolicy | UnsetType = UNSET
@@ -149,7 +170,9 @@ class OrganizationTarget(Struct):
 
 
 class Installation(
-    Struct, rename={"created_at": "createdAt", "updated_at": "updatedAt", "external_ids": "externalIds"}
+    Struct,
+    rename={"created_at": "createdAt", "updated_at": "updatedAt", "external_ids": "externalIds"},
+    kw_only=True,
 ):
     id: str
     status: Status
@@ -229,7 +252,7 @@ class SpaceBlocks(Struct):
     """Blocks that the integration ``name`` adds to a space."""
 
     name: str
-    blocks: list[Block]
+    blocks: list[IntegrationBlock]
 
 
 class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
@@ -239,7 +262,7 @@ class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
     title: str
     site: str
     integration: str
-    block: Block
+    block: IntegrationBlock
 
 
 class TemporaryToken(Struct):
@@ -249,7 +272,7 @@ class TemporaryToken(Struct):
 # --- events ---------------------------------------------------------------------------------------------
 
 
-class IntegrationEvent(Struct, rename="camel"):
+class IntegrationEvent(Struct, rename="camel", kw_only=True):
     id: str
     integration_id: str
     created_at: str

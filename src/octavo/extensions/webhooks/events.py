@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from typing import Literal, get_args
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import iso
 from octavo.kit.work.outbox import Event
 
@@ -46,15 +48,15 @@ _NAMES = {
 """Wire names of payload fields. Mentioned people are only for notifications."""
 
 
-def describe_event(event: Event) -> dict[str, Any]:
+def describe_event(event: Event) -> JsonObject:
     """Return the message about an event."""
-    data: dict[str, Any] = {"organizationId": event.organization_id}
+    data: JsonObject = {"organizationId": event.organization_id}
     if event.space_id is not None:
         data["spaceId"] = event.space_id
     data |= {_NAMES[name]: value for name, value in event.payload.items() if name in _NAMES}
     return build_message(event.type, event.created_at, data)
 
 
-def build_message(type: str, at: int, data: dict[str, Any]) -> dict[str, Any]:
+def build_message(type: str, at: int, data: Mapping[str, object]) -> JsonObject:
     """Return a message in the format of Standard Webhooks. ``at``: milliseconds."""
     return {"type": type, "timestamp": iso(at), "data": data}

@@ -9,7 +9,7 @@ from octavo.extensions.deliveries.store import Delivery, DeliveryRecipient, find
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.roles import Can
 
@@ -23,15 +23,7 @@ _DELIVERIES = _WEBHOOK + "/deliveries"
 _DELIVERY = _DELIVERIES + "/{deliveryId}"
 
 
-@operation(
-    "listWebhooks",
-    "GET",
-    _WEBHOOKS,
-    needs=Can.ADMIN,
-    returns=Listing[wire.Webhook],
-    errors=(404,),
-    extension=True,
-)
+@operation("listWebhooks", "GET", _WEBHOOKS, needs=Can.ADMIN, errors=(404,))
 def list_webhooks(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Webhook]:
     """List the webhooks of an organization, oldest first."""
     with call.db.read() as tx:
@@ -39,16 +31,7 @@ def list_webhooks(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.
     return present_slice(found, wire.present_webhook)
 
 
-@operation(
-    "createWebhook",
-    "POST",
-    _WEBHOOKS,
-    needs=Can.ADMIN,
-    returns=wire.WebhookWithSecret,
-    status=201,
-    errors=(404, 409),
-    extension=True,
-)
+@operation("createWebhook", "POST", _WEBHOOKS, needs=Can.ADMIN, status=201, errors=(404, 409))
 def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire.WebhookWithSecret:
     """Create a webhook that receives the events of the organization from now on. The secret that signs the
     messages is only included in this response. Returns 409 if the organization already has fifty
@@ -68,30 +51,14 @@ def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire
     return wire.present_with_secret(row, secret)
 
 
-@operation(
-    "getWebhook",
-    "GET",
-    _WEBHOOK,
-    needs=Can.ADMIN,
-    returns=wire.Webhook,
-    errors=(404,),
-    extension=True,
-)
+@operation("getWebhook", "GET", _WEBHOOK, needs=Can.ADMIN, errors=(404,))
 def get_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.Webhook:
     """Get a webhook."""
     with call.db.read() as tx:
         return wire.present_webhook(changing.get_webhook(tx, org, webhook_id))
 
 
-@operation(
-    "updateWebhook",
-    "PATCH",
-    _WEBHOOK,
-    needs=Can.ADMIN,
-    returns=wire.Webhook,
-    errors=(404,),
-    extension=True,
-)
+@operation("updateWebhook", "PATCH", _WEBHOOK, needs=Can.ADMIN, errors=(404,))
 def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.UpdateWebhook) -> wire.Webhook:
     """Update the URL, events, description, or status of a webhook. Messages queued for an inactive webhook
     fail when their turn comes and can be replayed later."""
@@ -101,22 +68,14 @@ def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.Updat
         return wire.present_webhook(changing.update(tx, org, webhook_id, given(body)))
 
 
-@operation("deleteWebhook", "DELETE", _WEBHOOK, needs=Can.ADMIN, returns=Deletion, extension=True)
+@operation("deleteWebhook", "DELETE", _WEBHOOK, needs=Can.ADMIN)
 def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
     """Delete a webhook with its delivery log. Queued messages are not sent."""
     with call.db.write() as tx:
         return changing.delete(tx, org, webhook_id)
 
 
-@operation(
-    "rotateWebhookSecret",
-    "POST",
-    f"{_WEBHOOK}/secret",
-    needs=Can.ADMIN,
-    returns=wire.WebhookWithSecret,
-    errors=(404,),
-    extension=True,
-)
+@operation("rotateWebhookSecret", "POST", f"{_WEBHOOK}/secret", needs=Can.ADMIN, errors=(404,))
 def rotate_secret(
     call: Call, org: OrgAccess, webhook_id: str, body: wire.RotateSecret
 ) -> wire.WebhookWithSecret:
@@ -126,16 +85,7 @@ def rotate_secret(
         return wire.present_with_secret(*changing.rotate(tx, call.context, org, webhook_id, body.overlap))
 
 
-@operation(
-    "testWebhook",
-    "POST",
-    f"{_WEBHOOK}/test",
-    needs=Can.ADMIN,
-    returns=wire.WebhookDelivery,
-    status=202,
-    errors=(404,),
-    extension=True,
-)
+@operation("testWebhook", "POST", f"{_WEBHOOK}/test", needs=Can.ADMIN, status=202, errors=(404,))
 def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDelivery:
     """Send a message of the type `webhook_test` at once, even if the webhook is inactive. Get the returned
     delivery again a moment later to see the result."""
@@ -144,15 +94,7 @@ def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDel
         return wire.present_delivery(_find(tx, org, webhook_id, sending.queue_test(tx, row)))
 
 
-@operation(
-    "listWebhookDeliveries",
-    "GET",
-    _DELIVERIES,
-    needs=Can.ADMIN,
-    returns=Listing[wire.WebhookDelivery],
-    errors=(404,),
-    extension=True,
-)
+@operation("listWebhookDeliveries", "GET", _DELIVERIES, needs=Can.ADMIN, errors=(404,))
 def list_webhook_deliveries(
     call: Call, org: OrgAccess, webhook_id: str, query: wire.DeliveriesQuery
 ) -> Listing[wire.WebhookDelivery]:
@@ -163,15 +105,7 @@ def list_webhook_deliveries(
     return present_slice(found, wire.present_delivery)
 
 
-@operation(
-    "getWebhookDelivery",
-    "GET",
-    _DELIVERY,
-    needs=Can.ADMIN,
-    returns=wire.WebhookDelivery,
-    errors=(404,),
-    extension=True,
-)
+@operation("getWebhookDelivery", "GET", _DELIVERY, needs=Can.ADMIN, errors=(404,))
 def get_webhook_delivery(
     call: Call, org: OrgAccess, webhook_id: str, delivery_id: str
 ) -> wire.WebhookDelivery:
@@ -181,14 +115,7 @@ def get_webhook_delivery(
 
 
 @operation(
-    "replayWebhookDelivery",
-    "POST",
-    f"{_DELIVERY}/replay",
-    needs=Can.ADMIN,
-    returns=wire.WebhookDelivery,
-    status=202,
-    errors=(404, 409),
-    extension=True,
+    "replayWebhookDelivery", "POST", f"{_DELIVERY}/replay", needs=Can.ADMIN, status=202, errors=(404, 409)
 )
 def replay_webhook_delivery(
     call: Call, org: OrgAccess, webhook_id: str, delivery_id: str

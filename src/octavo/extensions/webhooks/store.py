@@ -108,7 +108,7 @@ def list_subscribed(tx: Transaction, organization_id: str, event: str, at: int) 
     return [webhook_id for webhook_id, events in rows if event in msgspec.json.decode(events)]
 
 
-def set_fields(tx: Transaction, webhook_id: str, **values: Any) -> None:
+def set_fields(tx: Transaction, webhook_id: str, **values: object) -> None:
     tx.run(
         f"UPDATE webhooks SET {', '.join(f'{name} = :{name}' for name in values)}, updated_at = :at WHERE id = :id",
         at=now(),

@@ -45,54 +45,60 @@ from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SpaceAccess
 
 from . import store
-from .commit_authors import Person, describe_change, find_writers
+from .commit_authors import CommitPerson, describe_change, find_writers
 from .commit_status import tell_hoster
 from .credentials import Credential, credential_of
 from .failures import Reason, Stopped
 from .lfs import LargeFiles
 from .pulls import MOST, Pull, find_pull, list_open
 from .reading import Read, name_of, read_changes
-from .remotes import Connection
+from .remotes import RemoteConnection
 from .repository import CommittedFile, CommitText, Repository
-from .store import BranchRow, SyncOutcome, SyncRow
-from .synced_state import Agreed, sides_beside
+from .store import BranchRow, SyncRow
+from .synced_state import SyncedState, sides_beside
 from .urls import Remote, fits, read_remote
-from .writing import FileText, differing_from, write_files
+from .writing import FileContent, differing_from, write_files
 
 _HEADS = "refs/heads/"
 _ROUNDS = 6
 _OPEN = ("draft", "open")
 
 
-class Run(Protocol):
+class BranchSync(Protocol):
     """Parts of a running sync that following branches needs."""
 
     context: Context
     space_id: str
     row: SyncRow
     space: SpaceAccess
-    connection: Connection
-    outcome: SyncOutcome
+    connection: RemoteConnection
     large: LargeFiles
 
     def is_space(self, other: str) -> bool: ...
 
     def entries(
-        self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
+        self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]: ...
 
-    def text_of(self, message: str, author: Person | None = None) -> CommitText: ...
+    def text_of(self, message: str, author: CommitPerson | None = None) -> CommitText: ...
 
     def signer(self) -> Callable[[bytes], bytes] | None: ...
 
 
-def follow(sync: Run, copy: Repository) -> None:
+class Followed(Struct, frozen=True):
+    """Number of branches that were updated, and the problems of their content."""
+
+    count: int
+    problems: list[Problem]
+
+
+def follow(sync: BranchSync, copy: Repository) -> Followed:
     """Update the followed branches of a space that was just synced, and their change requests. A problem with one
     branch is recorded there and does not hold up the others."""
-    _Following(sync, copy).run()
+    return _Following(sync, copy).run()
 
 
-def known_to_changes(sync: Run) -> Mapping[tuple[str, str], str]:
+def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
     """Return the ids of pages and items that change requests brought from their branches or pushed to them. Main uses
     the same ids once their commits arrive."""
     found: dict[tuple[str, str], str] = {}
@@ -123,15 +129,17 @@ class _Wanted(Struct, frozen=True):
 
 
 class _Following:
-    def __init__(self, sync: Run, copy: Repository) -> None:
+    def __init__(self, sync: BranchSync, copy: Repository) -> None:
         self.sync, self.copy, self.context, self.space_id = sync, copy, sync.context, sync.space_id
         self.row = sync.row
         self.remote = read_remote(self.row.remote, local=True)
         self.wrong: list[str] = []
+        self._count = 0
+        self._problems: list[Problem] = []
         self.pulls: dict[str, Pull] | None = None
         """Open pull requests by number; None if the provider doesn't say."""
 
-    def run(self) -> None:
+    def run(self) -> Followed:
         row = self.row
         with self.context.db.read() as tx:
             links = {link.ref: link for link in store.list_branches(tx, self.space_id)}
@@ -146,6 +154,7 @@ class _Following:
         if said != row.branches_error:
             with self.context.db.write() as tx:
                 store.set_fields(tx, self.row, branches_error=said)
+        return Followed(self._count, self._problems)
 
     def _run(self, links: dict[str, BranchRow]) -> None:
         if self.row.pulls:
@@ -303,7 +312,7 @@ class _Following:
                 with self.context.db.write() as tx:
                     set_status(tx, access, change, "open")
                     store.put_branch(tx, replace(link, status="open"))
-                self.sync.outcome.followed += 1
+                self._count += 1
             elif change.status == "merged" and link.status == "open":
                 self._put(replace(link, status="merged"))
             return
@@ -333,19 +342,19 @@ class _Following:
         """Return whether the synced branch contains a commit."""
         return self.row.commit_id is not None and self.copy.fork(commit, self.row.commit_id) == commit
 
-    def _agreed(self, commit: str, change: ChangeRow | None = None) -> Agreed:
+    def _agreed(self, commit: str, change: ChangeRow | None = None) -> SyncedState:
         """Return the space as a commit of the repository has it."""
         row = self.row
         assert row.revision is not None
         with self.context.db.read() as tx:
-            synced = Agreed(
+            synced = SyncedState(
                 revision_state(tx, self.space_id, row.revision), *store.list_ahead(tx, self.space_id)
             )
         if commit == row.commit_id:
             return synced
         return synced.with_changes(self._read(synced, row.commit_id, commit, change).versions)
 
-    def _read(self, agreed: Agreed, old: str | None, new: str, change: ChangeRow | None) -> Read:
+    def _read(self, agreed: SyncedState, old: str | None, new: str, change: ChangeRow | None) -> Read:
         def known() -> Mapping[tuple[str, str], str]:
             if change is None:
                 return {}
@@ -422,16 +431,16 @@ class _Following:
         self._noted(link, read)
         self._told(change, head)
 
-    def _contributed(self, tx: Transaction, change_id: str, writers: set[Person]) -> None:
+    def _contributed(self, tx: Transaction, change_id: str, writers: set[CommitPerson]) -> None:
         """Record the authors of pushed commits as contributors, who can't review the change request."""
         organization = self.sync.space.organization_id
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
             add_contribution(tx, change_id, user_id, "edit")
 
     def _noted(self, link: BranchRow, read: Read) -> None:
-        self.sync.outcome.followed += 1
+        self._count += 1
         name = link.branch or link.ref
-        self.sync.outcome.problems += [
+        self._problems += [
             Problem(f"{name}:{problem.path}", problem.line, problem.code, problem.message)
             for problem in read.problems
         ]
@@ -446,9 +455,7 @@ class _Following:
         if count:
             said += f": {count} conflict{'s' if count > 1 else ''} to resolve"
             view = f"{change_view(fresh.number)}/~/conflicts"
-        self.sync.outcome.problems += tell_hoster(
-            self.context, self.row, head, said, view, failed=bool(count)
-        )
+        self._problems += tell_hoster(self.context, self.row, head, said, view, failed=bool(count))
 
     def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:
         """Merge what was pushed to a branch into its change request, beside the edits made in Octavo."""
@@ -513,7 +520,7 @@ class _Following:
             with self.context.db.write() as tx:
                 set_status(tx, access, change, "archived")
                 store.put_branch(tx, replace(link, status="closed"))
-            self.sync.outcome.followed += 1
+            self._count += 1
 
     def _finish(self, link: BranchRow) -> None:
         with self.context.db.write() as tx:
@@ -547,8 +554,8 @@ class _Following:
         self._finish(link)
         name = link.branch or link.ref
         said = f"the branch is merged, but change request {change.number} has more edits and stays open"
-        self.sync.outcome.problems.append(Problem(name, 0, "edits_besides", said))
-        self.sync.outcome.followed += 1
+        self._problems.append(Problem(name, 0, "edits_besides", said))
+        self._count += 1
 
     def _is_in_main(self, change: ChangeRow) -> bool:
         """Return whether merging a change request would change nothing."""
@@ -556,7 +563,7 @@ class _Following:
             main = main_state(tx, self.space_id)
             held = list_branch_content(tx, change.state.layers[0])
             pages, items = set(held.pages), set(held.items)
-            found = differing_from(tx, Agreed(main, {}, {}), change.state, Changes(), pages, items)
+            found = differing_from(tx, SyncedState(main, {}, {}), change.state, Changes(), pages, items)
         return not found.pages and not found.items
 
     def _merged(self, link: BranchRow, change: ChangeRow) -> None:
@@ -565,7 +572,7 @@ class _Following:
             main = main_state(tx, self.space_id)
             mark_merged(tx, access, change, main.revision_id)
             store.put_branch(tx, replace(link, status="merged"))
-        self.sync.outcome.followed += 1
+        self._count += 1
 
     # --- pushing --------------------------------------------------------------------------------------
 
@@ -632,5 +639,5 @@ class _Following:
         self._put(link)
         self.sync.connection.push(self.copy, branch, commit, link.commit_id, above=parent)
         self._put(replace(link, commit_id=commit, pushing=None, checked=self.row.commit_id))
-        self.sync.outcome.followed += 1
+        self._count += 1
         self._told(change, commit)

@@ -25,7 +25,7 @@ from octavo.organization.spaces.creating import create_space
 from octavo.organization.spaces.store import SpaceRow, list_in_collection
 
 from . import store
-from .projects import Ground, Settled, SpaceFolder, add_kind
+from .projects import CommittedFolder, Settled, SpaceFolder, add_kind
 from .store import ProjectRow, SyncRow
 
 _MARKS = ("README.md", "SUMMARY.md", ".gitbook.yaml")
@@ -45,13 +45,13 @@ class _Collection:
         return [space.id for space in list_in_collection(tx, row.id)]
 
     def look(
-        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
         problems: list[Problem] = []
         places, _ = _places(tx, actor, row, ground, problems)
         return places, problems
 
-    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground) -> Settled:
+    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
         problems: list[Problem] = []
         places, known = _places(tx, actor, row, ground, problems)
         spaces: dict[str, tuple[str, bool]] = {}
@@ -73,7 +73,7 @@ class _Collection:
 
 
 def _places(
-    tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground, problems: list[Problem]
+    tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
     """Return every space that the person who connected the repository can sync, and every folder; and the folders that
     once were spaces."""
@@ -100,7 +100,10 @@ def _places(
     first = row.commit_id is None
     if first:
         pairs = _pairs(left, new)
-        places += [SpaceFolder(folder, space.title, space.id, row.first) for folder, space in pairs]  # type: ignore[arg-type]
+        places += [
+            SpaceFolder(folder, space.title, space.id, row.first)  # type: ignore[arg-type]
+            for folder, space in pairs
+        ]
         paired = {space.id for _, space in pairs}
         left = [space for space in left if space.id not in paired]
         new = [folder for folder in new if folder not in {folder for folder, _ in pairs}]
@@ -118,7 +121,7 @@ def _places(
 
 
 def _moved(
-    kept: dict[str, str], new: list[str], ground: Ground, synced: dict[str, str | None]
+    kept: dict[str, str], new: list[str], ground: CommittedFolder, synced: dict[str, str | None]
 ) -> dict[str, str]:
     """Return the folder of each space, following folders renamed since the last synced commit."""
     found = dict(kept)
@@ -152,13 +155,13 @@ def _is_elsewhere(tx: Transaction, space: SpaceRow, problems: list[Problem]) -> 
     return True
 
 
-def _is_space(ground: Ground, name: str) -> bool:
+def _is_space(ground: CommittedFolder, name: str) -> bool:
     if name.startswith(".") or unsafe_path(name) is not None:
         return False
     return any(ground.holds(f"{name}/{mark}") for mark in _MARKS)
 
 
-def _free_folder(title: str, taken: set[str], ground: Ground) -> str:
+def _free_folder(title: str, taken: set[str], ground: CommittedFolder) -> str:
     wanted = slugify(title)[:_FOLDER].strip("-") or "space"
     if unsafe_path(wanted) is not None:
         wanted = "space"

@@ -25,7 +25,7 @@ _MOST_REVISIONS = 200
 _MOST_PEOPLE = 20
 
 
-class Person(Struct, frozen=True):
+class CommitPerson(Struct, frozen=True):
     name: str
     email: str
 
@@ -41,10 +41,10 @@ class Said(Struct, frozen=True):
     """Message of a commit, and the authors of its changes."""
 
     message: str
-    author: Person | None
+    author: CommitPerson | None
 
 
-def find_writers(tx: Transaction, organization_id: str, people: Iterable[Person]) -> set[str]:
+def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitPerson]) -> set[str]:
     """Return the members whose verified email addresses commits name. A commit can claim any address, so this can take
     a permission from a person but never give one."""
     found = set()
@@ -99,10 +99,11 @@ def describe_change(tx: Transaction, change: ChangeRow, template: str) -> Said:
 
 def _said(message: str, body: str, people: Sequence[UserRow]) -> Said:
     trailers = "\n".join(
-        f"Co-authored-by: {Person(user.display_name, user.email).line().decode()}" for user in people[1:]
+        f"Co-authored-by: {CommitPerson(user.display_name, user.email).line().decode()}"
+        for user in people[1:]
     )
     whole = "\n\n".join(part for part in (message, body, trailers) if part)
-    return Said(whole, Person(people[0].display_name, people[0].email) if people else None)
+    return Said(whole, CommitPerson(people[0].display_name, people[0].email) if people else None)
 
 
 def filled(template: str, number: int, subject: str) -> str:

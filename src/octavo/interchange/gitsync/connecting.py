@@ -239,7 +239,7 @@ def _told(row: Connected) -> dict[str, Any]:
     return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
 
 
-def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, Any]) -> Connected:
+def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, object]) -> Connected:
     """Update the settings of a sync, and of each space of a collection or a site. ``settings``: those to change.
     Raises NotFound, BadRequest, Conflict, Forbidden."""
     row = _get_own(tx, at)

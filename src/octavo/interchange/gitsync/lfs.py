@@ -19,7 +19,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, field
 
-from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.files import store_file
+from octavo.core.paths import MAX_FILE
 from octavo.core.url_parts import read_address
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import ByteAllowance, Fetched, FetchError, FetchTimeout, Limits
@@ -27,7 +28,7 @@ from octavo.kit.work import jobs
 
 from . import store
 from .failures import Reason, Stopped, clean
-from .remotes import Connection
+from .remotes import RemoteConnection
 from .repository import Repository
 
 ATTRIBUTES = ".gitattributes"
@@ -167,7 +168,7 @@ class _Granted(Struct):
     expires_in: int | float | None = None
 
 
-class Refused(Exception):
+class ObjectRefused(Exception):
     """Permanent refusal of an object; the message says why."""
 
 
@@ -179,7 +180,7 @@ class LargeFiles:
         context: Context,
         space_id: str,
         branch: str,
-        connection: Connection,
+        connection: RemoteConnection,
     ) -> None:
         self._context, self._space_id, self._branch = context, space_id, branch
         self._connection, self._remote = connection, connection.remote
@@ -228,11 +229,11 @@ class LargeFiles:
 
     def _fetch(self, pointer: Pointer, actions: Mapping[str, _Action]) -> None:
         if "download" not in actions:
-            raise Refused("the Git LFS server gives no download URL for this file")
+            raise ObjectRefused("the Git LFS server gives no download URL for this file")
         limits = Limits(size=pointer.size, seconds=_SECONDS, together=self._together)
         data = self._ask(actions["download"], "GET", None, {}, limits).body
         if hashlib.sha256(data).hexdigest() != pointer.oid:
-            raise Refused("the Git LFS server returned other content than the pointer describes")
+            raise ObjectRefused("the Git LFS server returned other content than the pointer describes")
         store_file(self._context, data)
         self._here.add(pointer.oid)
 
@@ -247,7 +248,7 @@ class LargeFiles:
             batch = pointers[start : start + _BATCH]
             try:
                 said = self._batch(operation, batch)
-            except Refused as refused:
+            except ObjectRefused as refused:
                 wrong |= {pointer.oid: str(refused) for pointer in batch}
                 continue
             for pointer in batch:
@@ -256,9 +257,9 @@ class LargeFiles:
                 try:
                     if found is None or found.error is not None:
                         why = clean(found.error.message)[:_MOST_SAID] if found and found.error else ""
-                        raise Refused(f"the Git LFS server doesn't have it: {why or 'no reason given'}")
+                        raise ObjectRefused(f"the Git LFS server doesn't have it: {why or 'no reason given'}")
                     run(pointer, found.actions or {})
-                except Refused as refused:
+                except ObjectRefused as refused:
                     wrong[pointer.oid] = str(refused)
         return wrong
 
@@ -276,7 +277,7 @@ class LargeFiles:
         try:
             return {one.oid: one for one in msgspec.json.decode(answer.body, type=_Answer).objects}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise Refused("the Git LFS server returned an invalid answer; check its URL") from None
+            raise ObjectRefused("the Git LFS server returned an invalid answer; check its URL") from None
 
     def _server(self, operation: str) -> _Action:
         """Return where to send batches. An SSH server is asked where its Git LFS server is."""
@@ -284,7 +285,7 @@ class LargeFiles:
         if self._remote.scheme in ("http", "https"):
             return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
         if self._remote.scheme != "ssh":
-            raise Refused("a repository in a local folder has no Git LFS server")
+            raise ObjectRefused("a repository in a local folder has no Git LFS server")
         until, where = self._granted.get(operation, (0.0, None))
         if where is None or time.monotonic() >= until:
             command = f"git-lfs-authenticate {shlex.quote(self._remote.path)} {operation}"
@@ -292,12 +293,12 @@ class LargeFiles:
                 said = self._connection.answer(command)
             except Stopped as stopped:
                 if stopped.reason is Reason.TOO_LARGE:
-                    raise Refused("the server doesn't support Git LFS over SSH") from None
+                    raise ObjectRefused("the server doesn't support Git LFS over SSH") from None
                 raise
             try:
                 granted = msgspec.json.decode(said, type=_Granted)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                raise Refused("the server doesn't support Git LFS over SSH") from None
+                raise ObjectRefused("the server doesn't support Git LFS over SSH") from None
             where = _Action(f"{granted.href.rstrip('/')}/objects/batch", granted.header)
             seconds = min(max(granted.expires_in or _GRANTED, 0), _GRANTED)
             self._granted[operation] = time.monotonic() + seconds / 2, where
@@ -312,7 +313,7 @@ class LargeFiles:
         limits: Limits = _ANSWER,
     ) -> Fetched:
         if not action.href.startswith("https://") and not self._may_be_plain(action.href):
-            raise Refused("the Git LFS server gives a URL without HTTPS; configure it to use HTTPS")
+            raise ObjectRefused("the Git LFS server gives a URL without HTTPS; configure it to use HTTPS")
         sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
         credential = self._connection.credential
         if "authorization" not in sent and credential and self._is_ours(action.href):
@@ -325,14 +326,14 @@ class LargeFiles:
         except FetchTimeout as error:
             raise Stopped(Reason.UNREACHABLE, f"Git LFS: {error.message}") from None
         except FetchError as error:
-            raise Refused(f"Git LFS: {error.message}") from None
+            raise ObjectRefused(f"Git LFS: {error.message}") from None
         if answer.status == 429 or answer.status >= 500 and answer.status != 501:
             raise Stopped(
                 Reason.UNREACHABLE,
                 f"The Git LFS server responded with status {answer.status}. Octavo will retry.",
             )
         if answer.status not in (200, 201, 202, 204):
-            raise Refused(f"the Git LFS server responded with status {answer.status}")
+            raise ObjectRefused(f"the Git LFS server responded with status {answer.status}")
         return answer
 
     def _may_be_plain(self, url: str) -> bool:
@@ -342,7 +343,7 @@ class LargeFiles:
         try:
             return self._connection.fetcher.check_url(url).trusted
         except FetchError as error:
-            raise Refused(f"Git LFS: {error.message}") from None
+            raise ObjectRefused(f"Git LFS: {error.message}") from None
 
     def _is_ours(self, url: str) -> bool:
         """Return whether the credential of the repository can be sent to a URL."""

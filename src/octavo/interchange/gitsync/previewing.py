@@ -22,14 +22,14 @@ from .authorization import SyncAccess
 from .connecting import new_row
 from .failures import Stopped
 from .lfs import MOST_POINTER, read_pointer
-from .project_running import Folder
+from .project_running import ProjectFolder
 from .projects import kind_of
-from .remotes import Connection, Heads
+from .remotes import RemoteBranches, RemoteConnection
 from .repository import Repository, is_safe, told_of_damage
 from .store import ProjectRow
 from .types import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedSync
 from .urls import read_branch, read_folder
-from .writing import FileText, write_all
+from .writing import FileContent, write_all
 
 SECONDS = 60.0
 
@@ -38,7 +38,7 @@ class _Looked(Struct):
     """Repository in its current state. ``head``: None if the branch doesn't exist."""
 
     copy: Repository
-    heads: Heads
+    heads: RemoteBranches
     head: str | None
     host_key: str | None
 
@@ -52,7 +52,7 @@ class _Looked(Struct):
 def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
     """Fetch a repository. Raises BadRequest if it can't be read, Unavailable if it takes too long."""
     is_there = where.credential is not None and where.credential.kind != "ssh-key"
-    connection = Connection(
+    connection = RemoteConnection(
         where.remote,
         where.credential if is_there else None,
         Fetcher(context.settings.allow_private_fetch),
@@ -83,7 +83,7 @@ def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> Pro
     with _looked_at(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
-        places, problems = kind_of(row).look(tx, at.actor, row, Folder(looked.copy, looked.head, None))
+        places, problems = kind_of(row).look(tx, at.actor, row, ProjectFolder(looked.copy, looked.head, None))
     return ProjectLook(looked.seen(), places, problems)
 
 
@@ -122,7 +122,7 @@ def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path, file in writing.files.items():
         deadlines.check()
-        assert isinstance(file, FileText)
+        assert isinstance(file, FileContent)
         if file.kind == "file":
             data = context.files.read(file.content)
         elif file.content in made:

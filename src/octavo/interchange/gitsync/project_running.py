@@ -25,9 +25,9 @@ from . import store
 from .connecting import member_row, share_settings
 from .failures import Reason, Stopped
 from .projects import Settled, kind_of
-from .repository import Busy, CommittedFile, Repository
+from .repository import CommittedFile, Repository, RepositoryBusy
 from .requesting import AGAIN, Cause, ask
-from .running import Run, end_badly, end_well, release, told
+from .running import SyncRun, end_badly, end_well, release, told
 from .store import First, ProjectRow, SyncRow
 from .syncing import run_sync
 
@@ -35,8 +35,8 @@ MOST_PLACES = 500
 """Maximum number of folders of a project that are considered as spaces."""
 
 
-class Folder:
-    """Folder of a project in a commit, as ``projects.Ground``."""
+class ProjectFolder:
+    """Folder of a project in a commit, as ``projects.CommittedFolder``."""
 
     def __init__(self, copy: Repository, commit: str | None, seen: str | None) -> None:
         self._copy = copy
@@ -92,7 +92,7 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
     try:
         problems = told(look)
-    except Busy:
+    except RepositoryBusy:
         with context.db.write() as tx:
             release(tx, store.require_held(tx, row, holder))
         return None
@@ -119,7 +119,7 @@ def _told_at(tx: Transaction, row: ProjectRow) -> str | None:
     return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)
 
 
-class _Run(Run[ProjectRow]):
+class _Run(SyncRun[ProjectRow]):
     def __init__(self, context: Context, row: ProjectRow, holder: str) -> None:
         super().__init__(context, row, holder)
         self.actor = actor_for_job(row.user_id, row.organization_id)
@@ -134,7 +134,7 @@ class _Run(Run[ProjectRow]):
         # Without a commit nothing was synced; with a decision the current state counts.
         if row.first is None and row.commit_id is not None:
             self.require_same(copy, head, copy.tree_of(row.commit_id))
-        ground = Folder(copy, head, row.seen)
+        ground = ProjectFolder(copy, head, row.seen)
         with self.context.db.write() as tx:
             row = store.require_held(tx, row, self.holder)
             settled = self.kind.settle(tx, self.actor, row, ground)
@@ -150,7 +150,7 @@ class _Run(Run[ProjectRow]):
         return settled.problems
 
     def _settle(
-        self, tx: Transaction, row: ProjectRow, ground: Folder, settled: Settled, head: str | None
+        self, tx: Transaction, row: ProjectRow, ground: ProjectFolder, settled: Settled, head: str | None
     ) -> None:
         settled.problems += _Members(self.context, tx, self.actor, row, ground).become(settled)
         agreed = msgspec.json.encode(settled.agreed).decode()
@@ -193,7 +193,7 @@ class _Members:
     """Syncs of the spaces of a project."""
 
     def __init__(
-        self, context: Context, tx: Transaction, actor: Any, row: ProjectRow, ground: Folder
+        self, context: Context, tx: Transaction, actor: Any, row: ProjectRow, ground: ProjectFolder
     ) -> None:
         self.context, self.tx, self.actor, self.row, self.ground = context, tx, actor, row, ground
         self.problems: list[Problem] = []

@@ -29,7 +29,7 @@ class SpaceFolder(Struct, frozen=True):
     first: First | None
 
 
-class Ground(Protocol):
+class CommittedFolder(Protocol):
     """Folder of a project in a commit."""
 
     def folders(self) -> list[str]:
@@ -43,7 +43,7 @@ class Ground(Protocol):
     def read(self, path: str) -> bytes | None: ...
 
     def is_as_seen(self, path: str) -> bool:
-        """Return whether a file is unchanged since a person decided how to continue; True if nobody did."""
+        """Return whether a file is unchanged since a person decided how to continue; True without a decision."""
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:
@@ -73,12 +73,12 @@ class ProjectKind(Protocol):
         ...
 
     def look(
-        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
         """Return what a first sync would do, without writing. Raises BadRequest."""
         ...
 
-    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground) -> Settled:
+    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
         """Change spaces and structure to what the repository says where it decides; change nothing where the
         repository is to follow. Raises OctavoError, Stopped."""
         ...

@@ -39,7 +39,7 @@ class CommitStatus(Struct, frozen=True):
     key: str
 
 
-class Request(Struct, frozen=True):
+class ProviderRequest(Struct, frozen=True):
     url: str
     headers: dict[str, str]
     body: bytes
@@ -79,7 +79,9 @@ def repository_api(remote: Remote, provider: str, credential: Credential) -> tup
     return f"https://api.bitbucket.org/2.0/repositories/{owner}/{name}", headers
 
 
-def status_request(remote: Remote, provider: str, credential: Credential, status: CommitStatus) -> Request:
+def status_request(
+    remote: Remote, provider: str, credential: Credential, status: CommitStatus
+) -> ProviderRequest:
     """Return the request that reports a status in the provider's public API. Raises BadRequest if there is none."""
     require_hoster(remote, provider, credential.kind, "commitStatuses")
     base, headers = repository_api(remote, provider, credential)
@@ -98,7 +100,7 @@ def status_request(remote: Remote, provider: str, credential: Credential, status
         }
     else:
         body["name" if provider == "gitlab" else "context"] = status.name
-    return Request(url, headers, msgspec.json.encode(body))
+    return ProviderRequest(url, headers, msgspec.json.encode(body))
 
 
 def tell(

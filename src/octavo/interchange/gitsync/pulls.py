@@ -14,7 +14,7 @@ from octavo.kit.net.fetch import Fetcher, Limits
 
 from .credentials import Credential
 from .failures import clean
-from .providers import Request, repository_api, require_hoster
+from .providers import ProviderRequest, repository_api, require_hoster
 from .urls import Remote
 
 MOST = 200
@@ -38,7 +38,9 @@ class Pull(Struct, frozen=True):
     merged: str | None = None
 
 
-def list_request(remote: Remote, provider: str, credential: Credential, branch: str, page: int) -> Request:
+def list_request(
+    remote: Remote, provider: str, credential: Credential, branch: str, page: int
+) -> ProviderRequest:
     """Return the request for the open pull requests to a branch, in the provider's public API. Raises BadRequest if
     there is none."""
     require_hoster(remote, provider, credential.kind, "pullRequests")
@@ -50,15 +52,15 @@ def list_request(remote: Remote, provider: str, credential: Credential, branch: 
         "gitea": f"{base}/pulls?state=open&limit={size}&page={page}",
         "bitbucket": f"{base}/pullrequests?state=OPEN&pagelen={size}&page={page}",
     }[provider]
-    return Request(url, headers, b"")
+    return ProviderRequest(url, headers, b"")
 
 
-def one_request(remote: Remote, provider: str, credential: Credential, number: str) -> Request:
+def one_request(remote: Remote, provider: str, credential: Credential, number: str) -> ProviderRequest:
     """Return the request for one pull request."""
     require_hoster(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     name = {"gitlab": "merge_requests", "bitbucket": "pullrequests"}.get(provider, "pulls")
-    return Request(f"{base}/{name}/{quote(number, safe='')}", headers, b"")
+    return ProviderRequest(f"{base}/{name}/{quote(number, safe='')}", headers, b"")
 
 
 def list_open(
@@ -99,7 +101,7 @@ def _given(credential: Credential | None) -> Credential:
     return credential
 
 
-def _ask(fetcher: Fetcher, request: Request) -> Any:
+def _ask(fetcher: Fetcher, request: ProviderRequest) -> object:
     answer = fetcher.fetch(request.url, "GET", request.headers, request.body, _LIMITS)
     if answer.status != 200:
         raise Unavailable(
@@ -120,20 +122,20 @@ def read_pull(provider: str, said: Any, target: str) -> Pull | None:
     return found
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return clean(value)
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise TypeError
     return str(value)
 
 
 def _pull(
-    number: str, title: str, url: str, branch: str | None, ref: str | None, state: str, merged: Any
+    number: str, title: str, url: str, branch: str | None, ref: str | None, state: str, merged: object
 ) -> Pull:
     state = {"open": "open", "opened": "open", "merged": "merged"}.get(state.lower(), "closed")
     commit = merged if isinstance(merged, str) and len(merged) == 40 else None
@@ -169,7 +171,7 @@ def _github(said: Mapping[str, Any], target: str) -> Pull | None:
     )
 
 
-def _gitlab(said: Mapping[str, Any], target: str) -> Pull | None:
+def _gitlab(said: Mapping[str, object], target: str) -> Pull | None:
     if _text(said["target_branch"]) != target:
         return None
     number = _number(said["iid"])

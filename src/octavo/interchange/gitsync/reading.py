@@ -16,10 +16,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import body_hash, get_body, store_bodies
-from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
 from octavo.content.revisions.store import Item
 from octavo.core.document.page import read_head
+from octavo.core.file_types import detect_type
 from octavo.core.import_plan import (
     ImportPlan,
     PageText,
@@ -33,21 +34,22 @@ from octavo.core.import_plan import (
     unread_head,
     unread_text,
 )
+from octavo.core.json_types import JsonObject
 from octavo.core.links import app_hosts
 from octavo.core.merge import Versions
 from octavo.core.pages import Page
+from octavo.core.paths import MAX_FILE
 from octavo.core.problems import Problem
 from octavo.core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from octavo.core.summary import is_markdown
 from octavo.interchange.transfer.matching import longest_in_order, match_pages, ranks_of
 from octavo.kit import ids
 from octavo.kit.context import Context
-from octavo.kit.files import detect_type
 from octavo.kit.work import jobs
 
 from .lfs import MOST_POINTER, LargeFiles, read_pointer
-from .repository import Change, CommittedFile, Repository, is_safe
-from .synced_state import Agreed
+from .repository import CommittedFile, PathChange, Repository, is_safe
+from .synced_state import SyncedState
 
 _MOST_FAST = 500
 _BATCH = 100
@@ -75,7 +77,7 @@ class Read(Struct):
 def read_changes(
     context: Context,
     copy: Repository,
-    agreed: Agreed,
+    agreed: SyncedState,
     old_tree: bytes | None,
     new_tree: bytes | None,
     is_space: Callable[[str], bool],
@@ -99,7 +101,7 @@ class _Reader:
         self,
         context: Context,
         copy: Repository,
-        agreed: Agreed,
+        agreed: SyncedState,
         is_space: Callable[[str], bool],
         large: LargeFiles,
         adopted: Adopted,
@@ -110,7 +112,7 @@ class _Reader:
         self.oids: dict[str, str] = {}
         self._texts: list[str] = []
 
-    def cleaned(self, change: Change) -> Change | None:
+    def cleaned(self, change: PathChange) -> PathChange | None:
         """Return the change as far as a space can hold it; None if it is skipped on both sides."""
         if not is_safe(change.path):
             if change.new is not None:
@@ -130,7 +132,7 @@ class _Reader:
             new = None
         if old is None and new is None:
             return None
-        return Change(change.path, old, new)
+        return PathChange(change.path, old, new)
 
     def problem(self, path: str, code: str, message: str, line: int = 0) -> None:
         self.problems.append(Problem(path, line, code, message))
@@ -163,7 +165,7 @@ class _Reader:
             self.flush()
         return text, digest
 
-    def bring_large(self, changes: Sequence[Change]) -> None:
+    def bring_large(self, changes: Sequence[PathChange]) -> None:
         """Store the bytes behind the pointers among the new files."""
         small = [
             change.new.oid
@@ -178,7 +180,7 @@ class _Reader:
             store_bodies(self.context.db, self._texts)
         self._texts = []
 
-    def file(self, path: str, entry: CommittedFile) -> dict[str, Any]:
+    def file(self, path: str, entry: CommittedFile) -> JsonObject:
         """Return the fields of a file's item, its bytes stored."""
         jobs.renew()
         data = self._bytes(path, entry)
@@ -214,9 +216,9 @@ class _Reader:
 
     # --- only texts and bytes -------------------------------------------------------------------------
 
-    def read_contents(self, changes: Sequence[Change]) -> Read | None:
+    def read_contents(self, changes: Sequence[PathChange]) -> Read | None:
         """Return the changes if each is of the text of a page or the bytes of a file; else None."""
-        known: list[tuple[Change, Page | Item]] = []
+        known: list[tuple[PathChange, Page | Item]] = []
         with self.context.db.read() as tx:
             for change in changes:
                 name = change.path.rpartition("/")[2].casefold()
@@ -263,7 +265,7 @@ class _Reader:
     # --- the whole structure --------------------------------------------------------------------------
 
     def read_structure(
-        self, changes: Sequence[Change], old_tree: bytes | None, new_tree: bytes | None
+        self, changes: Sequence[PathChange], old_tree: bytes | None, new_tree: bytes | None
     ) -> Read:
         with self.context.db.read() as tx:
             pages, items = self.agreed.all_pages(tx), self.agreed.all_items(tx)
@@ -322,7 +324,7 @@ class _Structure:
     def __init__(
         self,
         reader: _Reader,
-        changes: Sequence[Change],
+        changes: Sequence[PathChange],
         pages: dict[str, Page],
         items: dict[str, Item],
         old: _Side,
@@ -609,7 +611,7 @@ class _Structure:
         return found
 
 
-def _title_may_differ(now: PlannedPage, then: PlannedPage, changed: Mapping[str, Change]) -> bool:
+def _title_may_differ(now: PlannedPage, then: PlannedPage, changed: Mapping[str, PathChange]) -> bool:
     if now.titled and then.titled:
         return now.title != then.title
     return (

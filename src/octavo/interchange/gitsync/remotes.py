@@ -44,7 +44,7 @@ _MOST_ANSWERED = 64 * 1024
 T = TypeVar("T")
 
 
-class Heads:
+class RemoteBranches:
     """Branches that a remote announced: ids by name, and the name of the default branch."""
 
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
@@ -65,7 +65,7 @@ class Heads:
             )
 
 
-class Connection:
+class RemoteConnection:
     """Remote that is accessed with a credential. ``seen_host_key``: the key that an SSH server showed."""
 
     def __init__(
@@ -80,12 +80,12 @@ class Connection:
 
     # --- requests -------------------------------------------------------------------------------------
 
-    def heads(self) -> Heads:
+    def heads(self) -> RemoteBranches:
         with self._client() as client:
             found = self._told(lambda: client.get_refs(self._path))
         refs = {bytes(name): bytes(oid) for name, oid in found.refs.items() if oid}
         symrefs = {bytes(name): bytes(to) for name, to in (found.symrefs or {}).items() if to}
-        return Heads(refs, symrefs)
+        return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
         """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't exist.
@@ -97,7 +97,7 @@ class Connection:
         if self.remote.scheme == "file":
             return self._look_into(copy, name)
 
-        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+        def wants(refs: Any, depth: int | None = None) -> list[object]:
             oid = refs.get(name)
             if not oid:
                 return []
@@ -128,7 +128,7 @@ class Connection:
         return them; a ref that is no commit is left out."""
         chosen: dict[str, str] = {}
 
-        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+        def wants(refs: Any, depth: int | None = None) -> list[object]:
             known = {
                 bytes(name).decode("utf-8", "backslashreplace"): bytes(oid).decode()
                 for name, oid in refs.items()
@@ -181,7 +181,7 @@ class Connection:
 
         with self._client() as client:
 
-            def pack_data(have: Any, want: Any, **more: Any) -> Any:
+            def pack_data(have: object, want: object, **more: object) -> Any:
                 return copy.pack(commit, expected or above)
 
             def send() -> Any:

@@ -29,7 +29,7 @@ from octavo.kit.net.git_http import GitRefused
 from octavo.kit.net.git_packs import DAMAGES, GuardedStore
 from octavo.kit.work import jobs
 
-from .commit_authors import Person
+from .commit_authors import CommitPerson
 from .failures import Reason, Stopped, clean
 
 FOLDER = "git"
@@ -42,7 +42,7 @@ MOST_ENTRIES = 100_000
 """Maximum number of files and folders of a commit that are read, as in every import: a few trees can name billions."""
 
 
-class Busy(Exception):
+class RepositoryBusy(Exception):
     """Another sync is using this copy."""
 
 
@@ -57,7 +57,7 @@ class CommittedFile(Struct, frozen=True):
         return stat.S_ISREG(self.mode)
 
 
-class Change(Struct, frozen=True):
+class PathChange(Struct, frozen=True):
     """Change of a path from one commit to another; None is "doesn't exist"."""
 
     path: str
@@ -68,8 +68,8 @@ class Change(Struct, frozen=True):
 class CommitText(Struct, frozen=True):
     """Author, committer, time (seconds), and message of a commit."""
 
-    author: Person
-    committer: Person
+    author: CommitPerson
+    committer: CommitPerson
     at: int
     message: str
 
@@ -83,7 +83,7 @@ class _Objects:
     def __len__(self) -> int:
         return len(self._oids)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return (self._find(oid) for oid in self._oids)
 
 
@@ -94,7 +94,7 @@ class _Counted:
         self._store, self._left = store, most
         self._read: dict[Any, Any] = {}
 
-    def __getitem__(self, oid: Any) -> Any:
+    def __getitem__(self, oid: object) -> object:
         self.count()
         found = self._read.get(oid)
         if found is None:
@@ -146,7 +146,7 @@ class Repository:
             raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} is not a commit")
         return found
 
-    def _find(self, oid: bytes) -> Any:
+    def _find(self, oid: bytes) -> object:
         try:
             return self.repo.object_store[oid]  # type: ignore[index]
         except KeyError:
@@ -175,7 +175,7 @@ class Repository:
         found.sort(key=lambda commit: commit.commit_time, reverse=True)
         return found if met else None
 
-    def writers(self, head: str, bases: Sequence[str | None]) -> set[Person]:
+    def writers(self, head: str, bases: Sequence[str | None]) -> set[CommitPerson]:
         """Return the authors and committers of the commits of ``head`` that none of ``bases`` has; bases with another
         history don't count."""
         known = [self.since(head, base) for base in bases if base is not None]
@@ -228,10 +228,10 @@ class Repository:
             return {}
         return _entries_of(self._find(oid))
 
-    def changes(self, old: bytes | None, new: bytes | None) -> list[Change]:
+    def changes(self, old: bytes | None, new: bytes | None) -> list[PathChange]:
         """Return the differences between two trees, without reading equal subtrees. Names that aren't UTF-8 are
         returned with surrogates for their bytes."""
-        found: dict[str, Change] = {}
+        found: dict[str, PathChange] = {}
         looked_into: Any = _Counted(self.repo.object_store, 2 * MOST_ENTRIES)
         for change in tree_changes(looked_into, _oid(old), _oid(new)):
             looked_into.count()
@@ -239,9 +239,9 @@ class Repository:
                 if entry is None or entry.path is None:
                     continue
                 path = entry.path.decode("utf-8", "surrogateescape")
-                at = found.get(path) or Change(path, None, None)
+                at = found.get(path) or PathChange(path, None, None)
                 here = CommittedFile(entry.mode or 0, bytes(entry.sha or b"").decode())
-                found[path] = Change(path, at.old, here) if is_new else Change(path, here, at.new)
+                found[path] = PathChange(path, at.old, here) if is_new else PathChange(path, here, at.new)
         return [found[path] for path in sorted(found)]
 
     def files(self, tree: bytes | None) -> Iterator[tuple[str, CommittedFile]]:
@@ -289,7 +289,7 @@ class Repository:
         if objects not in [alternate.path for alternate in store.alternates]:
             store.add_alternate_path(objects)
 
-    def pack(self, commit_id: str, parent: str | None) -> Any:
+    def pack(self, commit_id: str, parent: str | None) -> object:
         """Return the number and the objects of a commit that its parent lacks at the same place, for a push."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
@@ -384,7 +384,7 @@ class Repository:
         return str(commit.id.decode())
 
 
-def _entries_of(tree: Any) -> dict[bytes, tuple[int, bytes]]:
+def _entries_of(tree: object) -> dict[bytes, tuple[int, bytes]]:
     if not isinstance(tree, Tree):
         raise Stopped(Reason.DAMAGED, "The repository is incomplete.")
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
@@ -402,11 +402,11 @@ def _oid(value: bytes | None) -> Any:
     return None if value is None else ObjectID(value)
 
 
-def _person(line: bytes | None) -> Person:
+def _person(line: bytes | None) -> CommitPerson:
     """Return the person that a line of a commit names; an empty one if it names none."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
-    return Person(name.strip(), rest.partition(">")[0].strip())
+    return CommitPerson(name.strip(), rest.partition(">")[0].strip())
 
 
 def message_of(commit: Commit) -> str:
@@ -424,7 +424,10 @@ def is_safe(path: str) -> bool:
 @contextmanager
 def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterator[Repository]:
     """Open the copy of a repository of a space or a project, locked by the caller. The copy is created again if it is
-    of another remote, is damaged, or has had very many fetches. Raises Busy."""
+    of another remote, is damaged, or has had very many fetches.
+
+    Raises RepositoryBusy.
+    """
     above = data_folder / FOLDER
     above.mkdir(mode=0o700, parents=True, exist_ok=True)
     where = above / name
@@ -432,7 +435,7 @@ def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterato
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Busy from None
+            raise RepositoryBusy from None
         repo = _open(where, remote)
         try:
             with told_of_damage():

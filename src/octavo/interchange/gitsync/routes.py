@@ -13,7 +13,7 @@ from octavo.errors import BadRequest
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import or_none
-from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, Deletion, RawBody
+from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, RawBody
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.wire import GitSyncState
 
@@ -27,19 +27,15 @@ _SPACE = "/spaces/{spaceId}/git"
 _COLLECTION = "/collections/{collectionId}/git"
 _SITE = "/orgs/{organizationId}/sites/{siteId}/git"
 _SYNC = f"{_SPACE}/sync"
-_OWN: dict[str, Any] = {"needs": Can.ADMIN, "extension": True}
-_TRIGGER: dict[str, Any] = {"needs": Can.TRIGGER_GIT_SYNC, "extension": True}
-_PREVIEW = {"returns": wire.GitProjectPreview, "errors": (400, 404, 409, 503), **_OWN}
-_SECRET = {"returns": wire.GitSyncWithSecret, "status": 201, **_OWN}
-_SECRETS = {"returns": wire.GitProjectWithSecret, "status": 201, **_OWN}
-_ONE = {"returns": wire.GitSync, **_OWN}
-_ALL = {"returns": wire.GitProject, **_OWN}
-_END = {"returns": Deletion, **_OWN}
+_PREVIEW: dict[str, Any] = {"needs": Can.ADMIN, "errors": (400, 404, 409, 503)}
+_SECRET: dict[str, Any] = {"needs": Can.ADMIN, "returns": wire.GitSyncWithSecret, "status": 201}
+_SECRETS: dict[str, Any] = {"needs": Can.ADMIN, "returns": wire.GitProjectWithSecret, "status": 201}
+_ONE: dict[str, Any] = {"needs": Can.ADMIN, "returns": wire.GitSync}
+_ALL: dict[str, Any] = {"needs": Can.ADMIN, "returns": wire.GitProject}
 _HOOK: dict[str, Any] = {
     "needs": PUBLIC,
     "errors": (400, 404),
     "body_limit": 4 * 1024 * 1024,
-    "extension": True,
 }
 
 SYNCS = ("changes:write", "content:write")
@@ -62,7 +58,6 @@ def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
     "POST",
     f"{_SPACE}/import",
     needs=Can.TRIGGER_GIT_SYNC,
-    returns=None,
     errors=(400, 404, 409),
     yields=SYNCS,
 )
@@ -80,7 +75,6 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     "POST",
     f"{_SPACE}/export",
     needs=Can.TRIGGER_GIT_SYNC,
-    returns=None,
     errors=(400, 404, 409),
     yields=SYNCS,
 )
@@ -91,7 +85,7 @@ def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository)
         connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
 
-@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, returns=GitSyncState, errors=(404,))
+@operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, errors=(404,))
 def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
     """Return the repository that a space is synced with. Responds with 404 if the space is not synced."""
     with call.db.read() as tx:
@@ -103,7 +97,6 @@ def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
     "DELETE",
     f"{_SPACE}/legacy-installation",
     needs=Can.ADMIN,
-    returns=Deletion,
     errors=(404, 409),
 )
 def delete_legacy(call: Call, at: SyncAccess) -> bool:
@@ -116,9 +109,8 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
     "previewGitSync",
     "POST",
     f"{_SPACE}/preview",
-    returns=wire.GitPreview,
     errors=(400, 404, 503),
-    **_OWN,
+    needs=Can.ADMIN,
     yields=("content:read",),
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
@@ -163,7 +155,9 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
 @operation(
     "connectSiteGitSync", "POST", f"{_SITE}/sync", errors=(400, 404, 409), **_SECRETS, yields=SYNCS_SITE
 )
-def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
+def connect(
+    call: Call, at: SyncAccess, body: wire.ConnectGit
+) -> wire.GitSyncWithSecret | wire.GitProjectWithSecret:
     """Connect a Git repository and keep both sides in sync: a space with a folder of a branch; each space directly in
     a collection with its own folder, where new folders become spaces and new spaces get folders; or the structure of a
     site with `docs.yaml`, and each of its spaces with the directory named there. Credentials are stored encrypted and
@@ -175,10 +169,10 @@ def connect(call: Call, at: SyncAccess, body: wire.ConnectGit) -> Any:
     return wire.present_with_secret(call, row, wire.Around(), secret)
 
 
-@operation("getGitSync", "GET", _SYNC, returns=wire.GitSync, errors=(404,), **_TRIGGER)
+@operation("getGitSync", "GET", _SYNC, needs=Can.TRIGGER_GIT_SYNC, returns=wire.GitSync, errors=(404,))
 @operation("getCollectionGitSync", "GET", f"{_COLLECTION}/sync", errors=(404,), **_ALL)
 @operation("getSiteGitSync", "GET", f"{_SITE}/sync", errors=(404,), **_ALL)
-def get_sync(call: Call, at: SyncAccess) -> Any:
+def get_sync(call: Call, at: SyncAccess) -> wire.GitSync | wire.GitProject:
     """Return the sync settings of a space, or of a collection or a site and each of its spaces, with the time of the
     last sync and any problems."""
     with call.db.read() as tx:
@@ -191,7 +185,7 @@ def get_sync(call: Call, at: SyncAccess) -> Any:
     "updateCollectionGitSync", "PATCH", f"{_COLLECTION}/sync", errors=(400, 404), **_ALL, yields=SYNCS_SPACES
 )
 @operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL, yields=SYNCS_SITE)
-def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
+def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> wire.GitSync | wire.GitProject:
     """Update the sync settings of a space, or of all spaces of a collection or a site. Fields that you leave out don't
     change."""
     with call.db.write() as tx:
@@ -199,9 +193,9 @@ def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> Any:
         return wire.present_sync(call, row, _around(tx, row, at.actor))
 
 
-@operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", errors=(404, 409), **_END)
-@operation("disconnectCollectionGitSync", "DELETE", f"{_COLLECTION}/sync", **_END)
-@operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", **_END)
+@operation("disconnectGitSync", "DELETE", f"{_SPACE}/sync", errors=(404, 409), needs=Can.ADMIN)
+@operation("disconnectCollectionGitSync", "DELETE", f"{_COLLECTION}/sync", needs=Can.ADMIN)
+@operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", needs=Can.ADMIN)
 def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     """Disconnect the repository, for a collection or a site also from its spaces. All content and the repository stay
     as they are; changes already on their way may still arrive."""
@@ -216,7 +210,7 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     returns=wire.GitSync,
     status=202,
     errors=(404, 409),
-    **_TRIGGER,
+    needs=Can.TRIGGER_GIT_SYNC,
     yields=SYNCS,
 )
 @operation(
@@ -231,7 +225,7 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
 @operation(
     "runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL, yields=SYNCS_SITE
 )
-def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
+def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> wire.GitSync | wire.GitProject:
     """Sync now, in a job. If a sync waits for a decision, `first` is that decision, for a collection or a site the
     decision for each waiting space: `import` follows the repository as it is and merges new changes of the space;
     `export` commits the content of the space on top of the repository. Responds with 409 if a required decision is
@@ -260,21 +254,14 @@ def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> Any:
     **_SECRETS,
     yields=SYNCS_SITE,
 )
-def rotate_secret(call: Call, at: SyncAccess) -> Any:
+def rotate_secret(call: Call, at: SyncAccess) -> wire.GitSyncWithSecret | wire.GitProjectWithSecret:
     """Rotate the webhook secret. The previous secret stops working immediately."""
     with call.db.write() as tx:
         row, secret = connecting.renew_hook(tx, call.context, at)
         return wire.present_with_secret(call, row, _around(tx, row, at.actor), secret)
 
 
-@operation(
-    "listGitSyncRuns",
-    "GET",
-    f"{_SYNC}/runs",
-    returns=Listing[wire.GitRun],
-    errors=(404,),
-    **_TRIGGER,
-)
+@operation("listGitSyncRuns", "GET", f"{_SYNC}/runs", errors=(404,), needs=Can.TRIGGER_GIT_SYNC)
 def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitRun]:
     """List the syncs of a space, newest first. Octavo keeps the last 200."""
     with call.db.read() as tx:
@@ -284,14 +271,7 @@ def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire
         return present_slice(found, lambda run: wire.present_run(run, numbers))
 
 
-@operation(
-    "listGitBranches",
-    "GET",
-    f"{_SYNC}/branches",
-    returns=Listing[wire.GitBranch],
-    errors=(404,),
-    **_TRIGGER,
-)
+@operation("listGitBranches", "GET", f"{_SYNC}/branches", errors=(404,), needs=Can.TRIGGER_GIT_SYNC)
 def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitBranch]:
     """List the branches and pull requests of the repository that are synced with change requests, by branch name."""
     with call.db.read() as tx:
@@ -305,10 +285,9 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
     "pushChangeRequestToGit",
     "POST",
     "/spaces/{spaceId}/change-requests/{changeRequestId}/git/push",
-    returns=wire.GitBranch,
     status=202,
     errors=(400, 404, 409),
-    **_TRIGGER,
+    needs=Can.TRIGGER_GIT_SYNC,
     yields=SYNCS,
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:

@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from octavo.content.revisions.store import BranchMoved
 from octavo.core.links import app_hosts
+from octavo.core.sources import SourceError
 from octavo.errors import Forbidden, NotFound, OctavoError, Unauthorized
-from octavo.interchange.transfer.sources import SourceError
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -23,11 +23,11 @@ from octavo.kit.work.jobs import LeaseLost
 from octavo.kit.work.outbox import emit
 
 from . import store
-from .commit_authors import Person
+from .commit_authors import CommitPerson
 from .credentials import credential_of
 from .failures import DECIDED, Reason, Stopped
-from .remotes import Connection
-from .repository import Busy, CommitText, Repository, open_copy
+from .remotes import RemoteConnection
+from .repository import CommitText, Repository, RepositoryBusy, open_copy
 from .signing import signer_of
 from .store import Connected
 
@@ -37,13 +37,13 @@ R = TypeVar("R", bound=Connected)
 T = TypeVar("T")
 
 
-class Run(Generic[R]):
+class SyncRun(Generic[R]):
     """Running sync. ``head``: commit of the branch when it was read."""
 
     def __init__(self, context: Context, row: R, holder: str) -> None:
         self.context, self.row, self.holder = context, row, holder
         self.head: str | None = None
-        self.connection = Connection(
+        self.connection = RemoteConnection(
             row.remote,
             credential_of(context.sealer, row),
             Fetcher(context.settings.allow_private_fetch),
@@ -53,7 +53,7 @@ class Run(Generic[R]):
 
     def in_rounds(self, copy_name: str, step: Callable[[Repository], T]) -> T:
         """Return the result of the step once neither side was changed in the meantime; create the copy again if it is
-        damaged. Raises Stopped, Busy."""
+        damaged. Raises Stopped, RepositoryBusy."""
         anew = True
         for _ in range(ROUNDS):
             deadlines.check()
@@ -116,10 +116,10 @@ class Run(Generic[R]):
     def signer(self) -> Callable[[bytes], bytes] | None:
         return signer_of(self.context.sealer, self.row)
 
-    def text_of(self, message: str, author: Person | None = None) -> CommitText:
+    def text_of(self, message: str, author: CommitPerson | None = None) -> CommitText:
         """Return the text of a commit made by Octavo, by ``author`` if given."""
         host = app_hosts(self.context.settings.url)[0]
-        octavo = Person(self.context.settings.name, f"octavo@{host}")
+        octavo = CommitPerson(self.context.settings.name, f"octavo@{host}")
         return CommitText(author or octavo, octavo, now() // 1000, message + "\n")
 
 
@@ -128,7 +128,7 @@ def told(run: Callable[[], T]) -> T:
     LeaseLost."""
     try:
         return run()
-    except (Stopped, Busy, LeaseLost):
+    except (Stopped, RepositoryBusy, LeaseLost):
         raise
     except (NotFound, Forbidden, Unauthorized) as error:
         said = (

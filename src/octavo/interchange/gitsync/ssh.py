@@ -95,7 +95,7 @@ class Vendor(SSHVendor):
         except (paramiko.SSHException, EOFError, OSError) as error:
             raise Stopped(Reason.UNREACHABLE, f"{host}: {error or type(error).__name__}") from None
 
-    def _run(self, host: str, connection: socket.socket, command: Any, user: str) -> _Channel:
+    def _run(self, host: str, connection: socket.socket, command: object, user: str) -> _Channel:
         transport = paramiko.Transport(connection)
         self._transports.append(transport)
         transport.banner_timeout = transport.auth_timeout = transport.handshake_timeout = _SECONDS

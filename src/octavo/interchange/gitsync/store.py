@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from octavo.content.pages.reading import GitNames
 from octavo.content.revisions.store import Item
+from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
 from octavo.kit import ids
@@ -127,7 +128,7 @@ class ProjectRow(Connected, frozen=True):
         return "collection" if self.collection_id is not None else "site"
 
 
-class RunRow(Struct, frozen=True):
+class SyncRunRow(Struct, frozen=True):
     id: str
     space_id: str
     cause: str
@@ -185,7 +186,7 @@ class BranchRow(Struct, frozen=True):
     updated_at: int
 
 
-_RUN = ", ".join(RunRow.__struct_fields__)
+_RUN = ", ".join(SyncRunRow.__struct_fields__)
 _BRANCH = ", ".join(BranchRow.__struct_fields__)
 R = TypeVar("R", bound=Connected)
 
@@ -196,7 +197,7 @@ def find(tx: Transaction, of: type[R], id: str) -> R | None:
     return found[0] if found else None
 
 
-def list_rows(tx: Transaction, of: type[R], where: str, **values: Any) -> list[R]:
+def list_rows(tx: Transaction, of: type[R], where: str, **values: object) -> list[R]:
     rows = tx.all(f"SELECT {', '.join(of.__struct_fields__)} FROM {of.TABLE} WHERE {where}", **values)
     return [of(*row) for row in rows]
 
@@ -206,7 +207,7 @@ _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration",
 version."""
 
 
-def describe(row: SyncRow) -> dict[str, Any]:
+def describe(row: SyncRow) -> JsonObject:
     """Return the repository of a space in the form of the API."""
     remote = read_remote(row.remote, local=True)
     told = {
@@ -233,7 +234,7 @@ def insert(tx: Transaction, row: Connected) -> None:
     _note(tx, row)
 
 
-def set_fields(tx: Transaction, row: Connected, **fields: Any) -> None:
+def set_fields(tx: Transaction, row: Connected, **fields: object) -> None:
     if "commit_id" in fields and isinstance(row, SyncRow):
         fields.setdefault("was", None)  # with a new commit, the folder is the one that the sync has now
     fields["updated_at"] = now()
@@ -482,7 +483,7 @@ def insert_run(tx: Transaction, space_id: str, cause: str) -> str:
 
 
 def end_run(
-    tx: Transaction, run_id: str, status: RunStatus, problems: Sequence[Problem] = (), **about: Any
+    tx: Transaction, run_id: str, status: RunStatus, problems: Sequence[Problem] = (), **about: object
 ) -> None:
     kept = list(problems[:MOST_PROBLEMS])
     if len(problems) > len(kept):
@@ -518,7 +519,7 @@ def delete_run(tx: Transaction, run_id: str) -> None:
     tx.run("DELETE FROM git_runs WHERE id = :id", id=run_id)
 
 
-def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RunRow]:
+def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[SyncRunRow]:
     """Return a page of runs, newest first."""
     return list_page(
         tx,
@@ -526,7 +527,7 @@ def list_runs(tx: Transaction, space_id: str, limit: int, page: str | None) -> S
         page,
         _RUN,
         "FROM git_runs WHERE space_id = :space",
-        lambda row: RunRow(*row),
+        lambda row: SyncRunRow(*row),
         descending=True,
         space=space_id,
     )

@@ -24,7 +24,7 @@ from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
 
-class Agreed:
+class SyncedState:
     """State of a space in its repository. ``state``: of the revision; ``pages`` and ``items``: differing versions in
     the repository (None: deleted)."""
 
@@ -71,9 +71,11 @@ class Agreed:
         }
         return found | {id: item for id, item in self.ahead_items.items() if item is not None}
 
-    def with_changes(self, theirs: Versions) -> Agreed:
+    def with_changes(self, theirs: Versions) -> SyncedState:
         """Return this state with further changes of the repository."""
-        return Agreed(self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items})
+        return SyncedState(
+            self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items}
+        )
 
 
 def same_page(one: Page | None, two: Page | None) -> bool:
@@ -90,7 +92,12 @@ def same_item(one: Item | None, two: Item | None) -> bool:
 
 
 def sides_beside(
-    tx: Transaction, agreed: Agreed, theirs: Versions, main: State, page_ids: set[str], item_ids: set[str]
+    tx: Transaction,
+    agreed: SyncedState,
+    theirs: Versions,
+    main: State,
+    page_ids: set[str],
+    item_ids: set[str],
 ) -> Sides:
     """Return the repository's side as that of a change request, beside main, over what they agreed on."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)

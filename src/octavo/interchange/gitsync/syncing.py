@@ -35,13 +35,14 @@ from octavo.content.revisions.store import (
     record_git_commit,
     revision_state,
 )
-from octavo.core.merge import Conflict, Versions
+from octavo.core.json_types import JsonObject
+from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.errors import NotFound
 from octavo.interchange.transfer.importing import import_files
 from octavo.interchange.transfer.opening import source_of_tree
-from octavo.interchange.transfer.sources import Source
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -60,12 +61,12 @@ from .commit_status import tell_of_commit
 from .failures import Reason, Stopped
 from .lfs import MOST_POINTER, LargeFiles, Pointer, Tracked, read_pointer
 from .reading import Read, read_changes
-from .repository import Busy, CommittedFile, Repository, is_safe, message_of
-from .running import ROUNDS, Run, end_badly, end_well, release, told
+from .repository import CommittedFile, Repository, RepositoryBusy, is_safe, message_of
+from .running import ROUNDS, SyncRun, end_badly, end_well, release, told
 from .store import SyncOutcome, SyncRow
-from .synced_state import Agreed, sides_beside
+from .synced_state import SyncedState, sides_beside
 from .urls import read_remote, web_address
-from .writing import Differing, FileText, Writing, differing_from, write_all, write_files
+from .writing import Differing, FileContent, Writing, differing_from, write_all, write_files
 
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
@@ -95,13 +96,14 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
         if stopped.__cause__ is not None:
             raise stopped.__cause__ from None
         return status
-    except Busy:
+    except RepositoryBusy:
         with context.db.write() as tx:
             store.delete_run(tx, run_id)
             release(tx, store.require_held(tx, row, holder))
         return None
+    problems = outcome.problems
     if outcome.commit is not None and not outcome.did_nothing:
-        outcome.problems += tell_of_commit(context, row, outcome.commit, None)
+        problems = [*problems, *tell_of_commit(context, row, outcome.commit, None)]
     with context.db.write() as tx:
         after = end_well(tx, row, holder)
         if outcome.did_nothing and cause == "poll":
@@ -111,7 +113,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
                 tx,
                 run_id,
                 "nothing" if outcome.did_nothing else "done",
-                outcome.problems,
+                problems,
                 commit_id=outcome.commit,
                 pushed=outcome.pushed,
                 revision=outcome.revision,
@@ -141,7 +143,7 @@ def _ended_badly(
 
 
 def _tell(
-    tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: Any
+    tx: Transaction, row: SyncRow, type: str, revision: str | None, commit: str | None, **more: object
 ) -> None:
     organization = get_space(tx, row.space_id).organization_id
     emit(
@@ -155,13 +157,13 @@ def _tell(
     )
 
 
-class Sync(Run[SyncRow]):
+class Sync(SyncRun[SyncRow]):
     """Running sync of a space."""
 
     def __init__(self, context: Context, row: SyncRow, holder: str) -> None:
         super().__init__(context, row, holder)
         self.space_id = row.space_id
-        self.outcome = SyncOutcome()
+        self._outcome = SyncOutcome()
         with context.db.read() as tx:
             self.organization_id = get_space(tx, row.space_id).organization_id
             self.space: SpaceAccess = space_access(
@@ -174,10 +176,12 @@ class Sync(Run[SyncRow]):
     def run(self) -> SyncOutcome:
         def step(copy: Repository) -> None:
             self._round(copy)
-            follow(self, copy)
+            followed = follow(self, copy)
+            self._outcome.followed += followed.count
+            self._outcome.problems += followed.problems
 
         self.in_rounds(self.row.project or self.space_id, step)
-        return self.outcome
+        return self._outcome
 
     def _round(self, copy: Repository) -> None:
         if self.fresh().folder != copy.folder:
@@ -237,7 +241,7 @@ class Sync(Run[SyncRow]):
             )
         git = self._about(copy, head)
         source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
-        self._bring_large(source)
+        source = self._with_large(source)
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
@@ -257,20 +261,22 @@ class Sync(Run[SyncRow]):
             progress=self._progress(),
             also=agree,
         )
-        self.outcome.problems += made.problems
-        self.outcome.imported += made.changed
-        self.outcome.revision, self.outcome.commit = made.revision, head
+        self._outcome.problems += made.problems
+        self._outcome.imported += made.changed
+        self._outcome.revision, self._outcome.commit = made.revision, head
 
-    def _bring_large(self, source: Source) -> None:
-        """Download the files in Git LFS in place of their pointers."""
+    def _with_large(self, source: Source) -> Source:
+        """Return the source with the files in Git LFS in place of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
         self.large.bring(found.values())
+        missing = []
         for path, pointer in found.items():
             if self.large.has(pointer):
-                source.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
+                source.files.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
             else:
-                source.problem(path, "lfs_pointer", self.large.why_not(pointer))
+                missing.append(Problem(path, 0, "lfs_pointer", self.large.why_not(pointer)))
+        return replace(source, problems=(*source.problems, *missing))
 
     def _open_stored(self, content: str) -> IO[bytes]:
         return io.BytesIO(self.context.files.read(content))
@@ -293,7 +299,7 @@ class Sync(Run[SyncRow]):
             writing = write_all(tx, main, lambda digest: get_body(tx, digest))
             said = describe(tx, main, 0, self.row.message)
         there = {path: entry for path, entry in copy.files(tree) if entry.is_file and is_safe(path)}
-        gone: dict[str, FileText | None] = dict.fromkeys(set(there) - writing.files.keys())
+        gone: dict[str, FileContent | None] = dict.fromkeys(set(there) - writing.files.keys())
         writing = replace(writing, files={**writing.files, **gone})
         said = replace(said, message="Export everything from Octavo")
         self._write(copy, head, main, Changes(), [], [], writing, None, said, all_new=True)
@@ -310,7 +316,7 @@ class Sync(Run[SyncRow]):
         new_tree = copy.tree_of(head)
         with self.context.db.read() as tx:
             base = revision_state(tx, self.space_id, row.revision)
-            agreed = Agreed(base, *store.list_ahead(tx, self.space_id))
+            agreed = SyncedState(base, *store.list_ahead(tx, self.space_id))
         read = Read(Versions(), [])
         if old_tree != new_tree:
             read = read_changes(
@@ -323,7 +329,7 @@ class Sync(Run[SyncRow]):
                 self.large,
                 lambda: known_to_changes(self),
             )
-            self.outcome.problems = list(read.problems)
+            self._outcome.problems = list(read.problems)
         for _ in range(ROUNDS):
             try:
                 self._merge(copy, head, agreed, read)
@@ -339,7 +345,7 @@ class Sync(Run[SyncRow]):
             except NotFound:
                 return False
 
-    def _merge(self, copy: Repository, head: str, agreed: Agreed, read: Read) -> None:
+    def _merge(self, copy: Repository, head: str, agreed: SyncedState, read: Read) -> None:
         theirs = read.versions
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
@@ -368,7 +374,7 @@ class Sync(Run[SyncRow]):
             if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
                 since = self.row.described
             said = describe(tx, main, since, self.row.message)
-        self.outcome.imported = len(merged.changes)
+        self._outcome.imported = len(merged.changes)
         self._write(
             copy,
             head,
@@ -386,8 +392,8 @@ class Sync(Run[SyncRow]):
     def _propose(self, main: State, merged: Any, head: str) -> None:
         subject = f"{self.row.branch}: {head[:12]}"
         change = create_with(self.context, self.space, main, merged, subject=subject)
-        self.outcome.change_id = change.id
-        self.outcome.conflicts = len(merged.conflicts)
+        self._outcome.change_id = change.id
+        self._outcome.conflicts = len(merged.conflicts)
         with self.context.db.read() as tx:
             if main_state(tx, self.space_id).layers != main.layers:
                 raise BranchMoved
@@ -399,7 +405,7 @@ class Sync(Run[SyncRow]):
         main: State,
         changes: Changes,
         keys: list[Any],
-        conflicts: list[Conflict],
+        conflicts: list[MergeConflict],
         writing: Writing,
         found: Differing | None,
         said: Said,
@@ -436,8 +442,8 @@ class Sync(Run[SyncRow]):
                     [replace(conflict, origin="repository") for conflict in conflicts],
                     subject=f"{self.row.branch}: conflicting changes",
                 )
-                self.outcome.change_id = change.id
-                self.outcome.conflicts = len(conflicts)
+                self._outcome.change_id = change.id
+                self._outcome.conflicts = len(conflicts)
             store.put_blobs(tx, self.space_id, oids)
             if not all_new:
                 ahead_pages, ahead_items = _ahead(
@@ -459,13 +465,13 @@ class Sync(Run[SyncRow]):
                 store.set_fields(tx, self.row, commit_id=head, revision=made.revision_id, first=None)
             if commit is not None or whole:
                 _tell(tx, self.row, "space_gitsync_started", made.revision_id, commit or head)
-        self.outcome.revision, self.outcome.commit = made.revision_id, head
+        self._outcome.revision, self._outcome.commit = made.revision_id, head
         if commit is None:
             self.fresh()
             return
         self.connection.push(copy, self.row.branch, commit, head)
-        self.outcome.pushed, self.outcome.commit = commit, commit
-        self.outcome.exported = len(entries)
+        self._outcome.pushed, self._outcome.commit = commit, commit
+        self._outcome.exported = len(entries)
         self._arrived(commit, made.revision_id)
         with self.context.db.write() as tx:
             record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
@@ -477,7 +483,7 @@ class Sync(Run[SyncRow]):
     # --- the commit -----------------------------------------------------------------------------------
 
     def entries(
-        self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
+        self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
         """Return the files that a commit on top of ``commit`` really changes, and Git's names of all texts and bytes.
         Files tracked by Git LFS are uploaded to its server, and one that it rejects stays as it is."""
@@ -487,7 +493,7 @@ class Sync(Run[SyncRow]):
         contents = [file.content for file in files.values() if file is not None]
         with self.context.db.read() as tx:
             known = store.find_blobs(tx, self.space_id, contents)
-        large: dict[str, FileText] = {}
+        large: dict[str, FileContent] = {}
         for path, file in files.items():
             jobs.renew()
             there = copy.find(tree, path)
@@ -497,7 +503,7 @@ class Sync(Run[SyncRow]):
                         "not written: the repository has a link or a submodule at this path; remove it, "
                         "or rename the file"
                     )
-                    self.outcome.problems.append(Problem(path, 0, "taken", said))
+                    self._outcome.problems.append(Problem(path, 0, "taken", said))
                     continue
                 if file is None:
                     continue
@@ -525,7 +531,7 @@ class Sync(Run[SyncRow]):
         """Return whether a known object is in the copy and is no pointer."""
         return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
 
-    def _send_large(self, copy: Repository, files: Mapping[str, FileText]) -> dict[str, str]:
+    def _send_large(self, copy: Repository, files: Mapping[str, FileContent]) -> dict[str, str]:
         """Return Git's names of the pointers to these files, without those that Git LFS rejects."""
         pointers: dict[str, bytes] = {}
         sizes: dict[str, int] = {}
@@ -542,21 +548,21 @@ class Sync(Run[SyncRow]):
         for path, file in files.items():
             if why := wrong.get(file.content):
                 said = f"not written: the repository stores this file in Git LFS, and {why}"
-                self.outcome.problems.append(Problem(path, 0, "lfs_upload", said))
+                self._outcome.problems.append(Problem(path, 0, "lfs_upload", said))
         return {
             path: copy.add_file(data) for path, data in pointers.items() if files[path].content not in wrong
         }
 
-    def _bytes(self, file: FileText) -> bytes:
+    def _bytes(self, file: FileContent) -> bytes:
         if file.kind == "file":
             return bytes(self.context.files.read(file.content))
         with self.context.db.read() as tx:
             return get_body(tx, file.content).encode()
 
-    def _about(self, copy: Repository, commit: str, *, own: bool = False) -> dict[str, Any]:
+    def _about(self, copy: Repository, commit: str, *, own: bool = False) -> JsonObject:
         """Return what a revision records of a commit."""
         row = self.row
-        found: dict[str, Any] = {
+        found: JsonObject = {
             "oid": commit,
             "message": message_of(copy.commit(commit))[:10_000],
             "createdByService": own,

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from octavo.kit.clock import iso
 from octavo.kit.http.bodies import given, or_none
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 from octavo.organization.spaces.wire import GitSyncState
 
 from .credentials import Credential
@@ -22,10 +23,10 @@ from .store import (
     First,
     ProjectRow,
     Provider,
-    RunRow,
     RunStatus,
     Status,
     SyncRow,
+    SyncRunRow,
     describe,
 )
 from .types import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedOnce, WantedSync
@@ -79,7 +80,7 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
     branch_pattern: Pattern | None | UnsetType = UNSET
 
 
-class UpdateGitSync(Struct, rename="camel"):
+class UpdateGitSync(Struct, rename="camel", kw_only=True):
     """Changed settings of a sync; fields that you leave out don't change. ``forgetHostKey``: the next SSH connection
     accepts any key of the server; a sync that stopped because of it continues. ``signCommits``: true generates a key
     if there is none, false deletes it."""
@@ -160,7 +161,7 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
     hook_secret: str
 
 
-class GitProjectSpace(Struct, rename="camel"):
+class GitProjectSpace(Struct, rename="camel", kw_only=True):
     """Space that is synced as part of a collection or site. ``folder`` is in the repository. ``message``: any problem;
     the space's own Git sync has details."""
 
@@ -201,7 +202,7 @@ class GitPlace(Struct, rename="camel"):
     first: First | UnsetType = UNSET
 
 
-class GitProjectPreview(Struct, rename="camel"):
+class GitProjectPreview(Struct, rename="camel", kw_only=True):
     """Folders of the repository that would become spaces. ``branches``: those of the repository, at most 100."""
 
     spaces: list[GitPlace]
@@ -264,7 +265,7 @@ class PushChangeRequest(Struct):
     branch: Branch | UnsetType = UNSET
 
 
-class GitPreview(Struct, rename="camel"):
+class GitPreview(Struct, rename="camel", kw_only=True):
     """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all. ``branches``:
     those of the repository. With the direction `import`, the space gets what only the repository has and loses what
     only the space has; with `export`, the other way round. Files that differ become those of the chosen side."""
@@ -283,7 +284,16 @@ class GitPreview(Struct, rename="camel"):
     object: Literal["git-sync-preview"] = "git-sync-preview"
 
 
-WebUrl = Annotated[str, Meta(pattern=r"^(https?://[^\x00-\x1f\x7f-\x9f]*)?\Z", max_length=2048)]
+WebUrl = Annotated[
+    str,
+    Meta(
+        pattern=pattern(
+            r"^(https?://[^\x00-\x1f\x7f-\x9f]*)?\Z",
+            "be a URL that starts with http:// or https://, or empty",
+        ),
+        max_length=2048,
+    ),
+]
 """Web page of a repository, which revisions and files link to."""
 
 
@@ -456,7 +466,7 @@ def present_with_secret(
     return made(**_fields(to, row, around), hook_secret=secret)
 
 
-def present_run(run: RunRow, numbers: Mapping[str, int]) -> GitRun:
+def present_run(run: SyncRunRow, numbers: Mapping[str, int]) -> GitRun:
     return GitRun(
         id=run.id,
         cause=run.cause,

@@ -24,7 +24,7 @@ from octavo.interchange.transfer.exporting import lay_out
 from octavo.kit import ids
 from octavo.kit.db.database import Transaction
 
-from .synced_state import Agreed, same_item, same_page
+from .synced_state import SyncedState, same_item, same_page
 
 _STRUCTURE = (
     "parent",
@@ -38,7 +38,7 @@ _STRUCTURE = (
 )
 
 
-class FileText(Struct, frozen=True):
+class FileContent(Struct, frozen=True):
     """Text or bytes that a file is to hold, by hash."""
 
     kind: Literal["text", "file"]
@@ -49,13 +49,13 @@ class Writing(Struct):
     """Files to write. ``files``: by path their new content, None to delete. ``noted``: what the space has to record
     about its own pages and items, so that both sides agree; ``bodies``: its new texts."""
 
-    files: dict[str, FileText | None] = field(default_factory=dict)
+    files: dict[str, FileContent | None] = field(default_factory=dict)
     noted: Changes = field(default_factory=Changes)
     bodies: list[str] = field(default_factory=list)
 
 
 class Differing(Struct, frozen=True):
-    """Pages and items in the repository and as the space is to have them, by id; None is "doesn't exist"."""
+    """Pages and items by id: as they are in the repository, and as the space will have them; None is absent."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]
@@ -72,7 +72,7 @@ def differing(
 
 
 def differing_from(
-    tx: Transaction, then: Agreed, main: State, changes: Changes, page_ids: set[str], item_ids: set[str]
+    tx: Transaction, then: SyncedState, main: State, changes: Changes, page_ids: set[str], item_ids: set[str]
 ) -> Differing:
     """Return the differences that the space is to have from the repository."""
     old_pages, old_items = then.find_pages(tx, page_ids), then.find_items(tx, item_ids)
@@ -120,10 +120,10 @@ def _contents(found: Differing) -> Writing:
     writing = Writing()
     for _, page in found.pages.values():
         if page is not None and page.body and page.file_path:
-            writing.files[page.file_path] = FileText("text", page.body)
+            writing.files[page.file_path] = FileContent("text", page.body)
     for _, item in found.items.values():
         if item is not None and item.content and item.path:
-            writing.files[item.path] = FileText("file" if item.kind == "file" else "text", item.content)
+            writing.files[item.path] = FileContent("file" if item.kind == "file" else "text", item.content)
     return writing
 
 
@@ -161,17 +161,17 @@ class _Everything:
     def write(self) -> Writing:
         layout = lay_out(list(self.pages.values()), self.items.values(), self.read, summary=self.summary)
         writing = Writing()
-        wanted: dict[str, FileText] = {}
+        wanted: dict[str, FileContent] = {}
         for page in self.pages.values():
             path = layout.paths.get(page.id)
             if page.body and path:
-                wanted[path] = FileText("text", page.body)
+                wanted[path] = FileContent("text", page.body)
                 if page.file_path != path:
                     writing.noted.pages[page.id] = replace(page, file_path=path)
         for item in self.items.values():
             path = layout.paths.get(item.id)
             if path and item.content and item.kind in ("file", "reusable-content"):
-                wanted.setdefault(path, FileText("file" if item.kind == "file" else "text", item.content))
+                wanted.setdefault(path, FileContent("file" if item.kind == "file" else "text", item.content))
                 if item.path != path:
                     writing.noted.items[item.id] = replace(item, path=path)
         self._configuration(layout.texts, wanted, writing)
@@ -193,11 +193,11 @@ class _Everything:
         writing.files = {path: wanted.get(path) for path in touched}
         return writing
 
-    def _configuration(self, texts: dict[str, str], wanted: dict[str, FileText], writing: Writing) -> None:
+    def _configuration(self, texts: dict[str, str], wanted: dict[str, FileContent], writing: Writing) -> None:
         sources = {item.path: item for item in self.items.values() if item.kind == "source"}
         for path, text in texts.items():
             digest = body_hash(text)
-            wanted[path] = FileText("text", digest)
+            wanted[path] = FileContent("text", digest)
             there = sources.get(path)
             if there is not None and there.content == digest:
                 continue

@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from octavo.content.revisions.files import MAX_FILE
+from octavo.core.json_types import JsonObject
+from octavo.core.paths import MAX_FILE
+from octavo.core.sources import MAX_TOTAL, SourceError
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 from octavo.kit.scheduling import deadlines
-
-from .sources import MAX_TOTAL, SourceError
 
 MAX_SPACES = 1_000
 """Maximum number of spaces to choose from."""
@@ -32,7 +32,7 @@ _LONGEST_WAIT = 300.0
 _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
-class Refused(SourceError):
+class TokenRefused(SourceError):
     """The token isn't valid, or no longer valid. What was imported until then is complete, and the next attempt
     continues."""
 
@@ -70,23 +70,23 @@ class Api:
         self._wait = wait
         self._tick = tick
 
-    def answer(self, path: str, **query: Any) -> Any:
-        """Return the decoded response. Raises Refused, Absent, SourceError."""
+    def answer(self, path: str, **query: object) -> object:
+        """Return the decoded response. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise SourceError(f"{path}: the response isn't JSON") from None
 
-    def get(self, path: str, **query: Any) -> dict[str, Any]:
-        """Return the decoded response, an object. Raises Refused, Absent, SourceError."""
+    def get(self, path: str, **query: object) -> JsonObject:
+        """Return the decoded response, an object. Raises TokenRefused, Absent, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise SourceError(f"{path}: the response isn't a JSON object") from None
 
-    def _url(self, path: str, query: Mapping[str, Any]) -> str:
+    def _url(self, path: str, query: Mapping[str, object]) -> str:
         asked = {name: value for name, value in query.items() if value is not None}
         return f"{self.base}{path}" + (f"?{urlencode(asked)}" if asked else "")
 
@@ -124,7 +124,7 @@ class Api:
                     return answer
                 failed = f"{_place(url)}: the server responded with status {answer.status}"
                 if answer.status in (401, 403):
-                    raise Refused(
+                    raise TokenRefused(
                         f"{failed}: the token isn't valid or doesn't have permission to read this. Check the token"
                     )
                 if answer.status not in _BUSY:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from octavo.errors import NotFound
 from octavo.kit.http.operation import Call, enters
-from octavo.organization.access.authorization import SpaceAccess, enter_space, require_actor
+from octavo.organization.access.authorization import InSpace, enter_space, require_actor
 from octavo.organization.access.roles import Can
 
 from .store import find_run
 
 
-class RunAccess(Struct, frozen=True):
+class RunAccess(InSpace, frozen=True):
     """Access to an import run. It equals the access to the run's space."""
 
-    space: SpaceAccess
     run_id: str
-
-    @property
-    def organization_id(self) -> str:
-        return self.space.organization_id
 
 
 @enters(RunAccess, "organizationId", "importRunId")

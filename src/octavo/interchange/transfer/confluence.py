@@ -6,19 +6,24 @@ from __future__ import annotations
 import base64
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from html import escape
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of, path_of, read_address
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
-from .converting import Folder, read_files
+from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
 from .hosted import escaped, list_of, object_of, text_of
-from .sources import Source, SourceError
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
+from msgspec.structs import replace
+
+from octavo.core.sources import Source, SourceError, SourceFiles, source_of
 
 _BATCH = 250
 _PEOPLE = 2_000
@@ -74,14 +79,15 @@ class Confluence:
             for space in found
         ], is_all
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return the space with this key as Octavo files. Raises SourceError."""
-        raw = _Space(self, space, folder).read()
-        made = read_files(raw, folder, kind="confluence-xml")
-        made.kind = "confluence"
-        return made
+        # Imported here so that only imports load the readers.
+        from octavo.interchange.readers.converting import read_files
 
-    def _all_entries(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        raw = _Space(self, space, folder).read()
+        return replace(read_files(raw, folder, kind="confluence-xml"), kind="confluence")
+
+    def _all_entries(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         ending = Ending(path)
         while True:
@@ -101,9 +107,9 @@ class Confluence:
 class _Space:
     """A space, written as an XML export."""
 
-    def __init__(self, confluence: Confluence, key: str, folder: Folder) -> None:
+    def __init__(self, confluence: Confluence, key: str, folder: TemporaryFiles) -> None:
         self.confluence, self.api, self.key, self.folder = confluence, confluence.api, key, folder
-        self.raw = Source(key)
+        self.raw = SourceFiles(key)
         self.people: dict[str, str] = {}
         self.asks_people = True
 
@@ -114,7 +120,7 @@ class _Space:
             (self._read_cloud if self.confluence.is_cloud else self._read_center)(out)
             out.write("</hibernate-generic>\n")
         self.raw.add("entities.xml", place.stat().st_size, lambda: place.open("rb"))
-        return self.raw
+        return source_of(self.raw)
 
     # Responses of the two kinds of Confluence
 
@@ -142,7 +148,7 @@ class _Space:
                 continue
             self._object(
                 out,
-                "Folder",
+                "TemporaryFiles",
                 folder,
                 {"title": text_of(found, "title"), "position": _number(found.get("position"))},
                 {"space": "1", "parent": text_of(found, "parentId")},
@@ -152,7 +158,7 @@ class _Space:
         for number, _ in enumerate(self._list(f"/api/v2/spaces/{escaped(id)}/blogposts", limit=_BATCH)):
             self._object(out, "BlogPost", f"b{number}", {"contentStatus": "current"}, {})
 
-    def _cloud_page(self, out: IO[str], listed: dict[str, Any]) -> None:
+    def _cloud_page(self, out: IO[str], listed: Mapping[str, object]) -> None:
         id = text_of(listed, "id")
         at = f"/api/v2/pages/{escaped(id)}"
         try:
@@ -205,7 +211,7 @@ class _Space:
         for number, _ in enumerate(self._list("/rest/api/content", type="blogpost", **asked)):
             self._object(out, "BlogPost", f"b{number}", {"contentStatus": "current"}, {})
 
-    def _list(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def _list(self, path: str, **query: object) -> Iterator[JsonObject]:
         return self.confluence._all_entries(path, **query)
 
     # Contents of the export
@@ -246,7 +252,7 @@ class _Space:
         place = f"attachments/{quote(page, safe='')}/{quote(id, safe='')}/1"
         try:
             data = self.api.file(self.api.base + path)
-        except Refused:
+        except TokenRefused:
             raise
         except SourceError as error:
             self.raw.problem(name, "not_fetched", f"skipped: {error}")

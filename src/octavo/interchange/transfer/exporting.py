@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -142,7 +142,7 @@ def _configuration(
     tree: _Tree,
     written: set[str],
     summary_name: str,
-    variables: dict[str, Any],
+    variables: Mapping[str, object],
     summary: bool,
 ) -> dict[str, str]:
     """Return SUMMARY.md, vars.yaml, and the other configuration files. Each stays as written as long as it is

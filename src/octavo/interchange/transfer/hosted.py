@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import UNSET
@@ -20,6 +20,7 @@ from octavo.core.document.page import split_page
 from octavo.core.document.writing import write
 from octavo.core.free_names import free_name
 from octavo.core.import_plan import leading_title
+from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href
 from octavo.core.pages import slugify
 from octavo.core.paths import numbered_path, unsafe_path
@@ -28,16 +29,20 @@ from octavo.core.summary import Summary, SummaryEntry, write_summary
 from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, Refused
-from .converting import ASSETS, Folder
-from .opening import open_source
-from .sources import Source, SourceError
+from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
+from msgspec.structs import replace
+
+from octavo.core.sources import Source, SourceError, SourceFiles, source_of
+from octavo.core.space_config import ASSETS
 
 INCLUDES = ".gitbook/includes"
 _PER_PAGE = 100
 
 
-class Remote(Api):
+class HostedApi(Api):
     """An API at ``https://host``, optionally followed by ``/v1``."""
 
     def __init__(
@@ -51,7 +56,7 @@ class Remote(Api):
         base = address.rstrip("/").removesuffix("/v1") + "/v1"
         super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
-    def all(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def all(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
         place: str | None = None
         ending = Ending(path)
@@ -78,23 +83,23 @@ class Remote(Api):
                 )
         return found, True
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a space as files. Raises SourceError."""
         return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
 
-def object_of(value: Any) -> dict[str, Any]:
+def object_of(value: object) -> JsonObject:
     """Return the object in a response, or an empty one if it holds something else."""
     return value if isinstance(value, dict) else {}
 
 
-def list_of(value: Any, name: str) -> list[dict[str, Any]]:
+def list_of(value: object, name: str) -> list[JsonObject]:
     """Return the objects of a list with this name in a response."""
     found = object_of(value).get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def text_of(value: dict[str, Any], name: str) -> str:
+def text_of(value: Mapping[str, object], name: str) -> str:
     found = value.get(name)
     return found if isinstance(found, str) else ""
 
@@ -104,7 +109,7 @@ def escaped(id: str) -> str:
     return quote(id, safe="")
 
 
-def pages_of(value: Any) -> Iterator[dict[str, Any]]:
+def pages_of(value: object) -> Iterator[JsonObject]:
     """Yield every page of a tree as the API returns it, parents first."""
     waiting = list_of(value, "pages")[::-1]
     while waiting:
@@ -116,7 +121,9 @@ def pages_of(value: Any) -> Iterator[dict[str, Any]]:
 # --- spaces -------------------------------------------------------------------------------------------
 
 
-def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: ExitStack) -> Source:
+def open_space(
+    remote: HostedApi, space: Mapping[str, object], folder: TemporaryFiles, stack: ExitStack
+) -> Source:
     """Return a space as files. Raises SourceError."""
     id = text_of(space, "id")
     name = text_of(space, "title") or id
@@ -124,17 +131,14 @@ def open_space(remote: Remote, space: dict[str, Any], folder: Folder, stack: Exi
     try:
         remote.download(f"/spaces/{escaped(id)}/archive", place)
     except Absent:
-        return _Reading(remote, id, folder, Source(name)).read()
-    source = stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=True))
-    source.name = name
-    return source
+        return _Reading(remote, id, folder, SourceFiles(name)).read()
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.opening import open_archive
+
+    return replace(open_archive(str(place), stack, whole=True), name=name)
 
 
-def _refuse(url: str) -> str:
-    raise ValueError(url)
-
-
-def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
+def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str:
     """Return the Markdown of a page. ``at`` is the content that the page belongs to, such as
     ``/spaces/ID/content``. Raises SourceError, and DocumentError for a page whose nodes can't be written."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
@@ -149,9 +153,9 @@ def read_markdown(remote: Remote, at: str, page: dict[str, Any]) -> str:
 class _Reading:
     """A space, read page by page into ``source``."""
 
-    def __init__(self, remote: Remote, space: str, folder: Folder, source: Source) -> None:
+    def __init__(self, remote: HostedApi, space: str, folder: TemporaryFiles, files: SourceFiles) -> None:
         self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"
-        self._folder, self._source = folder, source
+        self._folder, self._source = folder, files
         self._paths: dict[str, str] = {}
         self._files: dict[str, str] = {}
         self._files_by_id: dict[str, str] = {}
@@ -172,7 +176,7 @@ class _Reading:
             self._add(VARIABLES_PATH, write_yaml(variables))
         summary = Summary(title=self._source.name, entries=self._entries(list_of(tree, "pages")))
         self._add("SUMMARY.md", write_summary(summary))
-        return self._source
+        return source_of(self._source)
 
     def _add(self, path: str, data: str | bytes) -> None:
         self._folder.add(self._source, path, data.encode() if isinstance(data, str) else data)
@@ -183,7 +187,7 @@ class _Reading:
         self._taken.add(path)
         return path
 
-    def _name(self, page: dict[str, Any], is_home: bool) -> None:
+    def _name(self, page: Mapping[str, object], is_home: bool) -> None:
         if page.get("type", "document") != "document" or page.get("kind") in ("group", "link"):
             return
         where = "/".join(slugify(part) for part in text_of(page, "path").split("/") if part)
@@ -200,7 +204,7 @@ class _Reading:
             url = text_of(file, "downloadURL")
             try:
                 self._add(path, self._remote.file(url))
-            except Refused:
+            except TokenRefused:
                 raise
             except SourceError as error:
                 self._source.problem(path, "not_fetched", f"skipped: {error}")
@@ -208,7 +212,7 @@ class _Reading:
             self._files[path] = url
             self._files_by_id[text_of(file, "id")] = path
 
-    def _read_page(self, page: dict[str, Any]) -> None:
+    def _read_page(self, page: Mapping[str, object]) -> None:
         path = self._paths[text_of(page, "id")]
         try:
             text = read_markdown(self._remote, self._at, page)
@@ -217,7 +221,7 @@ class _Reading:
             text = ""
         self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
 
-    def _with_front_matter(self, text: str, page: dict[str, Any]) -> str:
+    def _with_front_matter(self, text: str, page: Mapping[str, object]) -> str:
         """Add the front matter and the title that the API returns separately to the Markdown."""
         front, title, body = split_page(text)
         if not leading_title(text):
@@ -242,7 +246,7 @@ class _Reading:
                 text = text.replace(url, relative_href(target, path))
         return text
 
-    def _read_include(self, content: dict[str, Any]) -> None:
+    def _read_include(self, content: Mapping[str, object]) -> None:
         id, title = text_of(content, "id"), text_of(content, "title")
         wanted = text_of(object_of(content.get("git")), "path")
         path = self._free(wanted, f"{INCLUDES}/{slugify(title)}.md")
@@ -255,7 +259,7 @@ class _Reading:
         head = "" if text.startswith("---\n") else f"---\n{write_yaml({'title': title})}---\n\n"
         self._add(path, self._rewrite_links(head + text, path))
 
-    def _entries(self, pages: list[dict[str, Any]]) -> list[SummaryEntry]:
+    def _entries(self, pages: Sequence[Mapping[str, object]]) -> list[SummaryEntry]:
         entries = []
         for page in pages:
             title, below = text_of(page, "title"), self._entries(list_of(page, "pages"))

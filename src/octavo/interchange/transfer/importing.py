@@ -7,13 +7,12 @@ transaction creates the revision. A process killed at any point leaves the whole
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.revisions.bodies import body_hash, failed_lines, get_body, store_bodies
-from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.store import (
@@ -27,6 +26,8 @@ from octavo.content.revisions.store import (
     main_state,
 )
 from octavo.core.document.page import PageHead, read_head
+from octavo.core.file_types import detect_type
+from octavo.core.icons import icon, is_free
 from octavo.core.import_plan import (
     ImportPlan,
     PageText,
@@ -40,21 +41,20 @@ from octavo.core.import_plan import (
 )
 from octavo.core.links import app_hosts
 from octavo.core.pages import Page
+from octavo.core.paths import MAX_FILE
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from octavo.core.summary import is_markdown
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
-from octavo.kit.files import detect_type
-from octavo.kit.icons import icon, is_free
 from octavo.kit.scheduling import deadlines
 from octavo.organization.spaces.store import get_space, set_language_if_unset
 
 from .matching import longest_in_order, match_pages, ranks_of
 from .sampling import Sample
-from .sources import Source
 from .store import ImportChanges
 
 _BATCH = 100
@@ -146,7 +146,7 @@ def import_files(
     *,
     author: str | None,
     message: str | None = None,
-    git: dict[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     progress: Progress = lambda done, total: None,
     also: Also | None = None,
 ) -> ImportOutcome:
@@ -233,12 +233,13 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, tick))
     bodies.flush()
-    problems = source.problems + [
+    told = [
         source.as_original(problem)
         for problem in plan.problems
         # The reader of each kind knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
+    problems = [*source.problems, *told]
     return StagedFiles(plan, reads, items, problems, sample.language(), source)
 
 
@@ -319,7 +320,7 @@ def replace_all(
     *,
     author: str | None,
     message: str | None = None,
-    git: dict[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     also: Also | None = None,
 ) -> tuple[State, int]:
     """Make main equal to the source. Return how many pages and items differ. Raises BranchMoved."""
@@ -337,7 +338,7 @@ def _commit(
     staged: StagedFiles,
     author: str | None,
     message: str | None,
-    git: dict[str, Any] | None,
+    git: Mapping[str, object] | None,
     also: Also | None,
 ) -> tuple[State, int]:
     reads, items = staged.reads, staged.items

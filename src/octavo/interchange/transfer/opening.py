@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from .sources import AllowUrl, Source, SourceError, open_archive, open_folder
+from octavo.core.sources import Source, SourceError, SourceFiles, source_of
+
+AllowUrl = Callable[[str], str]
+"""Callback that returns the IP address to connect to for a URL, or raises ``ValueError`` if it must not be
+fetched."""
 
 
 @contextmanager
@@ -24,6 +28,9 @@ def open_source(
     """
     if not where or re.search(r"[\x00-\x1f\x7f]", where):
         raise SourceError("the source contains control characters. Remove them")
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.opening import open_archive, open_folder
+
     with ExitStack() as stack:
         if re.match(r"https?://", where, re.IGNORECASE):
             # Imported here because Git loads slowly.
@@ -51,8 +58,7 @@ def source_of_tree(repository: Any, tree_id: bytes | None, name: str, commit: st
     ``SourceError``."""
     from .repositories import read_tree
 
-    source = Source(name, keeps_names=True)
-    source.commit = commit
+    source = SourceFiles(name, keeps_names=True)
     if tree_id is not None:
         read_tree(source, repository, tree_id)
-    return source
+    return source_of(source, commit)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from octavo.kit.net.fetch import Fetcher
 
 from .api_client import FoundSpace
 from .confluence import Confluence
-from .converting import Folder
-from .hosted import Remote
+from .hosted import HostedApi
 from .readme import ReadMe
-from .sources import Source
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
+from octavo.core.sources import Source
 
 Service = Literal["octavo", "confluence", "readme"]
 """`octavo`: another Octavo server, or GitBook."""
@@ -24,7 +26,7 @@ class Platform(Protocol):
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
         """Return the spaces that the token can access, and whether these are all. Raises SourceError."""
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a space as Octavo files. Raises SourceError."""
 
 
@@ -43,4 +45,4 @@ def platform_at(
         return Confluence(address, user, token, fetcher, wait, tick)
     if service == "readme":
         return ReadMe(address, token, fetcher, wait, tick)
-    return Remote(address, token, fetcher, wait, tick)
+    return HostedApi(address, token, fetcher, wait, tick)

@@ -9,21 +9,23 @@ from msgspec import UNSET, Struct, UnsetType
 
 from octavo.core.import_plan import TextCheck, plan_import, read_pages, unread_in
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
+from octavo.kit.http.schema_names import schema_name
 
 from .importing import OURS_ALONE
-from .sources import Source
 
 MAX_TOLD = 5000
 """Maximum number of pages that a plan lists. The rest is only counted."""
 
 
-class PlannedPage(Struct):
+@schema_name("PlannedPage")
+class PreviewedPage(Struct):
     """A page, group, or link of the planned tree. ``path`` is the path of its file in the source."""
 
     type: Literal["document", "group", "link", "computed"]
     title: str
     path: str | UnsetType = UNSET
-    pages: list[PlannedPage] | UnsetType = UNSET
+    pages: list[PreviewedPage] | UnsetType = UNSET
 
 
 class PlannedVariant(Struct, rename="camel", omit_defaults=True):
@@ -37,12 +39,13 @@ class PlannedVariant(Struct, rename="camel", omit_defaults=True):
     default: bool = False
 
 
-class ImportPlan(Struct, rename="camel"):
+@schema_name("ImportPlan")
+class ImportPreview(Struct, rename="camel"):
     """The plan of an import. ``pages`` is the tree, limited to 5,000 entries; the counts cover all of it.
     ``variants`` lists every version and language of a source that has several; the rest of the plan describes the
     default variant."""
 
-    pages: list[PlannedPage]
+    pages: list[PreviewedPage]
     page_count: int
     file_count: int
     redirect_count: int
@@ -51,7 +54,7 @@ class ImportPlan(Struct, rename="camel"):
 
 def plan_source(
     source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
-) -> tuple[ImportPlan, list[Problem]]:
+) -> tuple[ImportPreview, list[Problem]]:
     """Return what would be imported from a source and its parts, and what would be skipped."""
     keys = frozenset(source.parts)
     told, problems = _plan_one(source, page_size, hosts, keys, tick)
@@ -74,12 +77,12 @@ def plan_source(
 
 def _plan_one(
     source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
-) -> tuple[ImportPlan, list[Problem]]:
+) -> tuple[ImportPreview, list[Problem]]:
     """Plan one source. ``spaces`` are the names that links use for the spaces imported together with this one."""
     plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)
-    made: list[PlannedPage | None] = []
-    told = ImportPlan([], 0, len(plan.files), len(plan.config.redirects))
+    made: list[PreviewedPage | None] = []
+    told = ImportPreview([], 0, len(plan.files), len(plan.config.redirects))
     for read in read_pages(plan, source):
         tick()
         planned = read.planned
@@ -91,7 +94,7 @@ def _plan_one(
         if len(made) >= MAX_TOLD or (planned.parent is not None and above is None):
             made.append(None)
             continue
-        page = PlannedPage(planned.kind, read.title, source.origins.get(path, path) or UNSET)
+        page = PreviewedPage(planned.kind, read.title, source.origins.get(path, path) or UNSET)
         made.append(page)
         if above is None:
             told.pages.append(page)
@@ -102,4 +105,4 @@ def _plan_one(
     problems = [
         source.as_original(one) for one in plan.problems if not (source.origins and one.code in OURS_ALONE)
     ]
-    return told, source.problems + problems
+    return told, [*source.problems, *problems]

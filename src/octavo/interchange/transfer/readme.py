@@ -8,21 +8,26 @@ import hashlib
 import posixpath
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import path_of
 from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
 from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace
-from .converting import Folder, read_files
 from .hosted import escaped, list_of, object_of, text_of
-from .sources import Source, SourceError
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
+from msgspec.structs import replace
+
+from octavo.core.sources import Source, SourceError, SourceFiles, join_parts, source_of
 
 _BATCH = 100
 _MAX_LEVELS = 15
@@ -41,7 +46,7 @@ class _Page(Struct):
     """A page of either API. ``head`` is its front matter. ``html`` tells that it isn't Markdown."""
 
     slug: str
-    head: dict[str, Any]
+    head: JsonObject
     body: str
     html: bool = False
 
@@ -112,25 +117,27 @@ class ReadMe:
         found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
         return found, len(versions) <= MAX_SPACES
 
-    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+    def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
         """Return a version as Octavo files. Raises SourceError."""
         project = self.project()
-        raw = Source(project.name)
+        raw = SourceFiles(project.name)
         self._read(project, space, raw, "", folder)
-        return read_files(raw, folder, kind="readme")
+        return _read_pages(raw, folder)
 
-    def open_all(self, project: Project, folder: Folder, first: str | None = None) -> Source:
+    def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
         """Return all versions as Octavo files; if there are several, each is a part. ``first`` is the default
         version, otherwise the one that the project states. Raises SourceError."""
-        raw = Source(project.name)
+        raw = SourceFiles(project.name)
         versions = self.versions()
         for version in versions:
             below = f"v{version.removeprefix('v')}/" if len(versions) > 1 else ""
             self._read(project, version, raw, below, folder)
-        made = read_files(raw, folder, kind="readme", several=True)
+        made = _read_pages(raw, folder, several=True)
         return _make_default(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
 
-    def _read(self, project: Project, version: str, raw: Source, below: str, folder: Folder) -> None:
+    def _read(
+        self, project: Project, version: str, raw: SourceFiles, below: str, folder: TemporaryFiles
+    ) -> None:
         of = _First if self.is_first else _Second
         api = self._with({"x-readme-version": version}) if self.is_first else self.api
         _Version(of(api, version), project, raw, below, folder).read()
@@ -154,7 +161,7 @@ class _First:
                 self._listed(pages, 0),
             )
 
-    def _listed(self, pages: list[dict[str, Any]], level: int) -> list[_Listed]:
+    def _listed(self, pages: list[JsonObject], level: int) -> list[_Listed]:
         if level > _MAX_LEVELS:
             return []
         pages = sorted(
@@ -167,7 +174,7 @@ class _First:
 
     def page(self, section: str, slug: str) -> _Page:
         said = self.api.get(f"/docs/{escaped(slug)}")
-        head: dict[str, Any] = {"title": text_of(said, "title"), "excerpt": text_of(said, "excerpt")}
+        head: JsonObject = {"title": text_of(said, "title"), "excerpt": text_of(said, "excerpt")}
         if said.get("hidden") is True:
             head["hidden"] = True
         if said.get("type") == "link":
@@ -188,7 +195,7 @@ class _First:
     def has_changelog(self) -> bool:
         return bool(self.api.answer("/changelogs", perPage=1, page=1))
 
-    def _all(self, path: str) -> Iterator[dict[str, Any]]:
+    def _all(self, path: str) -> Iterator[JsonObject]:
         ending = Ending(path)
         number = 1
         while True:
@@ -220,7 +227,7 @@ class _Second:
         kind = "guides" if section == "docs" else "reference"
         said = object_of(self.api.get(f"{self.at}/{kind}/{escaped(slug)}").get("data"))
         content = object_of(said.get("content"))
-        head: dict[str, Any] = {"title": text_of(said, "title"), "excerpt": text_of(content, "excerpt")}
+        head: JsonObject = {"title": text_of(said, "title"), "excerpt": text_of(content, "excerpt")}
         if object_of(said.get("privacy")).get("view") == "anyone_with_link":
             head["hidden"] = True
         if said.get("type") == "link":
@@ -259,7 +266,7 @@ class _Version:
     """A version, written as the files that ReadMe syncs."""
 
     def __init__(
-        self, api: _First | _Second, project: Project, raw: Source, below: str, folder: Folder
+        self, api: _First | _Second, project: Project, raw: SourceFiles, below: str, folder: TemporaryFiles
     ) -> None:
         self.api, self.raw, self.below, self.folder = api, raw, below, folder
         sites = "|".join(map(re.escape, project.sites)) or r"(?!)"
@@ -345,25 +352,29 @@ class _Version:
         self.folder.add(self.raw, self.below + path, text.encode("utf-8", "replace"))
 
 
+def _read_pages(raw: SourceFiles, folder: TemporaryFiles, several: bool = False) -> Source:
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.converting import read_files
+
+    return read_files(source_of(raw), folder, kind="readme", several=several)
+
+
 def _make_default(made: Source, title: str) -> Source:
     """Make the variant with this title the default."""
     entry = next((one for one in made.structure if one.title == title), None)
     if entry is None or entry.default:
         return made
-    for one in made.structure:
-        one.default = one is entry
-        one.path = None if one is entry else one.title
-    first = made.parts[entry.key]
-    first.parts, first.structure = made.parts, made.structure
-    made.parts = {}
-    return first
+    structure = tuple(
+        replace(one, default=one is entry, path=None if one is entry else one.title) for one in made.structure
+    )
+    return join_parts(made.parts, structure)
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
+def _objects(value: object) -> list[JsonObject]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _listed_pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
+def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
     """Yield the entries of a list of the second API, page after page."""
     ending = Ending(path)
     number = 1
@@ -376,7 +387,7 @@ def _listed_pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
         ending.check(str(number))
 
 
-def _tree(pages: list[dict[str, Any]]) -> list[_Listed]:
+def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
     """Return the pages of a category as a tree. They are listed in order, and each names its parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {

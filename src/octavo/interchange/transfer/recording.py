@@ -17,7 +17,7 @@ from .store import ImportChanges
 from .updating import Update
 
 
-class Cancelled(Exception):
+class Canceled(Exception):
     """The run was canceled, or ended by another worker. Everything it did must be dropped."""
 
 
@@ -31,7 +31,7 @@ def record(
     problems: Sequence[Problem],
     urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportChanges | None:
-    """End a run with its results, in the transaction that writes them. Return what changed. Raises Cancelled if
+    """End a run with its results, in the transaction that writes them. Return what changed. Raises Canceled if
     the run is already over. ``space`` is the access that creates the change request for conflicts; it is needed
     only if there are any. ``urls`` are the URLs of the pages of a website."""
     told = [
@@ -55,7 +55,7 @@ def record(
         changes=changes,
     )
     if not ended:
-        raise Cancelled
+        raise Canceled
     store.put_parts(tx, run_id, brought.parts)
     brought.forget_earlier(tx)
     return changes

@@ -6,8 +6,7 @@ any point leaves the existing content intact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -28,6 +27,7 @@ from octavo.content.revisions.store import (
 )
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.errors import BadRequest
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -40,7 +40,6 @@ from octavo.organization.spaces.store import get_space, set_language_if_unset
 from . import store
 from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
 from .recording import record
-from .sources import Source
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 
 _LOOKED_AT = 20
@@ -56,11 +55,11 @@ def import_source(
     whole: bool = False,
     state_of: str = "",
     author: str | None = None,
-    git: dict[str, Any] | None = None,
+    git: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportOutcome:
-    """Import a source into main, as one revision. Content from an earlier import follows the source where nobody
-    edited it, and is merged where somebody did. Content that people added stays.
+    """Import a source into main, as one revision. Content from an earlier import follows the source if no one
+    edited it, and is merged otherwise. Content that people added stays.
 
     ``identity`` identifies the source. ``whole`` replaces the content of the space with the source. ``state_of``
     returns an identifier of the state of the source, if known (``known_state``). Raises BadRequest if both sides
@@ -146,7 +145,7 @@ def _begin(
     *,
     change_id: str | None = None,
     origin: str | None = None,
-) -> store.RunRow:
+) -> store.ImportRunRow:
     """Start a run of the command. It replaces an interrupted run of the same source."""
     store.drop_begun(tx, space_id, identity)
     return store.insert_run(
@@ -173,7 +172,7 @@ class _CommandImport:
         state_of: str,
         staged: StagedFiles,
         author: str | None,
-        git: dict[str, Any] | None,
+        git: Mapping[str, object] | None,
     ) -> None:
         self._context, self._space_id, self._identity = context, space_id, identity
         self._state_of = state_of

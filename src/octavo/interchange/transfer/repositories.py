@@ -17,14 +17,12 @@ from dulwich.file import FileLocked
 from dulwich.objects import Commit, ObjectID, Tag, Tree
 from dulwich.repo import Repo
 
-from octavo.content.revisions.files import MAX_FILE
-from octavo.core.paths import unsafe_path
+from octavo.core.paths import MAX_FILE, is_git_path, unsafe_path
+from octavo.core.sources import MAX_TOTAL, Source, SourceError, SourceFiles, printable, source_of
 from octavo.core.url_parts import read_address, write_authority
 from octavo.kit.net import git_packs
 from octavo.kit.net.git_http import AllowUrl, GitRefused, GuardedPool
 from octavo.kit.temporary import TemporaryFolder
-
-from .sources import MAX_TOTAL, Source, SourceError, is_git_path, printable
 
 _KEPT = 32 * 1024**2
 """Maximum number of bytes of files held in memory while a tree is read."""
@@ -53,7 +51,7 @@ def open_local(where: str, stack: ExitStack) -> Source:
     repository.object_store = git_packs.GuardedStore(repository.object_store.path, foreign=True)
     refs = {bytes(name): bytes(sha) for name, sha in repository.get_refs().items()}
     try:
-        return _read_commit(Source(_repository_name(url)), repository, _wanted(refs, ref, repository), folder)
+        return _read_commit(_repository_name(url), repository, _wanted(refs, ref, repository), folder)
     except GitRefused as error:
         raise SourceError(str(error)) from None
 
@@ -78,7 +76,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     repository = stack.enter_context(Repo.init_bare(stack.enter_context(TemporaryFolder("git"))))
     chosen: list[bytes] = []
 
-    def wants(refs: Any, depth: int | None = None) -> list[Any]:
+    def wants(refs: Any, depth: int | None = None) -> list[object]:
         found = {bytes(name): bytes(sha) for name, sha in refs.items() if sha}
         chosen.append(_wanted(found, ref, None))
         return [chosen[0]]
@@ -99,7 +97,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
         if isinstance(error, GitRefused):
             raise SourceError(str(error)) from error
         raise SourceError(f"{plain} can't be read as a Git repository: {error}") from error
-    return _read_commit(Source(_repository_name(plain)), repository, chosen[0], folder)
+    return _read_commit(_repository_name(plain), repository, chosen[0], folder)
 
 
 def _repository_name(url: str) -> str:
@@ -120,7 +118,7 @@ def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) 
     raise SourceError(f"the repository has no branch, tag, or commit {ref}")
 
 
-def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str) -> Source:
+def _read_commit(name: str, repository: Repo, commit_id: bytes, folder: str) -> Source:
     found: Any = _object(repository, commit_id)
     for _ in range(10):
         if not isinstance(found, Tag):
@@ -128,11 +126,11 @@ def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str
         found = _object(repository, found.object[1])
     if not isinstance(found, Commit):
         raise SourceError("the reference isn't a commit")
-    source.commit = found.id.decode()
-    read_tree(source, repository, found.tree)
+    files = SourceFiles(name)
+    read_tree(files, repository, found.tree)
     if folder:
-        source.descend(folder)
-    return source
+        files.descend(folder)
+    return source_of(files, found.id.decode())
 
 
 def _object(repository: Repo, oid: bytes) -> Any:
@@ -140,7 +138,7 @@ def _object(repository: Repo, oid: bytes) -> Any:
     return repository.object_store[ObjectID(oid)]
 
 
-def read_tree(source: Source, repository: Repo, root: bytes) -> None:
+def read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
     """Add the files of a tree to a source. Raises ``SourceError``."""
     try:
         _read_tree(source, repository, root)
@@ -150,7 +148,7 @@ def read_tree(source: Source, repository: Repo, root: bytes) -> None:
         raise SourceError(f"the repository has objects that can't be read: {error}") from None
 
 
-def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
+def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
     # Git tells the size of a file only by unpacking it. As many files as fit are kept until they are read.
     left = _KEPT
     waiting = [("", root)]

@@ -40,7 +40,6 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     "POST",
     _RUNS,
     needs=Can.VIEW,
-    returns=ImportRun,
     status=201,
     errors=(400, 403, 404, 409),
     yields=("changes:write", "content:write", "sites:write", "spaces:write"),
@@ -62,9 +61,7 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     "POST",
     f"{_RUNS}/check",
     needs=Can.CREATE_CONTENT,
-    returns=ImportSourceCheck,
     errors=(400, 404, 503),
-    extension=True,
     waits_for="server",
 )
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
@@ -75,15 +72,7 @@ def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportS
     return ImportSourceCheck(found, problem or UNSET)
 
 
-@operation(
-    "cancelImportRun",
-    "POST",
-    f"{_RUN}/cancel",
-    needs=Can.EDIT,
-    returns=ImportRun,
-    status=201,
-    errors=(400, 404),
-)
+@operation("cancelImportRun", "POST", f"{_RUN}/cancel", needs=Can.EDIT, status=201, errors=(400, 404))
 def cancel_import(call: Call, run: RunAccess) -> ImportRun:
     """Cancel a pending or running import. Nothing of it is added to the space. Returns 400 for an import that is
     completed or failed."""
@@ -91,7 +80,7 @@ def cancel_import(call: Call, run: RunAccess) -> ImportRun:
         return present_run(call, starting.cancel(tx, run.run_id))
 
 
-@operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRun], extension=True)
+@operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW)
 def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[ImportRun]:
     """List the import runs that you started in spaces that you can edit. Administrators see all of them. Newest
     first."""
@@ -108,7 +97,7 @@ def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[
         return present_slice(found, lambda run: present_run(call, run))
 
 
-@operation("getImportRun", "GET", _RUN, needs=Can.EDIT, returns=ImportRun, errors=(404,), extension=True)
+@operation("getImportRun", "GET", _RUN, needs=Can.EDIT, errors=(404,))
 def get_import(call: Call, run: RunAccess) -> ImportRun:
     """Get an import run: its progress, its results, and its problems."""
     with call.db.read() as tx:
@@ -124,7 +113,6 @@ def get_import(call: Call, run: RunAccess) -> ImportRun:
     errors=(503,),
     media_type="application/zip",
     yields=("content:read",),
-    extension=True,
 )
 def get_archive(call: Call, read: ReadState) -> Stream:
     """Download the current content of a space as a .zip file: pages as Markdown, reusable content, variables,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +23,7 @@ from octavo.content.uploads.store import get_uploads
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
+from octavo.core.sources import Source, SourceError
 from octavo.errors import NotFound, OctavoError, Unavailable
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -40,17 +41,18 @@ from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import set_language_if_unset
 
 from . import store
-from .converting import Folder, gather_uploads
 from .importing import StagedFiles, stage_files
 from .platforms import platform_at
 from .previewing import plan_source
 from .readme import ReadMe
-from .recording import Cancelled, record
-from .sources import Source, SourceError
-from .store import RunRow
+from .recording import Canceled, record
+from .store import ImportRunRow
 from .types import Destination, KeptApiSource, KeptSource, WebsiteSource
 from .updating import Update, add, find_base, update
 from .variants import Variants, space_for_each
+
+if TYPE_CHECKING:
+    from octavo.interchange.readers.scratch import TemporaryFiles
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
@@ -60,8 +62,8 @@ _OWN_PROBLEMS = frozenset(["no_readme"])
 """Problem codes that don't matter here: pages below other pages need no home page."""
 
 
-class Progress:
-    """Reports the progress of a run to the database, at most twice a second. Raises Cancelled when the run is
+class ProgressReporter:
+    """Reporter of the progress of a run to the database, at most twice a second. Raises Canceled when the run is
     over, and OutOfTime."""
 
     def __init__(self, context: Context, run_id: str) -> None:
@@ -90,7 +92,7 @@ class Progress:
         self._told = moment
         with self._context.db.write() as tx:
             if not store.set_progress(tx, self._run_id, done, total):
-                raise Cancelled
+                raise Canceled
 
 
 @job("runImport", bound=None, attempts=ATTEMPTS + 1, seconds=SECONDS)
@@ -106,7 +108,7 @@ def run_import(context: Context, run: str) -> None:
             return
     try:
         _import(context, begun)
-    except Cancelled:
+    except Canceled:
         return
     except LeaseLost:
         raise
@@ -132,7 +134,7 @@ def run_import(context: Context, run: str) -> None:
         raise
 
 
-def _fail(tx: Transaction, run: RunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
+def _fail(tx: Transaction, run: ImportRunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
     """End a run as failed and notify the person who started it. Return False if it is already over."""
     ended = store.end_run(tx, run.id, "failed", problems=problems, error=error)
     if ended:
@@ -148,11 +150,14 @@ def _fail(tx: Transaction, run: RunRow, error: str, problems: Sequence[Problem] 
     return ended
 
 
-def _import(context: Context, run: RunRow) -> None:
-    progress = Progress(context, run.id)
+def _import(context: Context, run: ImportRunRow) -> None:
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.scratch import TemporaryFiles
+
+    progress = ProgressReporter(context, run.id)
     with ExitStack() as stack:
         path = stack.enter_context(TemporaryFolder("import"))
-        source, urls = _gather(context, run, Folder(Path(path)), stack, progress)
+        source, urls = _gather(context, run, TemporaryFiles(Path(path)), stack, progress)
         if source.kind:
             with context.db.write() as tx:
                 store.set_kind(tx, run.id, source.kind)
@@ -173,7 +178,7 @@ def _import(context: Context, run: RunRow) -> None:
             with context.db.write() as tx:
                 if _fail(tx, run, "The source has no pages to import.", problems):
                     finish(tx)
-            raise Cancelled
+            raise Canceled
         if variants is not None:
             variants.bring(progress.tell)
         elif source.brand:
@@ -182,12 +187,12 @@ def _import(context: Context, run: RunRow) -> None:
 
 
 def _gather(
-    context: Context, run: RunRow, folder: Folder, stack: ExitStack, progress: Progress
+    context: Context, run: ImportRunRow, folder: TemporaryFiles, stack: ExitStack, progress: ProgressReporter
 ) -> tuple[Source, dict[str, str] | None]:
     """Return the source and, for a website, the URL of each page."""
+    # Imported here so that only imports load the readers.
     wanted: Any = msgspec.json.decode(run.source, type=KeptSource)
     if isinstance(wanted, WebsiteSource):
-        # Imported here because parsers load slowly.
         from .website import crawl
 
         fetcher = Fetcher(context.settings.allow_private_fetch)
@@ -201,6 +206,8 @@ def _gather(
         if run.variants is not None and isinstance(platform, ReadMe):
             return platform.open_all(platform.project(), folder, wanted.space), None
         return platform.open(wanted.space, folder, stack), None
+    from .uploads import gather_uploads
+
     with context.db.read() as tx:
         uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
     kind = or_none(wanted.kind)
@@ -208,7 +215,7 @@ def _gather(
     return gather_uploads(uploads, context.files, folder, stack, progress.tick, kind, several), None
 
 
-def _preview(context: Context, run: RunRow, source: Source, progress: Progress) -> None:
+def _preview(context: Context, run: ImportRunRow, source: Source, progress: ProgressReporter) -> None:
     """End a run that is a preview, with the plan of the import."""
     hosts = app_hosts(context.settings.url)
     plan, problems = plan_source(source, context.settings.page_size, hosts, progress.tick)
@@ -219,13 +226,13 @@ def _preview(context: Context, run: RunRow, source: Source, progress: Progress) 
         else:
             ended = store.end_run(tx, run.id, "completed", problems=problems, plan=plan)
         if not ended:
-            raise Cancelled
+            raise Canceled
         finish(tx)
 
 
 def _place(
     context: Context,
-    run: RunRow,
+    run: ImportRunRow,
     staged: StagedFiles,
     urls: dict[str, str] | None,
     problems: list[Problem],
@@ -287,7 +294,7 @@ def _place(
                 end(tx, done.state, wrote=False)
 
 
-def _folder_name(run: RunRow) -> str:
+def _folder_name(run: ImportRunRow) -> str:
     wanted: Any = msgspec.json.decode(run.source)
     return slugify(f"import-{wanted.get('url', '').partition('://')[2].partition('/')[0]}") or "import"
 

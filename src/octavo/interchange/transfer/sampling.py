@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 
-from octavo.core.languages import find_language
-from octavo.organization.spaces.wire import LANGUAGES
+from octavo.core.languages import LANGUAGES, find_language, space_language
 
 _MOST = 1800
 """Number of characters of a sample."""
@@ -17,16 +16,6 @@ _FENCED = re.compile(r"^(?:```|~~~).*?(?:^(?:```|~~~)|\Z)|^---\r?\n.*?^---", re.
 _MARKUP = re.compile(
     r"\{%[^%]{0,2000}%\}|<[^<>]{0,2000}>|\]\([^()]{0,1000}\)|`[^`]{0,500}`|https?://\S+|[#*_|>\[\]!~=-]+"
 )
-
-
-_OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
-
-
-def space_language(name: str | None) -> str | None:
-    """Return the space language for a tag such as ``pt_BR`` or ``ar-SA``, if spaces support it."""
-    tag = (name or "").strip().lower().replace("_", "-")
-    base = tag.partition("-")[0]
-    return next((one for one in (tag, base, _OTHER_NAMES.get(base)) if one in LANGUAGES), None)
 
 
 class Sample:

@@ -11,17 +11,16 @@ from typing import IO
 from urllib.parse import unquote
 
 from octavo.core.import_plan import SPACE_LINK, SPACE_NAME, plan_import
+from octavo.core.sources import Source, SourceFiles
 from octavo.core.summary import is_markdown
 
 from .exporting import Exported
-from .sources import Source
 
 
 def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> Source:
     """Return the source with the links of its Markdown files rewritten to the ids of spaces here. All other bytes
     stay. ``hosts`` are the hosts whose URLs point to content."""
-    made = Source(source.name)
-    made.take_facts(source)
+    made = SourceFiles(source.name)
     for path in source.paths():
         text = _text(source, path) if ids and is_markdown(path) else None
         changed = SPACE_LINK.sub(lambda found: _renamed(found, ids, hosts), text) if text else text
@@ -30,7 +29,7 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
         else:
             # Rewritten when it is read, so that a source with many pages isn't held in memory.
             made.add(path, len((changed or "").encode()), partial(_opened, source, path, ids, hosts))
-    return made
+    return source.with_files(made)
 
 
 def with_names(exported: Exported, names: Mapping[str, str], hosts: tuple[str, ...]) -> Exported:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from octavo.content.uploads.store import get_uploads
+from octavo.core.sources import SourceError
 from octavo.errors import BadRequest, Forbidden, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.net.fetch import Fetcher, FetchError
@@ -16,8 +17,7 @@ from octavo.settings import Settings
 from . import runs, store
 from .api_client import MAX_SPACES, FoundSpace
 from .platforms import Service, platform_at
-from .sources import SourceError
-from .store import RunRow
+from .store import ImportRunRow
 from .types import ApiLogin, FileSource, KeptApiSource, KeptSource, WantedImport
 
 _CHECK_SECONDS = 30.0
@@ -58,7 +58,7 @@ def check_api(
     )
 
 
-def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport) -> RunRow:
+def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport) -> ImportRunRow:
     """Start a run, which waits for its job. Raises NotFound and Forbidden for the target, and NotFound for uploads
     of other people."""
     space_id = wanted.into.space_id
@@ -123,7 +123,7 @@ def _origin(tx: Transaction, wanted: WantedImport, update: str) -> str:
     return run.origin or run.id
 
 
-def cancel(tx: Transaction, run_id: str) -> RunRow:
+def cancel(tx: Transaction, run_id: str) -> ImportRunRow:
     """Cancel a run. Raises BadRequest for a run that is completed or failed."""
     ended = store.end_run(tx, run_id, "cancelled")
     run = store.get_run(tx, run_id)

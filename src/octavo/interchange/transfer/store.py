@@ -27,7 +27,7 @@ NOBODY = ""
 """The actor of imports by the command."""
 
 
-class RunRow(Struct, frozen=True):
+class ImportRunRow(Struct, frozen=True):
     """An import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants`` are JSON.
     ``kind`` is the kind of the source. ``origin`` is the first run of the same source, if this run imports a newer
     state. ``folder`` is where its files are after completion. ``identity`` identifies the source of an import by
@@ -124,11 +124,11 @@ class PartRow(Struct, frozen=True):
     file: str | None
 
 
-_RUN = ", ".join(RunRow.__struct_fields__)
+_RUN = ", ".join(ImportRunRow.__struct_fields__)
 
 
-def _run(row: Any) -> RunRow:
-    run = RunRow(*row)
+def _run(row: Any) -> ImportRunRow:
+    run = ImportRunRow(*row)
     return replace(run, preview=bool(run.preview))
 
 
@@ -140,12 +140,12 @@ def insert_run(
     change_id: str | None,
     page_id: str | None,
     user_id: str,
-    source: Any,
+    source: object,
     preview: bool = False,
     origin: str | None = None,
     identity: str | None = None,
     with_variants: bool = False,
-) -> RunRow:
+) -> ImportRunRow:
     run_id = ids.new_id()
     tx.run(
         """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
@@ -168,12 +168,12 @@ def insert_run(
     return get_run(tx, run_id)
 
 
-def find_run(tx: Transaction, run_id: str) -> RunRow | None:
+def find_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
     row = tx.one(f"SELECT {_RUN} FROM import_runs WHERE id = :id", id=run_id)
     return _run(row) if row else None
 
 
-def get_run(tx: Transaction, run_id: str) -> RunRow:
+def get_run(tx: Transaction, run_id: str) -> ImportRunRow:
     run = find_run(tx, run_id)
     if run is None:
         raise NotFound(f"Import run {run_id!r} doesn't exist.")
@@ -189,7 +189,7 @@ def list_runs(
     space: str | None = None,
     change_request: str | None = None,
     status: str | None = None,
-) -> Slice[RunRow]:
+) -> Slice[ImportRunRow]:
     """List the runs that the caller started in spaces that they can still edit, or all runs for administrators,
     newest first. ``status`` `active` includes all runs that aren't over."""
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
@@ -236,7 +236,7 @@ def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | Non
     return user or None, token
 
 
-def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
+def begin_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
     """Mark the start of an attempt. Return None if the run is over or doesn't exist."""
     begun = tx.run(
         """UPDATE import_runs SET status = 'in-progress', attempts = attempts + 1, done = 0, total = 0,
@@ -271,14 +271,14 @@ def end_run(
     status: str,
     *,
     problems: Sequence[Problem] = (),
-    pages: Sequence[Any] = (),
+    pages: Sequence[object] = (),
     error: str | None = None,
     revision: str | None = None,
-    plan: Any = None,
+    plan: object = None,
     folder: str | None = None,
-    changes: Any = None,
+    changes: object = None,
 ) -> bool:
-    """End a run that isn't over. Return False if it is. ``folder`` and ``changes`` are as in ``RunRow``. Problems
+    """End a run that isn't over. Return False if it is. ``folder`` and ``changes`` are as in ``ImportRunRow``. Problems
     beyond ``MAX_PROBLEMS`` are only counted."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
@@ -287,7 +287,8 @@ def end_run(
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
-                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes, secret = NULL,
+                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes,
+                 secret = NULL,
                  done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
                  total = CASE WHEN :status = 'completed' THEN :made ELSE total END
                WHERE id = :id AND status IN ('pending', 'in-progress')""",
@@ -317,7 +318,7 @@ def set_variants(tx: Transaction, run_id: str, variants: ImportedVariants) -> No
 # --- results of runs -----------------------------------------------------------------------------------
 
 
-def completed_of(tx: Transaction, origin: str) -> list[RunRow]:
+def completed_of(tx: Transaction, origin: str) -> list[ImportRunRow]:
     """Return the completed runs of one source, newest first."""
     rows = tx.all(
         f"""SELECT {_RUN} FROM import_runs
@@ -339,7 +340,7 @@ def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, st
     )
 
 
-def find_known(tx: Transaction, organization_id: str, identity: str) -> RunRow | None:
+def find_known(tx: Transaction, organization_id: str, identity: str) -> ImportRunRow | None:
     """Return the newest run of the command that imported a source or started to."""
     row = tx.one(
         f"""SELECT {_RUN} FROM import_runs

@@ -27,9 +27,10 @@ from octavo.content.revisions.store import (
     list_items,
     list_pages,
 )
-from octavo.core.merge import Conflict, Versions
+from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
+from octavo.core.sources import SourceError
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -38,8 +39,7 @@ from octavo.organization.access.authorization import SpaceAccess
 from . import store
 from .importing import StagedFiles
 from .matching import longest_in_order, match_pages, ranks_of
-from .sources import SourceError
-from .store import ImportChanges, ImportedContent, PartRow, RunRow
+from .store import ImportChanges, ImportedContent, ImportRunRow, PartRow
 
 SHOWN = 120
 """Maximum number of characters of a text that a problem shows."""
@@ -49,7 +49,7 @@ class Base(Struct, frozen=True):
     """The results of an earlier run, without later edits. ``run`` is None for one from before runs of the command
     were kept. ``slugs`` are the slugs of the pages in the source."""
 
-    run: RunRow | None
+    run: ImportRunRow | None
     pages: dict[str, Page]
     items: dict[str, Item]
     slugs: dict[str, str]
@@ -76,7 +76,7 @@ class Update(Struct, frozen=True):
     base: Base | None = None
     changes: ImportChanges | None = None
     problems: Sequence[Problem] = ()
-    conflicts: Sequence[Conflict] = ()
+    conflicts: Sequence[MergeConflict] = ()
 
     def settle(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
         """Return what changed, with the change request that this creates for conflicts with main."""
@@ -318,7 +318,7 @@ def _counted(
     return counted
 
 
-def _problem(conflict: Conflict, sides: Sides, base: Base, staged: StagedFiles) -> Problem:
+def _problem(conflict: MergeConflict, sides: Sides, base: Base, staged: StagedFiles) -> Problem:
     """Return the problem for a place that people and the source both changed."""
     named: list[Callable[[Versions], str | None]] = [
         lambda side: page.file_path or page.slug if (page := side.pages.get(conflict.id)) else None,

@@ -4,15 +4,17 @@ them become variants of one site."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from msgspec import UNSET
 
 from octavo.content.changes.saving import require_live
 from octavo.core.docs_config import DocsEntry
+from octavo.core.languages import LANGUAGES
 from octavo.core.links import app_hosts
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -22,25 +24,34 @@ from octavo.organization.spaces.creating import create_space
 from octavo.organization.spaces.store import get_space, update_space
 from octavo.organization.spaces.trash import discard_space
 from octavo.organization.spaces.types import MAX_TITLE, UNTITLED
-from octavo.organization.spaces.wire import LANGUAGES
 
 from . import store
+from .brand_images import StoredBrand, store_brand
 from .reimporting import begin_source, import_source
-from .sources import Source
 from .space_links import with_ids
-from .store import ImportedVariant, ImportedVariants, RunRow
+from .store import ImportedVariant, ImportedVariants, ImportRunRow
 
 Arrange = Callable[
-    [Transaction, Context, Actor, str, str, list[DocsEntry], Mapping[str, str], Mapping[str, Source]],
+    [
+        Transaction,
+        Context,
+        Actor,
+        str,
+        str,
+        Sequence[DocsEntry],
+        Mapping[str, str],
+        Mapping[str, Source],
+        StoredBrand,
+    ],
     tuple[str, list[Problem]],
 ]
 _arrange: list[Arrange] = []
 
 
 def on_variants(arrange: Arrange) -> Arrange:
-    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts)``, which shows
+    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts, brand)``, which shows
     spaces as the variants of a site and returns the id of the site and the problems. ``spaces`` and ``parts`` are
-    by the key of an entry. Raises Forbidden, NotFound."""
+    by the key of an entry. A new site gets the ``brand``. Raises Forbidden, NotFound."""
     _arrange.append(arrange)
     return arrange
 
@@ -48,9 +59,12 @@ def on_variants(arrange: Arrange) -> Arrange:
 class Variants:
     """The variants of a source. One goes into the target of a run, and each other one into a space of its own."""
 
-    def __init__(self, context: Context, actor: Actor, run: RunRow, source: Source) -> None:
+    def __init__(self, context: Context, actor: Actor, run: ImportRunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source
         self._hosts = app_hosts(context.settings.url)
+        structure = source.structure
+        self._default = next((one for one in structure if one.default), structure[0]).key
+        self._brand = StoredBrand(source.brand, {})
         self._identities: dict[str, str] = {}
         self.spaces: dict[str, str] = {}
         """The space of each variant, by key."""
@@ -62,7 +76,7 @@ class Variants:
         """Create all spaces, so that links between them are known before the first page is imported."""
         origin = self._run.origin or self._run.id
         for entry in self._source.structure:
-            if self._source.parts[entry.key] is self._source:
+            if entry.key == self._default:
                 self.spaces[entry.key] = self._run.space_id
                 continue
             identity = hashlib.sha256(f"run {origin} {entry.key}".encode()).hexdigest()
@@ -79,7 +93,7 @@ class Variants:
 
     def bring(self, progress: Callable[[int, int], None]) -> None:
         """Import all variants except the one that goes into the target."""
-        self._source.brand.store(self._context)
+        self._brand = store_brand(self._context, self._source.brand)
         for key, identity in self._identities.items():
             brought = import_source(
                 self._context,
@@ -111,6 +125,7 @@ class Variants:
                 structure,
                 self.spaces,
                 self._source.parts,
+                self._brand,
             )
             problems += said
         brought = [
@@ -129,7 +144,9 @@ class Variants:
 
 
 @contextmanager
-def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) -> Iterator[Variants | None]:
+def space_for_each(
+    context: Context, actor: Actor, run: ImportRunRow, source: Source
+) -> Iterator[Variants | None]:
     """Create a space for each variant of a source; None for a source without variants. New spaces are deleted if
     the block fails."""
     if not source.parts:
@@ -147,7 +164,7 @@ def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) 
 
 
 def _space_for(
-    context: Context, actor: Actor, run: RunRow, entry: DocsEntry, identity: str
+    context: Context, actor: Actor, run: ImportRunRow, entry: DocsEntry, identity: str
 ) -> tuple[str, bool]:
     """Return the space that an earlier run imported this variant into if the caller can still edit it, else a new
     one, and whether it is new. Raises Forbidden, and Conflict for a space that is edited only in change requests."""

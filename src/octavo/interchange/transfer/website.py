@@ -17,19 +17,21 @@ from urllib.parse import unquote
 
 from lxml import etree
 from msgspec import Struct
+from msgspec.structs import replace
 from protego import Protego
 
 from octavo.core.document.json import DocumentError
+from octavo.core.file_types import IMAGE_ENDINGS, detect_type
 from octavo.core.links import relative_href
+from octavo.core.sources import Source, SourceError, SourceFiles, source_of
+from octavo.core.space_config import ASSETS
 from octavo.core.summary import Summary, SummaryEntry, title_of_name, write_summary
 from octavo.core.url_parts import join_address, path_of, read_address
-from octavo.kit.files import detect_type
+from octavo.interchange.readers.converting import MAX_PAGE
+from octavo.interchange.readers.formats.html import convert, language_of, parse_html
+from octavo.interchange.readers.scratch import TemporaryFiles
+from octavo.interchange.readers.types import Tick
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
-
-from .converting import ASSETS, MAX_PAGE, Folder, Tick
-from .html import convert, language_of, parse_html
-from .inline_images import RASTER
-from .sources import Source, SourceError
 
 AGENT = "Octavo"
 _MAX_SITEMAPS = 50
@@ -70,14 +72,16 @@ class Crawled(Struct, frozen=True):
 
 
 def crawl(
-    start: str, fetcher: Fetcher, folder: Folder, tick: Tick, limits: CrawlLimits | None = None
+    start: str, fetcher: Fetcher, folder: TemporaryFiles, tick: Tick, limits: CrawlLimits | None = None
 ) -> Crawled:
     """Crawl a website. Raises SourceError if its URL can't be read at all."""
     return _Crawl(start, fetcher, folder, tick, limits or CrawlLimits()).run()
 
 
 class _Crawl:
-    def __init__(self, start: str, fetcher: Fetcher, folder: Folder, tick: Tick, limits: CrawlLimits) -> None:
+    def __init__(
+        self, start: str, fetcher: Fetcher, folder: TemporaryFiles, tick: Tick, limits: CrawlLimits
+    ) -> None:
         self.start = start
         self.fetcher = fetcher
         self.folder = folder
@@ -87,7 +91,7 @@ class _Crawl:
         address = read_address(start)
         if address is None:
             raise SourceError("the URL isn't valid")
-        self.source = Source(address.host or "website")
+        self.source = SourceFiles(address.host or "website")
         self.bytes = 0
         self.origin = ""
         self.scope = ""
@@ -118,9 +122,10 @@ class _Crawl:
         for page in self.pages.values():
             self.tick()
             self._convert(page)
-        self.source.language = next((language for language, _ in self.languages.most_common(1)), "")
         self._write_summary()
-        return Crawled(self.source, {page.file: page.url for page in self.pages.values()})
+        language = next((language for language, _ in self.languages.most_common(1)), "")
+        source = replace(source_of(self.source), language=language)
+        return Crawled(source, {page.file: page.url for page in self.pages.values()})
 
     # --- fetching ------------------------------------------------------------------------------------------
 
@@ -375,7 +380,7 @@ class _Crawl:
         answer = self._get(url, _IMAGE)
         if answer is None:
             return None
-        ending = RASTER.get(detect_type(answer.body[:64], ""))
+        ending = IMAGE_ENDINGS.get(detect_type(answer.body[:64], ""))
         if ending is None and answer.headers.get("content-type", "").startswith("image/svg+xml"):
             ending = ".svg"
         if ending is None:

@@ -11,18 +11,35 @@ from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 
 from .api_client import FoundSpace
 from .platforms import Service
-from .previewing import ImportPlan
-from .store import ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, RunRow
+from .previewing import ImportPreview
+from .store import ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, ImportRunRow
 from .types import ApiLogin, Destination, FileSource, KeptApiSource, KeptSource, WantedImport, WebsiteSource
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
 
 
-_Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
-_User = Annotated[str, Meta(min_length=1, max_length=254, pattern=r"^[\x21-\x39\x3b-\x7e]+\Z")]
+_Token = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=4096,
+        pattern=pattern(r"^[\x21-\x7e]+\Z", "consist of printable ASCII characters without spaces"),
+    ),
+]
+_User = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=254,
+        pattern=pattern(
+            r"^[\x21-\x39\x3b-\x7e]+\Z", "consist of printable ASCII characters without spaces or colons"
+        ),
+    ),
+]
 
 
 class ApiSource(Struct, tag="api"):
@@ -93,7 +110,7 @@ class ImportRunUrls(Struct):
     location: str
 
 
-class ImportRun(Struct, rename="camel"):
+class ImportRun(Struct, rename="camel", kw_only=True):
     """An import run. ``reason`` tells why it failed. ``problems`` lists what wasn't understood or was skipped.
     ``revision`` is the created revision. ``kind`` is the kind of the source. ``plan`` is the result of a preview.
     ``updates`` is the first run of the source that this run imports a newer state of, and ``changes`` is what that
@@ -117,7 +134,7 @@ class ImportRun(Struct, rename="camel"):
     revision: str | UnsetType = UNSET
     kind: str | UnsetType = UNSET
     preview: bool = False
-    plan: ImportPlan | UnsetType = UNSET
+    plan: ImportPreview | UnsetType = UNSET
     updates: str | UnsetType = UNSET
     changes: ImportChanges | UnsetType = UNSET
     variants: list[ImportedVariant] | UnsetType = UNSET
@@ -145,11 +162,11 @@ def wanted_import(body: StartImport) -> WantedImport:
     return WantedImport(source, login, into, body.preview, or_none(body.update), body.variants)
 
 
-def run_location(to: Recipient, run: RunRow) -> str:
+def run_location(to: Recipient, run: ImportRunRow) -> str:
     return to.url(f"/org/{run.organization_id}/imports/{run.id}")
 
 
-def present_run(to: Recipient, run: RunRow) -> ImportRun:
+def present_run(to: Recipient, run: ImportRunRow) -> ImportRun:
     variants = (
         msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
     )
@@ -170,7 +187,7 @@ def present_run(to: Recipient, run: RunRow) -> ImportRun:
         revision=run.revision or UNSET,
         kind=run.kind or UNSET,
         preview=run.preview,
-        plan=msgspec.json.decode(run.plan, type=ImportPlan) if run.plan else UNSET,
+        plan=msgspec.json.decode(run.plan, type=ImportPreview) if run.plan else UNSET,
         updates=run.origin or UNSET,
         changes=msgspec.json.decode(run.changes, type=ImportChanges) if run.changes else UNSET,
         variants=variants.spaces or UNSET,

@@ -13,7 +13,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -171,26 +171,26 @@ class Transaction:
         self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
+    def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         raise NotImplementedError
 
-    def one(self, sql: str, **parameters: Any) -> Row | None:
+    def one(self, sql: str, **parameters: object) -> Row | None:
         """Return the first row, or None."""
         return self._execute(*_spread(sql, parameters)).fetchone()
 
-    def all(self, sql: str, **parameters: Any) -> list[Row]:
+    def all(self, sql: str, **parameters: object) -> list[Row]:
         return self._execute(*_spread(sql, parameters)).fetchall()
 
-    def value(self, sql: str, **parameters: Any) -> Any:
+    def value(self, sql: str, **parameters: object) -> Any:
         """Return the first column of the first row, or None."""
         row = self.one(sql, **parameters)
         return row[0] if row else None
 
-    def run(self, sql: str, **parameters: Any) -> int:
+    def run(self, sql: str, **parameters: object) -> int:
         """Execute a statement and return how many rows it changed."""
         return self._execute(*_spread(sql, parameters)).rowcount
 
-    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+    def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         raise NotImplementedError
 
     def script(self, sql: str) -> None:
@@ -376,7 +376,7 @@ class _SqliteTransaction(Transaction):
         self._connection = connection
         self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
 
-    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+    def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         self._connection.executemany(sql, rows)
 
     def script(self, sql: str) -> None:

@@ -130,8 +130,8 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             failures += 1
             if failures == _TRIES:
                 raise Unavailable(
-                    "The database can't be migrated because something keeps it locked. Stop whatever uses it for"
-                    f" long, and start again ({str(error).splitlines()[0]})."
+                    "The database can't be migrated because something keeps it locked. End long transactions"
+                    f" of other programs, and start again ({str(error).splitlines()[0]})."
                 ) from error
             time.sleep(_PAUSE)
         else:
@@ -221,6 +221,7 @@ def _require_upgradable(numbers: set[int], migrations: Sequence[Migration]) -> N
     if numbers and (upgrade is None or numbers != upgrade.replaces):
         first = upgrade.first if upgrade is not None else "the version it was created with"
         raise RefusedDatabase(
-            f"This version of Octavo can't upgrade a database with the migrations {', '.join(map(str, sorted(numbers)))}."
+            f"This version of Octavo can't upgrade a database with the migrations "
+            f"{', '.join(map(str, sorted(numbers)))}."
             f" Upgrade it with {first} first."
         )

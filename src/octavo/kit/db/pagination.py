@@ -102,7 +102,7 @@ def list_page(
     descending: bool = False,
     before: str = "",
     count: int | None = None,
-    **given: Any,
+    **given: object,
 ) -> Slice[T]:
     """Return one page of the rows of ``source``, SQL from `FROM` to the end of its `WHERE`.
 

@@ -39,7 +39,7 @@ import re
 import select
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from secrets import token_hex
 from typing import Any
@@ -115,10 +115,10 @@ class _PostgresTransaction(Transaction):
         super().__init__(caches)
         self._connection = connection
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
+    def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         return timed(self._connection.execute)(_statement(sql), parameters)
 
-    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+    def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         with self._connection.cursor() as cursor:
             cursor.executemany(_to_postgres(sql), rows)
 
@@ -192,7 +192,7 @@ class _KeptRead(Transaction):
         self.has_written = False
         """Whether its thread may have written meanwhile: then it is not started again."""
 
-    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
+    def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         statement = _statement(sql)
         if isinstance(sql, Live):
             return self._ask(statement, parameters)
@@ -205,7 +205,7 @@ class _KeptRead(Transaction):
         self._kept.keep(key, rows)
         return _Rows(rows)
 
-    def _ask(self, statement: str, parameters: dict[str, Any]) -> Cursor:
+    def _ask(self, statement: str, parameters: Mapping[str, object]) -> Cursor:
         try:
             return timed(self.begin().execute)(statement, parameters)
         except psycopg.errors.QueryCanceled:
@@ -219,7 +219,7 @@ class _KeptRead(Transaction):
                 raise out_of_reach(error) from error
             raise self._no_more() from None
 
-    def run(self, sql: str, **parameters: Any) -> int:
+    def run(self, sql: str, **parameters: object) -> int:
         # The server refuses statements that change something.
         return super().run(Live(sql), **parameters)
 
@@ -364,8 +364,8 @@ class PostgresDatabase(Database):
             self._replica.close()
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
-        """Return a connection of a pool with a started transaction, all of which may take so long, and the
-        result of ``more``. Connections that died while unused are replaced."""
+        """Return a connection of a pool with a started transaction, and the result of ``more``, within
+        ``seconds``. Connections that died while unused are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:

@@ -135,7 +135,7 @@ def in_one_line(error: Exception) -> str:
 class _BoolAsInt(IntDumper):
     """Dumper of flags as 0 and 1, as on both engines."""
 
-    def dump(self, obj: Any) -> bytes:
+    def dump(self, obj: object) -> bytes:
         return b"1" if obj else b"0"
 
 

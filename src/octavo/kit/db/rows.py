@@ -93,7 +93,8 @@ def _postgres_tables(tx: Transaction) -> Iterator[Schema]:
             t=name,
         )
         key = tx.all(
-            """SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
+            """SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum
+               = ANY(i.indkey)
                WHERE i.indrelid = quote_ident(:t)::regclass AND i.indisprimary
                ORDER BY array_position(i.indkey::int2[], a.attnum)""",
             t=name,
@@ -115,7 +116,7 @@ def _postgres_tables(tx: Transaction) -> Iterator[Schema]:
         )
 
 
-def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: Any) -> Iterator[RowDict]:
+def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: object) -> Iterator[RowDict]:
     """Yield rows in the order of their primary key, one batch in memory at a time."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)
     after = f"({key}) > ({', '.join(f':after_{name}' for name in table.key)})"

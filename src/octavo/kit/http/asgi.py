@@ -152,8 +152,8 @@ class Exchange:
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a piece of the body. Raise RuntimeError for more than was announced, Disconnected when the client does not
-        read it in time."""
+        """Send a piece of the body. Raise RuntimeError for more than was announced, Disconnected when the
+        client does not read it in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:

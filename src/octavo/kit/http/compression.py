@@ -99,7 +99,7 @@ def gzip_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield packer.flush()
 
 
-_COMPRESSED = share("compressed answers", 32)
+_COMPRESSED = share("compressed responses", 32)
 
 
 class Compressor:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.texts import say_name
 
 from .operation import PUBLIC, Deletion, Operation, RawBody
+from .schema_names import SCHEMA_NAMES
 
 _REF = "#/components/schemas/{name}"
 _TEXTS = {
@@ -50,7 +52,7 @@ _BYTES = {"type": "string", "format": "binary"}
 _DEFAULT = "x-octavo-default"
 
 
-class Area(Struct, frozen=True):
+class AreaMeaning(Struct, frozen=True):
     title: str
     about: str
 
@@ -64,7 +66,7 @@ class Meanings(Struct, frozen=True):
     """
 
     introduction: str = ""
-    areas: Mapping[str, Area] = {}
+    areas: Mapping[str, AreaMeaning] = {}
     properties: Mapping[str, str] = {}
     parameters: Mapping[str, str] = {}
     schemas: Mapping[str, str] = {}
@@ -86,19 +88,19 @@ class Example(Struct, frozen=True, omit_defaults=True):
 _NO_MEANINGS = Meanings()
 
 
-def _types(operation: Operation) -> list[Any]:
+def _types(operation: Operation) -> list[object]:
     found = [operation.body] if operation.body not in (None, RawBody) else []
     if operation.returns not in (None, Deletion):
         found += _options(operation.returns)
     return found
 
 
-def _options(returns: Any) -> list[Any]:
+def _options(returns: object) -> list[object]:
     """Return the alternatives of a response one by one: they need no tag, because no one are not decoded here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
-def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]]:
+def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
     found: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"\{(\w+)\}", operation.path)
@@ -123,7 +125,7 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]
     return found
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+def _without_null(schema: JsonObject) -> JsonObject:
     """Return the schema of a parameter without null: a missing parameter is absent, and URLs have no null."""
     options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(options) == len(schema.get("anyOf", ())):
@@ -134,7 +136,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {**(options[0] if len(options) == 1 else {"anyOf": options}), **rest}
 
 
-def _explain(schema: Any, place: str, meanings: Meanings) -> None:
+def _explain(schema: object, place: str, meanings: Meanings) -> None:
     """Add descriptions to all properties that have none."""
     if isinstance(schema, list):
         for part in schema:
@@ -168,10 +170,11 @@ def component_name(given: str) -> str:
         while all(len(w) > common and w[-1 - common] == words[0][-1 - common] for w in words):
             common += 1
         return "".join(words[0][len(words[0]) - common :]) + "List"
-    return _DOTTED.sub(r"\1", given)
+    name = _DOTTED.sub(r"\1", given)
+    return SCHEMA_NAMES.get(name, name)
 
 
-def _rename(value: Any, names: dict[str, str]) -> Any:
+def _rename(value: object, names: dict[str, str]) -> Any:
     if isinstance(value, list):
         return [_rename(item, names) for item in value]
     if isinstance(value, dict):
@@ -185,7 +188,7 @@ def _rename(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
-def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple[list[Any], JsonObject]:
     """Return schemas and components under their public names. Raises ValueError when two types have the same
     name: each needs a name that is clear without its module."""
     names = {given: component_name(given) for given in components}
@@ -200,7 +203,7 @@ def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], d
     return _rename(schemas, names), renamed
 
 
-def _complete(schema: Any) -> None:
+def _complete(schema: object) -> None:
     """Complete schemas for generators of clients: arrays of anything get ``items``, and patterns follow
     ECMAScript, where ``$`` is the very end."""
     if isinstance(schema, list):
@@ -218,7 +221,7 @@ def _complete(schema: Any) -> None:
 
 
 def _tell_defaults(
-    operations: Iterable[Operation], shapes: Mapping[str, Any], components: dict[str, Any]
+    operations: Iterable[Operation], shapes: Mapping[str, object], components: Mapping[str, object]
 ) -> None:
     """Add defaults of optional body fields to their descriptions: with ``default`` in a schema, generators of
     clients would make the property required."""
@@ -244,7 +247,7 @@ def _tell_defaults(
                 waiting.append(components[name])
 
 
-def _discriminate(schema: Any, components: dict[str, Any]) -> None:
+def _discriminate(schema: object, components: JsonObject) -> None:
     """Add the discriminating property to every union of named objects that has one."""
     if isinstance(schema, list):
         for part in schema:
@@ -267,7 +270,7 @@ def _discriminate(schema: Any, components: dict[str, Any]) -> None:
             return
 
 
-def _only_value(schema: dict[str, Any]) -> str | None:
+def _only_value(schema: JsonObject) -> str | None:
     values = [schema["const"]] if "const" in schema else schema.get("enum", [])
     return values[0] if len(values) == 1 else None
 
@@ -281,7 +284,7 @@ def describe(
     meanings: Meanings = _NO_MEANINGS,
     examples: Mapping[str, Example] = {},
     schemas: Mapping[str, Mapping[str, Any]] = {},
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 
     ``examples``: by operation id; ``schemas``: components that types refer to by name without being made of
@@ -323,7 +326,7 @@ def describe(
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     _discriminate(components, components)
     _discriminate(shapes, components)
-    paths: dict[str, Any] = {}
+    paths: JsonObject = {}
     for operation in operations:
         example = examples.get(operation.id, Example())
         codes = {400, 404, *operation.errors, *_ALWAYS}
@@ -336,7 +339,7 @@ def describe(
         if operation.method != "GET":
             # Any write may meet another write, or a limit on the number of objects.
             codes.add(409)
-        responses: dict[str, Any] = {str(operation.status): {"description": _TEXTS[operation.status]}}
+        responses: JsonObject = {str(operation.status): {"description": _TEXTS[operation.status]}}
         if operation.returns is Deletion:
             responses["204"] = {"description": _TEXTS[204]}
         elif operation.returns is not None:
@@ -349,7 +352,7 @@ def describe(
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):
             responses[str(code)] = {"description": _TEXTS[code], "content": error}
-        entry: dict[str, Any] = {
+        entry: JsonObject = {
             "operationId": operation.id,
             "tags": [operation.area],
             "summary": say_name(operation.id),

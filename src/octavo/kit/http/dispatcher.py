@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
 
+from octavo.core.validation import describe_problem
 from octavo.errors import (
     BadRequest,
     MissingField,
@@ -33,6 +34,7 @@ from octavo.kit.observability import tracing
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads
+from octavo.kit.texts import EXPECTED
 from octavo.kit.work.hub import Hub, Listener
 from octavo.settings import parse_networks
 
@@ -101,21 +103,14 @@ SMALL_BODY = 64 * 1024
 """Bytes of a body that are received before the sender is known."""
 
 
-_WHERE = re.compile(r"^(.*?)(?: - at `\$(.*?)`)?$", re.S)
+def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
+    """Return the error for an exception of msgspec, such as "title: must be a string, not an integer".
 
-
-def invalid(error: msgspec.ValidationError, place: str) -> BadRequest:
-    """Return the error for an exception of msgspec, such as "title: expected `str`, got `int`".
-
-    ``place`` names the whole where msgspec names no field.
+    ``place`` names the whole where msgspec names no field. ``type`` is the type of the whole.
     """
-    match = _WHERE.match(str(error))
-    assert match is not None
-    what, where = match[1], (match[2] or "").lstrip(".")
-    if missing := re.match(r"Object missing required field `(.*)`", what):
-        where = f"{where}.{missing[1]}".lstrip(".")
-        return MissingField(f"{where}: this field is required")
-    return BadRequest(f"{where or place}: {what[0].lower()}{what[1:]}")
+    problem = describe_problem(error, type, EXPECTED)
+    kind = MissingField if problem.is_missing else BadRequest
+    return kind(f"{problem.field or place}: {problem.text}")
 
 
 BodyDecoder = msgspec.json.Decoder[Any] | None
@@ -271,8 +266,8 @@ class Dispatcher:
         return msgspec.structs.replace(answer, threads=pool.threads, sent=give_back)
 
     def ask(
-        self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
-    ) -> Any:
+        self, call: Call, operation_id: str, path: dict[str, str], query: Mapping[str, object], body: object
+    ) -> object:
         """Return the response of another operation of the table to the caller of ``call``, with the same
         checks, limits, and effects as a separate request.
 
@@ -396,7 +391,7 @@ class Dispatcher:
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
-                raise NotFound("There is nothing at this URL.")
+                raise NotFound("This URL doesn't exist. Check its path.")
         arguments: dict[str, Any] = {name: given[param] for name, param in operation.path_parameters.items()}
         if operation.needs is not PUBLIC:
             # Operations that are closed to visitors check this themselves.
@@ -408,7 +403,7 @@ class Dispatcher:
             call.organization_id = getattr(proof, "organization_id", "")
         return arguments
 
-    def _query(self, call: Call) -> Any:
+    def _query(self, call: Call) -> object:
         operation = call.operation
         newer = NEWER.get(operation.id, NewerFields()).query
         values: dict[str, Any] = {}
@@ -434,14 +429,14 @@ class Dispatcher:
         try:
             query = msgspec.convert(values, operation.query, strict=False)
         except msgspec.ValidationError as error:
-            raise invalid(error, "query") from None
+            raise invalid(error, "query", operation.query) from None
         for name, value in values.items():
             # A text may be this word, but for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
                 raise BadRequest(f"{name}: `{value}` is not a valid value")
         return query
 
-    def _body(self, call: Call, decoder: BodyDecoder) -> Any:
+    def _body(self, call: Call, decoder: BodyDecoder) -> object:
         operation = call.operation
         if operation.body is RawBody:
             content_type = call.headers.get(b"content-type", b"").decode("latin-1")
@@ -455,7 +450,7 @@ class Dispatcher:
         try:
             return decoder.decode(call.body)
         except msgspec.ValidationError as error:
-            raise invalid(error, "body") from None
+            raise invalid(error, "body", operation.body) from None
 
     def _refuse_unread(self, call: Call, shape: Shape) -> None:
         """Check the keys of a body.
@@ -528,7 +523,7 @@ class Dispatcher:
             content_type="text/event-stream", headers=headers, pushed=lambda: self._hub.follow(listener)
         )
 
-    def _present(self, call: Call, value: Any) -> Answer:
+    def _present(self, call: Call, value: object) -> Answer:
         operation = call.operation
         status, headers = operation.status, call.response_headers
         if operation.returns is Deletion and isinstance(value, bool):

@@ -275,7 +275,7 @@ class Request:
 Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
-async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
     """Run a function in a thread of the pool, in its owner's turn; few threads compute at a time.
 
     Raises Busy if too many requests of the owner wait, and OutOfReach when no thread is free for
@@ -299,7 +299,7 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
         timer.cancel()
 
 
-async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
     """Run a function that computes little, such as the pieces of a stream, without a time limit for its
     start. Raises Busy."""
     return await pool.submit(owner, function, *arguments)
@@ -454,7 +454,7 @@ class Edge:
         segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
-            raise NotFound("There is nothing at this URL.")
+            raise NotFound("This URL doesn't exist. Check its path.")
         route, request.parameters = found
         request.path, request.segments = route.path, segments
         request.ends_with_slash = exchange.path.endswith(b"/")
@@ -530,7 +530,7 @@ class Edge:
         request: Request,
         threads: ThreadPoolExecutor | None,
         function: Callable[..., T],
-        *arguments: Any,
+        *arguments: object,
     ) -> T:
         """Run a function in these threads, where the response has its place, or in its turn in the common
         ones."""

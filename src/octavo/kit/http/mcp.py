@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
+from octavo.core.json_types import JsonObject
+
 from .edge import Answer, Request
 
 _SINGLE = "2026-07-28"
@@ -101,13 +103,13 @@ class Server(NamedTuple):
     prompts: Mapping[str, Prompt] = {}
 
     @property
-    def capabilities(self) -> dict[str, Any]:
-        resources: dict[str, Any] = {"resources": {}} if self.resources is not None else {}
+    def capabilities(self) -> JsonObject:
+        resources: JsonObject = {"resources": {}} if self.resources is not None else {}
         return {"tools": {}, **resources, **({"prompts": {}} if self.prompts else {})}
 
 
 @cache
-def _schema(of: type[Struct]) -> dict[str, Any]:
+def _schema(of: type[Struct]) -> JsonObject:
     _, named = msgspec.json.schema_components([of], ref_template="#/$defs/{name}")
     plain = {
         each: {name: value for name, value in schema.items() if name != "title"}
@@ -117,7 +119,7 @@ def _schema(of: type[Struct]) -> dict[str, Any]:
     return {**own, "$defs": plain} if plain else own
 
 
-def _described(name: str, tool: Tool) -> dict[str, Any]:
+def _described(name: str, tool: Tool) -> JsonObject:
     hints = {"readOnlyHint": tool.reads, "openWorldHint": tool.reaches_out}
     if not tool.reads:
         hints["destructiveHint"] = tool.destroys
@@ -171,7 +173,7 @@ class ToolCall(NamedTuple):
 class _Wrong(Exception):
     """Protocol error."""
 
-    def __init__(self, code: int, message: str, **data: Any) -> None:
+    def __init__(self, code: int, message: str, **data: object) -> None:
         super().__init__(message)
         self.code, self.data = code, data
 
@@ -192,7 +194,7 @@ def _about(server: Server) -> dict[str, str]:
     return {"name": "octavo", "title": server.title, "version": version("octavo")}
 
 
-def _discover(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _discover(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     return {
         "supportedVersions": VERSIONS,
         "capabilities": server.capabilities,
@@ -201,7 +203,7 @@ def _discover(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def _initialize(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _initialize(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in _AGREED else _AGREED[0],
@@ -211,11 +213,11 @@ def _initialize(server: Server, on: Any, params: dict[str, Any]) -> dict[str, An
     }
 
 
-def _list_tools(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _list_tools(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     return {"tools": [_described(name, tool) for name, tool in server.tools.items()]}
 
 
-def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _call_tool(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     name = params.get("name")
     tool = server.tools.get(name) if isinstance(name, str) else None
     if tool is None:
@@ -230,12 +232,12 @@ def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any
     return {**found, "_meta": said.about} if said.about else found
 
 
-def _said(said: ToolText, wrong: bool) -> dict[str, Any]:
+def _said(said: ToolText, wrong: bool) -> JsonObject:
     found = {"content": [{"type": "text", "text": said.text}], "isError": wrong}
     return found if said.data is None else {**found, "structuredContent": msgspec.to_builtins(said.data)}
 
 
-def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _list_resources(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     cursor = params.get("cursor", "")
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
         raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier answer")
@@ -254,7 +256,7 @@ def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str
     return {"resources": told, **({"nextCursor": str(start + len(found))} if more else {})}
 
 
-def _read_resource(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     address = params.get("uri")
     if not isinstance(address, str):
         raise _Wrong(_INVALID_PARAMS, "params.uri: must be the URI of a resource")
@@ -264,7 +266,7 @@ def _read_resource(server: Server, on: Any, params: dict[str, Any]) -> dict[str,
     return {"contents": [{"uri": address, "mimeType": found[0], "text": found[1]}]}
 
 
-def _list_prompts(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     told = [
         {
             "name": name,
@@ -280,7 +282,7 @@ def _list_prompts(server: Server, on: Any, params: dict[str, Any]) -> dict[str, 
     return {"prompts": told}
 
 
-def _get_prompt(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     name, given = params.get("name"), params.get("arguments") or {}
     prompt = server.prompts.get(name) if isinstance(name, str) else None
     if prompt is None:
@@ -315,7 +317,7 @@ _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _re
 _LISTS_KEPT_FOR = 60_000
 
 
-def _check_single(method: str, named: Any, meta: Any, headers: Headers) -> None:
+def _check_single(method: str, named: object, meta: object, headers: Headers) -> None:
     """Check that a request states its version, and that its headers match. Raises ``_Wrong``."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
         message = f"params._meta: must contain {_VERSION_KEY} and {_CAPABILITIES_KEY}"
@@ -334,8 +336,8 @@ def _check_single(method: str, named: Any, meta: Any, headers: Headers) -> None:
 
 
 def _answer_single(
-    server: Server, on: Any, method: str, params: dict[str, Any], headers: Headers
-) -> dict[str, Any]:
+    server: Server, on: object, method: str, params: JsonObject, headers: Headers
+) -> JsonObject:
     """Return the result of a request that states its version. Raises ``_Wrong``."""
     _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)
@@ -346,12 +348,12 @@ def _answer_single(
     return result if kept is None else {**result, "ttlMs": kept, "cacheScope": "private"}
 
 
-def _json(status: int, id: Any, **said: Any) -> Answer:
+def _json(status: int, id: object, **said: object) -> Answer:
     body = msgspec.json.encode({"jsonrpc": "2.0", "id": id, **said})
     return Answer(status, body, "application/json", {"cache-control": "no-store"})
 
 
-def _error(status: int, id: Any, code: int, message: str, **data: Any) -> Answer:
+def _error(status: int, id: object, code: int, message: str, **data: object) -> Answer:
     error = {"code": code, "message": message} | ({"data": data} if data else {})
     return _json(status, id, error=error)
 
@@ -410,7 +412,7 @@ def answer_call(call: ToolCall, result: bytes) -> Answer:
     return _json(200, call.id, result=Raw(result))
 
 
-def answer_message(server: Server, on: Any, body: bytes, headers: Headers) -> Answer:
+def answer_message(server: Server, on: object, body: bytes, headers: Headers) -> Answer:
     """Return the answer to one posted message. ``on``: what the tools work on."""
     if headers.protocol and headers.protocol not in VERSIONS:
         message = f"MCP-Protocol-Version: must be one of {', '.join(VERSIONS)}"

@@ -7,7 +7,9 @@ contract tests all read ``TABLE``. A handler's signature declares what it needs:
 - one proof object (a type registered with ``enters``): the result of the permission check for the ids in
   the path; for an operation that is open to visitors of a site, a union with their type;
 - ``body`` and ``query``: msgspec types the request is validated against;
-- anything else: a path parameter, in snake case.
+- anything else: a path parameter, in snake case;
+- the return type: the answer. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
+  False (nothing to delete).
 
 One handler may carry several declarations: operations that do the same to different objects. Its proof type is
 then registered once for each of them, and the ids in the path determine the permission check.
@@ -15,12 +17,15 @@ then registered once for each of them, and the ids in the path determine the per
 
 from __future__ import annotations
 
+import functools
 import inspect
+import operator
 import re
 import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -54,7 +59,7 @@ PUBLIC: Final = _Public()
 
 
 class Deletion:
-    """``returns`` of a DELETE: the handler returns True for 205 (deleted), False for 204 (nothing to delete)."""
+    """``returns`` of a DELETE whose handler returns whether there was something to delete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,6 @@ class Operation:
     errors: tuple[int, ...]
     quick: bool
     body_limit: int
-    extension: bool
     deprecated: bool
     source: str
     area: str
@@ -129,6 +133,11 @@ class Operation:
         return (f"{self.area}:{verb}", *self.yields)
 
     @property
+    def extension(self) -> bool:
+        """Return whether it is Octavo's own, not in the public API."""
+        return self.id not in PUBLIC_API
+
+    @property
     def takes_json(self) -> bool:
         return self.body not in (None, RawBody)
 
@@ -155,6 +164,10 @@ class Operation:
         return _ENTERS[self.visit_type, self.entered_by] if self.visit_type is not None else None
 
 
+PUBLIC_API = frozenset(
+    line for line in (files(__package__) / "public_api.txt").read_text().split("\n")[1:] if line
+)
+"""Ids of the operations that the public description of the API has."""
 TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
@@ -211,7 +224,7 @@ def _camel(name: str) -> str:
     return head + "".join(word.title() for word in tail)
 
 
-def _without_none(annotation: Any) -> tuple[Any, bool]:
+def _without_none(annotation: object) -> tuple[Any, bool]:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         kept = [a for a in typing.get_args(annotation) if a is not types.NoneType]
         if len(kept) < len(typing.get_args(annotation)):
@@ -244,7 +257,31 @@ def _required_fields(query: Any) -> frozenset[str]:
     return frozenset(f.encode_name for f in msgspec.structs.fields(query) if f.required)
 
 
-def _proofs_of(annotation: Any) -> list[type]:
+def _read_answer(id: str, method: Method, annotation: object, declared: object) -> object:
+    """Return the type of an operation's answer: None for an empty one.
+
+    ``annotation``: of what the handler returns. ``declared``: what the declaration says, because the handler
+    returns a ``Reply``, a ``Stream``, or encoded bytes, or because it answers several operations. Raises
+    DeclarationError if the two contradict or repeat each other.
+    """
+    if annotation is bool and method == "DELETE":
+        annotation = Deletion
+    union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
+    members = typing.get_args(annotation) if union else (annotation,)
+    told = tuple(one for one in members if one not in (Reply, Stream, Follow, msgspec.Raw))
+    if not told:
+        return declared
+    if declared is not None:
+        if declared not in told or len(told) == 1:
+            raise DeclarationError(
+                f"{id}: `returns` contradicts or repeats the type that the handler returns"
+            )
+        return declared
+    answer = functools.reduce(operator.or_, told)
+    return None if answer is types.NoneType else answer
+
+
+def _proofs_of(annotation: object) -> list[type]:
     """Return the types of proof objects that an argument may have; none if it is something else."""
     members = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     return list(members) if all(isinstance(one, type) and one in _PROOFS for one in members) else []
@@ -268,13 +305,12 @@ class Area(Struct, frozen=True):
         method: Method,
         path: str,
         *,
-        needs: Any,
-        returns: Any = None,
+        needs: object,
+        returns: object = None,
         status: int | None = None,
         errors: tuple[int, ...] = (),
         quick: bool = False,
         body_limit: int | None = None,
-        extension: bool = False,
         refuses_unread: bool = False,
         deprecated: bool = False,
         media_type: str | None = None,
@@ -289,14 +325,14 @@ class Area(Struct, frozen=True):
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
-        ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``:
-        of success (default 200, 204 without an answer). ``body_limit``: maximum bytes of the body. ``quick``:
+        ``returns``: the type of the answer, where the return type of the handler does not tell. ``status``: of
+        success (default 200, 204 without an answer). ``body_limit``: maximum bytes of the body. ``quick``:
         reads a few rows by their keys, however much data there is, or cached data, so that it may run on the
         event loop (on PostgreSQL when those rows are cached); a handler that finds more to do calls
-        ``call.leave_loop()``. ``extension``: Octavo's own, not in the public API. ``refuses_unread``: refuses
-        unknown keys of a body, as extensions do, because the body replaces everything. ``media_type``: of the
-        answer, if it differs from the area's. ``other_media``: further ones that callers may request.
-        ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent here, and get errors as pages.
+        ``call.leave_loop()``. ``refuses_unread``: refuses unknown keys of a body, as extensions do, because the
+        body replaces everything. ``media_type``: of the answer, if it differs from the area's. ``other_media``:
+        further ones that callers may request. ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent
+        here, and get errors as pages.
 
         ``yields``: further scopes that a token needs, because the answer gives access to something else: the
         scope that reads content for links to content, the scope that writes for keys. ``waits_for``: what it
@@ -331,6 +367,7 @@ class Area(Struct, frozen=True):
                     path_parameters[name] = _camel(name)
                 else:
                     raise DeclarationError(f"{id}: the parameter {name!r} is not in the path")
+            answer = _read_answer(id, method, hints.get("return"), returns)
             if needs is None:
                 raise DeclarationError(f"{id}: lacks `needs`")
             if (needs is PUBLIC) != (proof is None):
@@ -348,8 +385,8 @@ class Area(Struct, frozen=True):
                 method=method,
                 path=path,
                 needs=needs,
-                returns=returns,
-                status=status or (205 if returns is Deletion else 204 if returns is None else 200),
+                returns=answer,
+                status=status or (205 if answer is Deletion else 204 if answer is None else 200),
                 handler=handler,
                 proof=proof,
                 proof_type=proof_type,
@@ -362,7 +399,6 @@ class Area(Struct, frozen=True):
                 errors=errors,
                 quick=quick,
                 body_limit=body_limit or (PUBLIC_BODY_LIMIT if needs is PUBLIC else BODY_LIMIT),
-                extension=extension,
                 deprecated=deprecated,
                 source=f"src/octavo/{module.replace('.', '/')}.py:{code.co_firstlineno}",
                 area=self.name,
@@ -373,7 +409,7 @@ class Area(Struct, frozen=True):
                 other_media=other_media,
                 body_media=body_media,
                 draw_error=self.draw_error,
-                refuses_unread=refuses_unread or (extension and not self.lenient),
+                refuses_unread=refuses_unread or (id not in PUBLIC_API and not self.lenient),
                 browsed=browsed,
                 yields=yields,
                 waits_for=waits_for,

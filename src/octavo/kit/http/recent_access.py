@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from octavo.kit.db.cache import ByteCache, share
 
-_INSIDERS = share("whose requests are whose", 2)
+_INSIDERS = share("request owners", 2)
 _BYTES = 250
 """Bytes of an entry."""
 

@@ -45,6 +45,6 @@ def static_route(path: str, folder: Path, name: str) -> Route:
             # A segment of a path may contain an escaped slash.
             return read(Path(file).name if Path(file).name == file else "")
         except (OSError, ValueError):
-            raise NotFound("There is nothing at this URL.") from None
+            raise NotFound("This URL doesn't exist. Check its path.") from None
 
     return Route(f"{path}/{{file}}", {"GET": Action(name, answer)})

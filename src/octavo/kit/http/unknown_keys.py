@@ -38,7 +38,7 @@ NOTHING = Shape(fields={})
 
 
 @cache
-def shape_of(type: Any) -> Shape:
+def shape_of(type: object) -> Shape:
     """Return the shape of a type of bodies. It is computed on first use: few types are needed, and each takes
     some time."""
     return _shape(models.type_info(type), {})
@@ -83,12 +83,12 @@ def _object(kind: models.StructType, known: dict[Any, Shape]) -> Shape:
     return made
 
 
-def unread_keys(shape: Shape, value: Any) -> Iterator[str]:
+def unread_keys(shape: Shape, value: object) -> Iterator[str]:
     """Yield the paths of unknown keys of a decoded value, such as ``changes[2].color``."""
     return _find(shape, value, "")
 
 
-def _find(shape: Shape, value: Any, path: str) -> Iterator[str]:
+def _find(shape: Shape, value: object, path: str) -> Iterator[str]:
     if isinstance(value, list):
         if shape.items is not None:
             for number, item in enumerate(value):

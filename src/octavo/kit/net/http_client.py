@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ssl
 import time
-from typing import Any
 
 import httpcore
 
@@ -20,7 +19,7 @@ class PinnedBackend(httpcore.NetworkBackend):
         self._deadline = deadline
         self._sockets = httpcore.SyncBackend()
 
-    def connect_tcp(self, host: str, port: int, *_: Any, **__: Any) -> httpcore.NetworkStream:
+    def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> httpcore.NetworkStream:
         for address in self._addresses[:-1]:
             try:
                 return self._connect(address, port, share=0.5)
@@ -57,7 +56,7 @@ class _DeadlineStream(httpcore.NetworkStream):
         secured = self._stream.start_tls(ssl_context, server_hostname, _remaining(self._deadline))
         return _DeadlineStream(secured, self._deadline)
 
-    def get_extra_info(self, info: str) -> Any:
+    def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
 
 

@@ -11,7 +11,7 @@ from email.utils import format_datetime, make_msgid, parseaddr
 from types import MappingProxyType
 from urllib.parse import unquote
 
-from octavo.core.url_parts import Address, read_address
+from octavo.core.url_parts import UrlParts, read_address
 from octavo.errors import Unavailable
 from octavo.kit.clock import now
 from octavo.kit.db.allowances import DAY, count_more, key_of, spend
@@ -71,7 +71,7 @@ def send(
         raise Unavailable(f"sending email through {parts.host} failed: {error}") from None
 
 
-def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:
+def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:
     connection = (
         smtplib.SMTP_SSL(parts.host, parts.port or 465, timeout=_SECONDS, context=tls)
         if parts.scheme == "smtps"

@@ -63,7 +63,7 @@ class Redactor:
             text = self._known.sub(HIDDEN, text)
         return _CREDENTIALS.sub(_hide, text)
 
-    def values(self, value: Any) -> Any:
+    def values(self, value: object) -> object:
         """Return a value made of dictionaries and lists with every string redacted."""
         if isinstance(value, str):
             return self(value)
@@ -158,7 +158,7 @@ class _TextLines(_Formatter):
         return self._redact("\n".join(lines))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return value if isinstance(value, str) and _PLAIN_VALUE.fullmatch(value) else repr(value)
 
 

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from octavo.core.url_parts import Address, read_address
+from octavo.core.url_parts import UrlParts, read_address
 from octavo.errors import OctavoError, Unavailable
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ class Tracer(Protocol):
     def close(self) -> None: ...
 
 
-class Cursor(Protocol):
+class TracedCursor(Protocol):
     """Common part of both engines' cursors."""
 
     @property
     def rowcount(self) -> int: ...
-    def fetchone(self) -> tuple[Any, ...] | None: ...
+    def fetchone(self) -> tuple[object, ...] | None: ...
     def fetchall(self) -> list[tuple[Any, ...]]: ...
 
 
@@ -100,7 +100,7 @@ class Span:
         """Wrap a function so that the time until it starts is recorded as waiting for a turn."""
         asked = time.perf_counter()
 
-        def begin(*arguments: Any) -> T:
+        def begin(*arguments: object) -> T:
             self.waited_seconds += time.perf_counter() - asked
             return function(*arguments)
 
@@ -172,7 +172,7 @@ def _is_installed() -> bool:
         return False
 
 
-def _read_address(name: str, address: str) -> Address:
+def _read_address(name: str, address: str) -> UrlParts:
     found = read_address(address)
     if found is None or not found.is_web:
         # Without the URL: it may contain a password.
@@ -312,13 +312,13 @@ def headers_of(made: Span | None) -> dict[str, str]:
 # --- the database ---------------------------------------------------------------------------------------
 
 
-def timed(execute: Callable[[str, Any], Cursor]) -> Callable[[str, Any], Cursor]:
+def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], TracedCursor]:
     """Wrap a function that executes statements, to add its duration to the current work; without traces,
     return the function itself."""
     if _tracer is None:
         return execute
 
-    def measure(sql: str, parameters: Any) -> Cursor:
+    def measure(sql: str, parameters: object) -> TracedCursor:
         made = _current.get()
         if made is None:
             return execute(sql, parameters)
@@ -337,7 +337,7 @@ class _TimedCursor:
 
     __slots__ = ("_cursor", "_span")
 
-    def __init__(self, cursor: Cursor, made: Span) -> None:
+    def __init__(self, cursor: TracedCursor, made: Span) -> None:
         self._cursor = cursor
         self._span = made
 
@@ -352,7 +352,7 @@ class _TimedCursor:
         finally:
             self._span.database_seconds += time.perf_counter() - began
 
-    def fetchone(self) -> tuple[Any, ...] | None:
+    def fetchone(self) -> tuple[object, ...] | None:
         return self._timed(self._cursor.fetchone)
 
     def fetchall(self) -> list[tuple[Any, ...]]:

@@ -1,5 +1,5 @@
-"""Running one of our modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY FILE SECONDS MODULE
-ARGUMENTS``.
+"""Running one of our modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY FILE
+SECONDS MODULE ARGUMENTS``.
 
 Works like ``python -m MODULE``, without running the package's ``__init__``. So a small process starts five
 times as fast and loads nothing of the service that it does not use. Files it writes are private.

@@ -62,7 +62,7 @@ def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) 
     """Highlight code like ``highlight``; without tokens if it takes longer. For the main thread of a process
     of its own."""
 
-    def end(number: int, frame: Any) -> None:
+    def end(number: int, frame: object) -> None:
         raise _TimeIsOver
 
     begin = time.process_time()

@@ -1,5 +1,5 @@
-"""Conversion of untrusted images to small PNGs, in a process of its own: ``python -m octavo.kit.processes.image_conversion
-FOLDER``.
+"""Conversion of untrusted images to small PNGs, in a process of its own: ``python -m
+octavo.kit.processes.image_conversion FOLDER``.
 
 An image may be crafted to take all memory, or an SVG to be drawn forever. So it is read separately, once,
 with limits on memory and time, and the result is plain pixels that all of our code may read.

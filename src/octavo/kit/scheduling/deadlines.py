@@ -38,7 +38,7 @@ class OutOfTime(Exception):
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Limit the block to until a deadline, or to until an outer one."""
+    """Give the block a deadline, in addition to those of outer blocks."""
     token = _deadlines.set((*_deadlines.get(), deadline))
     try:
         yield

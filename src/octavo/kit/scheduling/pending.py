@@ -25,7 +25,7 @@ class PendingCall(Generic[T]):
 
     __slots__ = ("_arguments", "_claim", "_context", "_done", "_function", "_loop", "dropped", "is_over")
 
-    def __init__(self, function: Callable[..., T], *arguments: Any) -> None:
+    def __init__(self, function: Callable[..., T], *arguments: object) -> None:
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[T] | None = self._loop.create_future()
         self._function = function
@@ -87,7 +87,7 @@ class PendingCall(Generic[T]):
             done.set_exception(error)
 
 
-async def run_in(threads: Executor, function: Callable[..., T], *arguments: Any) -> T:
+async def run_in(threads: Executor, function: Callable[..., T], *arguments: object) -> T:
     """Run a function in one of the threads and return its result."""
     work = PendingCall(function, *arguments)
     threads.submit(work.run_apart)

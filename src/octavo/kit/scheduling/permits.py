@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from .owners import Owner, Places, current_owner
 
@@ -96,7 +96,7 @@ class _Permit:
 _permit = _Permit()
 
 
-def compute(function: Callable[..., T], *arguments: Any) -> T:
+def compute(function: Callable[..., T], *arguments: object) -> T:
     """Run a function in this thread with the permit."""
     _permit.take()
     try:
@@ -105,7 +105,7 @@ def compute(function: Callable[..., T], *arguments: Any) -> T:
         _permit.give_back()
 
 
-def compute_aside(function: Callable[..., T], *arguments: Any) -> T:
+def compute_aside(function: Callable[..., T], *arguments: object) -> T:
     """Run a function in this thread with the permit, for a job."""
     _thread.aside = True
     try:

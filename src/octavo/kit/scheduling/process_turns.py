@@ -28,7 +28,7 @@ class ProcessTurns:
         self._wanted = self._held = self._closed = False
 
     def take(self, seconds: float) -> bool:
-        """Wait for the turn for so long; return whether it came."""
+        """Wait for the turn up to this time. Return whether it came."""
         with self._changed:
             if not self._asks:
                 if self._try():

@@ -80,7 +80,7 @@ class Shares(Places):
     # --- taking a place -------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a place in this thread for so long; return the function that releases it. Raises Busy."""
+        """Wait for a place in this thread, up to this time. Return the function that releases it. Raises Busy."""
         if self.try_take(owner):
             return self._once(owner)
         free = threading.Event()
@@ -160,7 +160,7 @@ class SharedThreads(Shares):
         self.threads = ThreadPoolExecutor(size, thread_name_prefix=thread_name)
 
     async def begin(
-        self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: Any
+        self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object
     ) -> tuple[T, Callable[[], None]]:
         """Run a function in one of the threads once there is a place, waiting up to so long; return its
         result, and the function that gives the place back.
@@ -179,18 +179,18 @@ class SharedThreads(Shares):
                 work.dropped = give_back
             raise
 
-    async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: Any) -> T:
-        """Run a function that needs its place no longer afterwards. Raises Busy."""
+    async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object) -> T:
+        """Run a function in a place, and release the place afterwards. Raises Busy."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found
 
-    def submit(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> PendingCall[T]:
+    def submit(self, owner: Owner, function: Callable[..., T], *arguments: object) -> PendingCall[T]:
         """Run a function in one of the threads once there is a place; none is held before, nor by a call that
         was given up. Raises Busy."""
         return _Placed(self, owner, function, *arguments)
 
-    def _run_inside(self, function: Callable[..., T], *arguments: Any) -> T:
+    def _run_inside(self, function: Callable[..., T], *arguments: object) -> T:
         token = _inside.set((*_inside.get(), self))
         try:
             return function(*arguments)
@@ -205,7 +205,7 @@ class SharedThreads(Shares):
         self.threads.shutdown(wait=True)
 
 
-def _for(owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+def _for(owner: Owner, function: Callable[..., T], *arguments: object) -> T:
     with done_for(owner):
         return function(*arguments)
 
@@ -216,7 +216,7 @@ class _Placed(PendingCall[T]):
     __slots__ = ("_owner", "_pool", "_ticket")
 
     def __init__(
-        self, pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any
+        self, pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object
     ) -> None:
         super().__init__(_for, owner, function, *arguments)
         self._pool, self._owner = pool, owner
@@ -289,7 +289,7 @@ class LoopTurns:
         long."""
         return not self._lines and time.monotonic() < self._until
 
-    async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: Any) -> T:
+    async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: object) -> T:
         """Run a function on the event loop in its owner's turn and return its result; at once if no one
         waits. Raises Busy."""
         if self.is_free():

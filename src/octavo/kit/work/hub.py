@@ -72,7 +72,7 @@ class HubMessage(NamedTuple):
     about: str = ""
 
 
-class Source(Protocol):
+class MessageSource(Protocol):
     """Source of messages; each hub has one of its own. Called in the hub's thread, within a read."""
 
     def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
@@ -85,10 +85,10 @@ class Source(Protocol):
         ...
 
 
-_sources: list[Callable[[], Source]] = []
+_sources: list[Callable[[], MessageSource]] = []
 
 
-def source(make: Callable[[], Source]) -> Callable[[], Source]:
+def source(make: Callable[[], MessageSource]) -> Callable[[], MessageSource]:
     """Register a source of messages."""
     _sources.append(make)
     return make
@@ -200,7 +200,7 @@ class Hub:
     def __init__(self, db: Database, most: int) -> None:
         self._db = db
         self._places = Shares("event streams are open", most, each=(most * 3 // 4, EACH))
-        self._sources: list[Source] = []
+        self._sources: list[MessageSource] = []
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="octavo-hub")
         self._lock = Lock()
         """Lock for the listeners by topic."""

@@ -180,7 +180,7 @@ def enqueue(
     organization: str | None = None,
     key: str | None = None,
     run_at: int | None = None,
-    **payload: Any,
+    **payload: object,
 ) -> None:
     """Add a job to the transaction; workers of this process wake once it commits.
 
@@ -218,7 +218,7 @@ def finish(tx: Transaction) -> None:
         raise LeaseLost(run.id)
 
 
-def advance(tx: Transaction, **payload: Any) -> None:
+def advance(tx: Transaction, **payload: object) -> None:
     """Note with the transaction that a part of the job of this thread is done: whatever happens from now on, the job
     goes on with the payload as it is with these values, all of its attempts, and its whole time.
 
@@ -245,8 +245,8 @@ def advance(tx: Transaction, **payload: Any) -> None:
 
 
 def renew() -> None:
-    """Check the time of this work, and give the job of this thread all of it again: a part is done whose result is found
-    again, or that has none yet. Outside a job the time is only checked."""
+    """Check the time of this work, and give the job of this thread all of it again: a part is done whose
+    result is found again, or that has none yet. Outside a job the time is only checked."""
     deadlines.check()
     run = running.get()
     if run is not None:

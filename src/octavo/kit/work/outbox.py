@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, RetryTransaction, Transaction, json_list
@@ -41,7 +42,7 @@ class Event(NamedTuple):
     type: str
     organization_id: str | None
     space_id: str | None
-    payload: dict[str, Any]
+    payload: JsonObject
     created_at: int
     trace: str | None = None
 
@@ -90,7 +91,7 @@ def emit(
     *,
     organization_id: str | None = None,
     space_id: str | None = None,
-    **payload: Any,
+    **payload: object,
 ) -> None:
     """Add an event to the transaction; consumers of this process wake once it commits."""
     tx.run(
@@ -272,7 +273,7 @@ def _hand_over(database: Database, name: str, handler: Handler, upto: int, faile
 
 
 @jobs.job("deliverEvent", bound="one event")
-def _deliver_again(context: Context, consumer: str, event: dict[str, Any]) -> None:
+def _deliver_again(context: Context, consumer: str, event: JsonObject) -> None:
     with context.db.write() as tx:
         _consumers[consumer](tx, Event(**event))
         jobs.finish(tx)

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -56,7 +55,7 @@ class Worker:
     def __init__(
         self,
         database: Database,
-        context: Any,
+        context: object,
         *,
         threads: int = 4,
         lease: float = 60,

@@ -23,14 +23,16 @@ from octavo.content.changes.saving import EditedChange, create, edit_change, set
 from octavo.content.revisions.store import list_pages, main_state
 from octavo.core.docs_config import DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.document.json import DocumentError
+from octavo.core.languages import LANGUAGES
 from octavo.core.links import app_hosts
 from octavo.core.page_tree import PageTree
 from octavo.core.problems import Problem
+from octavo.core.sources import Source, SourceError
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
+from octavo.interchange.readers.scratch import TemporaryFiles
 from octavo.interchange.transfer.api_client import Absent
-from octavo.interchange.transfer.converting import Folder
 from octavo.interchange.transfer.hosted import (
-    Remote,
+    HostedApi,
     escaped,
     list_of,
     object_of,
@@ -50,7 +52,6 @@ from octavo.interchange.transfer.reimporting import (
     known_space,
     note_change,
 )
-from octavo.interchange.transfer.sources import Source, SourceError
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher, FetchError
@@ -60,7 +61,6 @@ from octavo.organization.access.members import find_first_administrator
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import insert_space
-from octavo.organization.spaces.wire import LANGUAGES
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.customization.editing import put_customization
 from octavo.sites.site.customization.model import PutCustomization
@@ -126,7 +126,7 @@ def move_in(
         fetcher.check_url(address)
     except FetchError as error:
         raise BadRequest(f"--from: {error.message}") from None
-    moving = _Moving(context, Remote(address, token, fetcher, wait), organization_id, collection_id)
+    moving = _Moving(context, HostedApi(address, token, fetcher, wait), organization_id, collection_id)
     try:
         from_here = moving.choose(source)
         spaces = list(moving.remote.all(f"/orgs/{escaped(from_here)}/spaces"))
@@ -212,7 +212,7 @@ def move_spaces_in(
         progress(number, len(chosen))
         try:
             with ExitStack() as stack:
-                folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+                folder = TemporaryFiles(Path(stack.enter_context(TemporaryFolder("import"))))
                 source = platform.open(space.id, folder, stack)
                 brought = bring_into(
                     context,
@@ -237,12 +237,12 @@ def move_spaces_in(
 @contextmanager
 def _opened_whole(platform: ReadMe, project: Project) -> Iterator[Source]:
     with TemporaryFolder("import") as place:
-        yield platform.open_all(project, Folder(Path(place)))
+        yield platform.open_all(project, TemporaryFiles(Path(place)))
 
 
 class _Moving:
     def __init__(
-        self, context: Context, remote: Remote, organization_id: str, collection_id: str | None
+        self, context: Context, remote: HostedApi, organization_id: str, collection_id: str | None
     ) -> None:
         self.context, self.remote = context, remote
         self.organization_id, self.collection_id = organization_id, collection_id
@@ -301,7 +301,7 @@ class _Moving:
         if not state or state != self.states[id]:
             hosts = app_hosts(self.context.settings.url)
             with ExitStack() as stack:
-                folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+                folder = TemporaryFiles(Path(stack.enter_context(TemporaryFolder("import"))))
                 source = with_ids(open_space(self.remote, current, folder, stack), self.spaces, hosts)
                 moved.outcome = import_source(
                     self.context,
@@ -491,7 +491,7 @@ class _Edits:
     """Edits of pages in a remote change request, as edits of a local one. ``pairs``: local pages by their
     remote ids."""
 
-    def __init__(self, remote: Remote, at: str, pairs: dict[str, str]) -> None:
+    def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs
         self._created: list[tuple[str, str | None, dict[str, Any]]] = []
         self._others: list[dict[str, Any]] = []

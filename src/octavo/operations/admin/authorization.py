@@ -30,6 +30,6 @@ def enter_installation(call: Call, needs: Can) -> OperatorAccess:
         if not is_operator(tx, call.settings, actor.user_id):
             raise Forbidden(
                 "Only server administrators can do this. OCTAVO_ADMIN_EMAIL lists them by their verified email"
-                " addresses."
+                " addresses; without it, the first administrator is the only one."
             )
     return OperatorAccess(actor)

@@ -308,7 +308,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     for expected, (number, entry) in enumerate(later, base.number + 1):
         if number != expected:
             raise BadRequest(
-                f"{place.address}: pages {expected} of {base.generation} are missing. Everything until {iso(found[-1].time)}"
+                f"{place.address}: pages {expected} of {base.generation} are missing. Everything "
+                f"until {iso(found[-1].time)}"
                 " can be restored with --until."
             )
         found.append(entry)

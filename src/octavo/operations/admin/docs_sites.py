@@ -14,11 +14,13 @@ from msgspec import Struct
 
 from octavo.content.revisions.store import main_state
 from octavo.core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
+from octavo.core.languages import LANGUAGES
 from octavo.core.links import app_hosts
 from octavo.core.problems import Problem
+from octavo.core.sources import Source
 from octavo.core.yaml_text import YamlError
 from octavo.errors import BadRequest
-from octavo.interchange.transfer.sources import Source
+from octavo.interchange.transfer.brand_images import store_brand
 from octavo.interchange.transfer.space_links import guess_ids, with_names
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -28,7 +30,6 @@ from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 from octavo.organization.spaces.store import insert_space
-from octavo.organization.spaces.wire import LANGUAGES
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.published import published_url
 from octavo.sites.site.redirects.importing import redirect_old_urls
@@ -108,11 +109,11 @@ def bring_source(
             return bring_into(context, source, where, space_id, known, title, publish, None, progress, whole)
         if title is not None and not source.parts:
             raise BadRequest(f"title: can't be used here, because {DOCS_PATH} has the titles of its spaces")
-        config = DocsConfig(title=title, structure=source.structure) if source.parts else _read(source)
+        config = DocsConfig(title=title, structure=list(source.structure)) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
         site_id = _find_site(context, organization_id, config.title, identity_of(where), site, new_site)
-        source.brand.store(context)
+        brand = store_brand(context, source.brand)
         bringing = _Bringing(context, organization_id, collection_id, known, config)
         guessed = bringing.guess(parts)
         with context.db.write() as tx:
@@ -122,7 +123,7 @@ def bring_source(
                 site_id = create_site(tx, organization_id=organization_id, title=config.title)
             config.problems += arrange_site(tx, site_id, config, spaces, identity_of(where))
             if is_new:
-                config.problems += brand_new_site(tx, context, site_id, source.brand)
+                config.problems += brand_new_site(tx, context, site_id, brand)
         names = {**{id: spaces[key] for id, key in guessed.items()}, **spaces, **known}
         made: dict[str, Brought] = {}
         for key, part in parts.items():

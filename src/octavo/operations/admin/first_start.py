@@ -19,7 +19,12 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.private_files import write_durably
 from octavo.operations.installation import TOKEN_FILE
-from octavo.organization.access.accounts import find_user_by_email, has_verified_email, insert_user
+from octavo.organization.access.accounts import (
+    find_user_by_email,
+    has_verified_email,
+    insert_user,
+    mark_first_administrator,
+)
 from octavo.organization.access.auditing import audit, audit_person
 from octavo.organization.access.authorization import role_of_member
 from octavo.organization.access.members import upsert_member
@@ -135,6 +140,7 @@ def first_start(context: Context) -> FirstStart | None:
     token = _kept_token(settings)
     with context.db.write() as tx:
         user_id = _person(tx, settings.first_admin, hand_over=True)
+        mark_first_administrator(tx, user_id)
         mark_never_signed_in(tx, user_id)
         row = tx.one("SELECT id FROM organizations ORDER BY id")
         organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id

@@ -11,21 +11,22 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.content.revisions.store import State, main_state, revision_state
 from octavo.core.docs_config import read_map
 from octavo.core.links import app_hosts
 from octavo.core.problems import Problem
+from octavo.core.sources import Source, SourceError
 from octavo.core.url_parts import read_address
 from octavo.core.yaml_text import YamlError
 from octavo.errors import BadRequest, NotFound
-from octavo.interchange.transfer.converting import CONVERTED, Folder, convert_file, read_files, unpack_parts
+from octavo.interchange.transfer.brand_images import StoredBrand, store_brand
 from octavo.interchange.transfer.exporting import Exported, export_files
 from octavo.interchange.transfer.importing import ImportOutcome
 from octavo.interchange.transfer.opening import open_source
-from octavo.interchange.transfer.previewing import ImportPlan, plan_source
+from octavo.interchange.transfer.previewing import ImportPreview, plan_source
 from octavo.interchange.transfer.reimporting import import_source
-from octavo.interchange.transfer.sources import Brand, Source, SourceError
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -96,7 +97,7 @@ class Previewed(Struct, rename="camel"):
     """Preview of an import."""
 
     kind: str
-    plan: ImportPlan
+    plan: ImportPreview
     problems: list[Problem]
 
 
@@ -125,6 +126,11 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
 
     ``several``: with its versions and languages as parts. Raises BadRequest for a source that can't be read.
     """
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.converting import CONVERTED, convert_file, read_files
+    from octavo.interchange.readers.scratch import TemporaryFiles
+    from octavo.interchange.transfer.uploads import unpack_parts
+
     fetcher = Fetcher(context.settings.allow_private_fetch)
 
     def allow(url: str) -> str:
@@ -135,7 +141,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
 
     try:
         with ExitStack() as stack:
-            folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+            folder = TemporaryFiles(Path(stack.enter_context(TemporaryFolder("import"))))
             if Path(where).suffix.lower() in CONVERTED and Path(where).is_file():
                 source = convert_file(Path(where), folder)
             else:
@@ -221,7 +227,7 @@ def bring_into(
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
     if not publish and source.brand and not in_site:
-        source.problems.append(source.brand.left_out())
+        source = replace(source, problems=(*source.problems, source.brand.left_out()))
     outcome = import_source(
         context,
         source,
@@ -234,7 +240,7 @@ def bring_into(
     )
     if not publish:
         return Brought(outcome, None)
-    source.brand.store(context)
+    brand = store_brand(context, source.brand)
     with context.db.write() as tx:
         org = get_organization(tx, get_space(tx, space_id).organization_id)
         site_id = find_site_of_space(tx, space_id)
@@ -242,20 +248,20 @@ def bring_into(
             site_id = create_site(
                 tx, organization_id=org.id, title=title or get_space(tx, space_id).title, spaces=[space_id]
             )
-            outcome.problems.extend(brand_new_site(tx, context, site_id, source.brand))
+            outcome.problems.extend(brand_new_site(tx, context, site_id, brand))
         set_published(tx, site_id, True)
         return Brought(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))
 
 
-def brand_new_site(tx: Transaction, context: Context, site_id: str, brand: Brand) -> list[Problem]:
-    """Customize a new site as its source states, in the name of an administrator of the organization. Return what cannot
-    be used."""
+def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:
+    """Customize a new site as its source states, in the name of an administrator of the organization. Return
+    what cannot be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)
-    if user is None or not brand:
+    if user is None or not given.brand:
         return []
     actor = actor_for_job(user, organization_id)
-    return brand_site(tx, context, site_access(tx, actor, Can.ADMIN, organization_id, site_id), brand)
+    return brand_site(tx, context, site_access(tx, actor, Can.ADMIN, organization_id, site_id), given)
 
 
 def name_of(source: Source) -> str:

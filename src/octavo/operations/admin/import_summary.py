@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from octavo.core.problems import Problem
 from octavo.interchange.transfer.importing import ImportOutcome
-from octavo.interchange.transfer.previewing import ImportPlan
+from octavo.interchange.transfer.previewing import ImportPreview
 from octavo.kit.texts import counted
 
 from .api_import import MovedIn
@@ -108,7 +108,7 @@ def _describe_outcome(outcome: ImportOutcome) -> str:
     return said
 
 
-def _list_pages(plan: ImportPlan) -> Iterator[str]:
+def _list_pages(plan: ImportPreview) -> Iterator[str]:
     """Yield the titles of all pages in reading order, indented by their depth."""
     waiting = [(1, page) for page in reversed(plan.pages)]
     while waiting:

@@ -10,7 +10,7 @@ from threading import Lock
 from octavo.core.url_parts import read_address
 from octavo.errors import Unavailable
 from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice_rows
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.kit.net import mail
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import count_waiting
@@ -32,11 +32,11 @@ from .wire import (
     InstallationFiles,
     InstallationJobs,
     InstallationMail,
+    InstallationSearchQuery,
     Job,
     JobsQuery,
     RetriedJobs,
     RetryJobs,
-    SearchQuery,
     TestedMail,
     WholeInstallation,
     WholeInstallationUrls,
@@ -60,14 +60,7 @@ def _version() -> str:
     return version("octavo")
 
 
-@operation(
-    "getInstallation",
-    "GET",
-    "/installation",
-    needs=Can.OPERATE,
-    returns=WholeInstallation,
-    extension=True,
-)
+@operation("getInstallation", "GET", "/installation", needs=Can.OPERATE)
 def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     """Get an overview of the server: version, URLs, database, files, mail, and jobs."""
     settings = call.settings
@@ -92,15 +85,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     )
 
 
-@operation(
-    "checkInstallation",
-    "POST",
-    "/installation/check",
-    needs=Can.OPERATE,
-    returns=Findings,
-    errors=(503,),
-    extension=True,
-)
+@operation("checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,))
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, as `octavo check` does, and report what works, what doesn't, and why.
     Only one check runs at a time: 503 while another one is running."""
@@ -113,15 +98,7 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     return Findings([Finding(*one) for one in found])
 
 
-@operation(
-    "testInstallationMail",
-    "POST",
-    "/installation/mail-test",
-    needs=Can.OPERATE,
-    returns=TestedMail,
-    errors=(429,),
-    extension=True,
-)
+@operation("testInstallationMail", "POST", "/installation/mail-test", needs=Can.OPERATE, errors=(429,))
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
     """Send the caller a test email at once and report whether the mail server accepted it, or its error."""
     settings = call.settings
@@ -144,16 +121,9 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
     return TestedMail(user.email, sent=True)
 
 
-@operation(
-    "listInstallationOrganizations",
-    "GET",
-    "/installation/organizations",
-    needs=Can.OPERATE,
-    returns=Listing[HostedOrganization],
-    extension=True,
-)
+@operation("listInstallationOrganizations", "GET", "/installation/organizations", needs=Can.OPERATE)
 def list_organizations(
-    call: Call, operator: OperatorAccess, query: SearchQuery
+    call: Call, operator: OperatorAccess, query: InstallationSearchQuery
 ) -> Listing[HostedOrganization]:
     """List all organizations of the server, newest first. Their content stays private to their members."""
     with call.db.read() as tx:
@@ -161,46 +131,25 @@ def list_organizations(
     return present_slice(found, present_hosted)
 
 
-@operation(
-    "listInstallationUsers",
-    "GET",
-    "/installation/users",
-    needs=Can.OPERATE,
-    returns=Listing[HostedPerson],
-    extension=True,
-)
-def list_users(call: Call, operator: OperatorAccess, query: SearchQuery) -> Listing[HostedPerson]:
+@operation("listInstallationUsers", "GET", "/installation/users", needs=Can.OPERATE)
+def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQuery) -> Listing[HostedPerson]:
     """List all people with an account, newest first."""
     with call.db.read() as tx:
         found = store.list_people(tx, query.limit, query.page, search=query.search)
-    return present_slice(found, lambda row: present_person(call, row, call.settings.operators))
+    return present_slice(found, lambda row: present_person(call, row, call.settings))
 
 
 # --- accounts that are deleted ------------------------------------------------------------------------
 
 
-@operation(
-    "foreseeOwnAccountDeletion",
-    "GET",
-    "/user/deletion",
-    needs=Can.OWN_ACCOUNT,
-    returns=AccountDeletion,
-    extension=True,
-)
+@operation("foreseeOwnAccountDeletion", "GET", "/user/deletion", needs=Can.OWN_ACCOUNT)
 def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
     """Preview the deletion of your account: what will be deleted, in numbers, and whether it is possible."""
     with call.db.read() as tx:
         return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
 
 
-@operation(
-    "deleteOwnAccount",
-    "DELETE",
-    "/user",
-    needs=Can.CHANGE_SIGN_IN,
-    errors=(409,),
-    extension=True,
-)
+@operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
 def delete_own_account(call: Call, caller: SignedIn) -> None:
     """Delete your account permanently, with its memberships, sessions, tokens, and notifications. What you
     wrote stays, without your name. Returns 409 for the last administrator of an organization, for server
@@ -211,13 +160,7 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
 
 
 @operation(
-    "foreseeAccountDeletion",
-    "GET",
-    "/installation/users/{userId}/deletion",
-    needs=Can.OPERATE,
-    returns=AccountDeletion,
-    errors=(404,),
-    extension=True,
+    "foreseeAccountDeletion", "GET", "/installation/users/{userId}/deletion", needs=Can.OPERATE, errors=(404,)
 )
 def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
     """Preview the deletion of an account: what will be deleted, in numbers, and whether it is possible."""
@@ -225,15 +168,7 @@ def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> Acco
         return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
 
 
-@operation(
-    "deleteAccount",
-    "DELETE",
-    "/installation/users/{userId}",
-    needs=Can.CHANGE_SIGN_IN,
-    returns=Deletion,
-    errors=(409,),
-    extension=True,
-)
+@operation("deleteAccount", "DELETE", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(409,))
 def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
     """Delete an account permanently, as its owner could. Returns 409 for the last administrator of an
     organization, and for server administrators."""
@@ -242,14 +177,7 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
         return account_deletion.delete_account(tx, call.settings, operator.actor, user_id)
 
 
-@operation(
-    "listInstallationJobs",
-    "GET",
-    "/installation/jobs",
-    needs=Can.OPERATE,
-    returns=Listing[Job],
-    extension=True,
-)
+@operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
     """List background jobs: parked ones, which failed too often, come first, then running and pending ones.
     An event that could not be delivered is a job of the kind `deliverEvent`."""
@@ -267,15 +195,7 @@ def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing
     return present_slice(found, present_job)
 
 
-@operation(
-    "getInstallationJob",
-    "GET",
-    "/installation/jobs/{jobId}",
-    needs=Can.OPERATE,
-    returns=WholeJob,
-    errors=(404,),
-    extension=True,
-)
+@operation("getInstallationJob", "GET", "/installation/jobs/{jobId}", needs=Can.OPERATE, errors=(404,))
 def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
     """Get a job with its payload and the error of its last attempt. Completed jobs are deleted."""
     with call.db.read() as tx:
@@ -283,13 +203,7 @@ def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
 
 
 @operation(
-    "retryInstallationJob",
-    "POST",
-    "/installation/jobs/{jobId}/retry",
-    needs=Can.OPERATE,
-    returns=WholeJob,
-    errors=(404,),
-    extension=True,
+    "retryInstallationJob", "POST", "/installation/jobs/{jobId}/retry", needs=Can.OPERATE, errors=(404,)
 )
 def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
     """Retry a parked job, with all its attempts. Returns 404 for a job that is not parked."""
@@ -298,15 +212,8 @@ def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
         return present_whole_job(jobs.get_job(tx, job_id))
 
 
-@operation(
-    "retryInstallationJobs",
-    "POST",
-    "/installation/jobs/retry",
-    needs=Can.OPERATE,
-    returns=RetriedJobs,
-    extension=True,
-)
+@operation("retryInstallationJobs", "POST", "/installation/jobs/retry", needs=Can.OPERATE)
 def retry_jobs(call: Call, operator: OperatorAccess, body: RetryJobs) -> RetriedJobs:
-    """Retry all parked jobs, or all of a kind. Returns how many."""
+    """Retry all parked jobs, or all of a kind. Returns their number."""
     with call.db.write() as tx:
         return RetriedJobs(jobs.retry_parked(tx, kind=body.kind))

@@ -32,7 +32,7 @@ from msgspec import Struct
 
 from octavo.content.images.making import make_variants
 from octavo.core.document.html import ALL_FIELDS
-from octavo.core.url_parts import Address, join_address, own_address, read_address
+from octavo.core.url_parts import UrlParts, join_address, own_address, read_address
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.visits.admission import Coming
 from octavo.delivery.visits.authorization import enter_site, list_spaces
@@ -141,7 +141,7 @@ def require_public(site: SiteRow) -> None:
 # --- addresses ------------------------------------------------------------------------------------------
 
 
-def _may_be_base(given: Address) -> bool:
+def _may_be_base(given: UrlParts) -> bool:
     """Return whether an export can be served below a URL: one with a host, or a path alone."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
@@ -357,7 +357,7 @@ class _Crawl:
     def _page(self, answer: httpx.Response) -> bytes:
         parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
         document = html.document_fromstring(answer.content, parser=parser)
-        self._take_out(document)
+        self._remove_server_parts(document)
         document.body.attrib.pop("data-seen", None)
         policy = answer.headers.get("content-security-policy", "")
         for element in document.iter("style"):
@@ -398,7 +398,7 @@ class _Crawl:
         )
         return self._new(value) if is_live else value
 
-    def _take_out(self, document: Any) -> None:
+    def _remove_server_parts(self, document: Any) -> None:
         """Remove everything that needs a server, and URLs unknown to the export."""
         addresses = self._addresses
         live = f"{addresses.origin}{addresses.base}"
@@ -470,7 +470,7 @@ def _digest(text: str) -> str:
 
 
 class _Folder:
-    """Folder of an export: files of earlier runs, and those that this run is about to write."""
+    """TemporaryFiles of an export: files of earlier runs, and those that this run is about to write."""
 
     def __init__(self, folder: Path, site_id: str) -> None:
         self._root = folder.resolve()

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.db.pagination import Slice, list_page
-from octavo.organization.access.accounts import UserRow
+from octavo.organization.access.accounts import IS_FIRST, UserRow
 
 
 class OrganizationRow(Struct, frozen=True):
@@ -21,10 +21,12 @@ class OrganizationRow(Struct, frozen=True):
 
 
 class PersonRow(Struct, frozen=True):
-    """Person. ``last_seen_at``: in any organization."""
+    """Person. ``last_seen_at``: in any organization. ``is_first``: whether the first start created the
+    account."""
 
     user: UserRow
     verified: bool
+    is_first: bool
     organizations: int
     last_seen_at: int | None
 
@@ -63,7 +65,7 @@ def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | 
     if search:
         where += " AND (lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
         given["like"] = _like(search)
-    columns = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, u.email_verified,
+    columns = f"""u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, u.email_verified, {IS_FIRST},
           (SELECT count(*) FROM members m WHERE m.user_id = u.id),
           (SELECT max(m.last_seen_at) FROM members m WHERE m.user_id = u.id)"""
     return list_page(
@@ -72,7 +74,7 @@ def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | 
         page,
         columns,
         f"FROM users u WHERE {where}",
-        lambda row: PersonRow(UserRow(*row[:6]), bool(row[6]), row[7], row[8]),
+        lambda row: PersonRow(UserRow(*row[:6]), bool(row[6]), bool(row[7]), row[8], row[9]),
         by="u.id",
         descending=True,
         **given,

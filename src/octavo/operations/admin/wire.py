@@ -10,7 +10,9 @@ from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.work.jobs import JobCount, JobRow, State
+from octavo.organization.access.accounts import is_listed_operator
 from octavo.organization.access.wire import User, present_user
+from octavo.settings import Settings
 
 from .account_deletion import Foreseen
 from .store import OrganizationRow, PersonRow
@@ -57,7 +59,7 @@ class InstallationJobs(Struct):
     events: int
 
 
-class WholeInstallation(Struct):
+class WholeInstallation(Struct, kw_only=True):
     name: str
     version: str
     urls: WholeInstallationUrls
@@ -81,13 +83,13 @@ class Findings(Struct):
     items: list[Finding]
 
 
-class SearchQuery(PageQuery):
+class InstallationSearchQuery(PageQuery):
     """``search``: in titles, or in names and email addresses."""
 
     search: Annotated[str, Meta(max_length=256)] | None = None
 
 
-class HostedOrganization(Struct, rename="camel"):
+class HostedOrganization(Struct, rename="camel", kw_only=True):
     id: str
     title: str
     created_at: str
@@ -99,11 +101,16 @@ class HostedOrganization(Struct, rename="camel"):
 
 def present_hosted(row: OrganizationRow) -> HostedOrganization:
     return HostedOrganization(
-        row.id, row.title, iso(row.created_at), people=row.people, spaces=row.spaces, sites=row.sites
+        id=row.id,
+        title=row.title,
+        created_at=iso(row.created_at),
+        people=row.people,
+        spaces=row.spaces,
+        sites=row.sites,
     )
 
 
-class HostedPerson(Struct, rename="camel"):
+class HostedPerson(Struct, rename="camel", kw_only=True):
     """``organizations``: how many they are members of."""
 
     id: str
@@ -116,14 +123,15 @@ class HostedPerson(Struct, rename="camel"):
     last_seen_at: str | UnsetType = UNSET
 
 
-def present_person(to: Recipient, row: PersonRow, operators: frozenset[str]) -> HostedPerson:
+def present_person(to: Recipient, row: PersonRow, settings: Settings) -> HostedPerson:
+    is_operator = is_listed_operator(settings, row.user.email, is_first=row.is_first)
     return HostedPerson(
-        row.user.id,
-        present_user(to, row.user),
-        iso(row.user.created_at),
+        id=row.user.id,
+        user=present_user(to, row.user),
+        created_at=iso(row.user.created_at),
         verified=row.verified,
         disabled=bool(row.user.disabled),
-        operator=row.verified and not row.user.disabled and row.user.email in operators,
+        operator=row.verified and not row.user.disabled and is_operator,
         organizations=row.organizations,
         last_seen_at=iso(row.last_seen_at) if row.last_seen_at else UNSET,
     )
@@ -134,7 +142,7 @@ class JobsQuery(PageQuery):
     kind: Annotated[str, Meta(max_length=64)] | None = None
 
 
-class Job(Struct, rename="camel"):
+class Job(Struct, rename="camel", kw_only=True):
     """Background job. ``problem``: the last line of the last attempt's ``error``."""
 
     id: str
@@ -148,7 +156,7 @@ class Job(Struct, rename="camel"):
     object: Literal["job"] = "job"
 
 
-class WholeJob(Job):
+class WholeJob(Job, kw_only=True):
     payload: dict[str, Any] = {}
     error: str | UnsetType = UNSET
 
@@ -209,7 +217,7 @@ class EndedMembership(Struct, rename="camel"):
     last_administrator: bool
 
 
-class AccountDeletion(Struct, rename="camel"):
+class AccountDeletion(Struct, rename="camel", kw_only=True):
     """``possible``: whether the account can be deleted now. ``organizations``, ``sessions``, ``tokens``, and
     ``agents`` are deleted with it; ``comments``, ``changeRequests``, and ``reviews`` stay without a name."""
 

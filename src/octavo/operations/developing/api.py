@@ -46,7 +46,7 @@ class ApiClient:
     ) -> None:
         self._client.close()
 
-    def call(self, method: str, path: str, body: Any = None) -> Any:
+    def call(self, method: str, path: str, body: object = None) -> Any:
         """Return the response, or None if it is empty. Raises RefusedCall, Unavailable."""
         try:
             answer = self._client.request(method, path, json=body)
@@ -83,7 +83,7 @@ def integration_path(name: str) -> str:
     return f"/integrations/{quote(name, safe='')}"
 
 
-def _message(given: Any) -> str | None:
+def _message(given: object) -> str | None:
     error = given.get("error") if isinstance(given, dict) else None
     message = error.get("message") if isinstance(error, dict) else None
     return message if isinstance(message, str) else None

@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.temporary import TemporaryFolder
 
@@ -58,13 +58,13 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
             (target / f"{name}.json").write_bytes(msgspec.json.encode(body))
 
 
-def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> dict[str, Any]:
+def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
     """Publish a built-in integration in an organization, install it there, and return the installation as
     the API presents it. After an update, this publishes its next version. Raises BadRequest, RefusedCall,
     Unavailable."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"
-    installed: dict[str, Any] = api.call("POST", path, {"name": name})
+    installed: JsonObject = api.call("POST", path, {"name": name})
     return installed
 
 

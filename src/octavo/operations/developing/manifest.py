@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
@@ -17,6 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.errors import BadRequest
 from octavo.extensions.integrations.manifest import PublishIntegration
 from octavo.kit.http.dispatcher import invalid
+from octavo.kit.texts import pattern
 
 FILE = "gitbook-manifest.yaml"
 _DEFAULT = "default"
@@ -35,7 +36,16 @@ class Environment(Struct, rename="camel"):
 class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
     """Manifest: the body of publishIntegration, with paths of files instead of the script and images."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=100,
+            pattern=pattern(
+                r"^[a-zA-Z0-9-_.]+\Z", "consist of letters, digits, hyphens, underscores, and periods"
+            ),
+        ),
+    ]
     script: str
     description: Annotated[str, Meta(max_length=100)] = ""
     organization: str = ""
@@ -89,7 +99,7 @@ def read_manifest(
     try:
         manifest = msgspec.convert(given, ManifestFile)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"{path}: {invalid(error, 'manifest')}{_allowed_values(str(error))}") from None
+        raise BadRequest(f"{path}: {invalid(error, 'manifest', ManifestFile)}") from None
     manifest = _for_environment(path, manifest, environment)
     if secrets:
         filled = _fill_secrets(path, manifest.secrets, os.environ if variables is None else variables)
@@ -156,19 +166,3 @@ def _unknown_keys(path: Path, given: dict[Any, Any]) -> Iterator[str]:
         if key not in known:
             close = difflib.get_close_matches(str(key), known, 1)
             yield f"{path}: unknown key {key!r}" + (f"; did you mean {close[0]!r}?" if close else "")
-
-
-def _allowed_values(message: str) -> str:
-    """Return the allowed values of the field that an enum error is about."""
-    found = re.fullmatch(r"Invalid enum value .* - at `\$\.(\w+)(?:\[\d+\])?`", message)
-    fields = {field.encode_name: field.name for field in msgspec.structs.fields(ManifestFile)}
-    if found is None or found[1] not in fields:
-        return ""
-    values = _literals(get_type_hints(ManifestFile)[fields[found[1]]])
-    return f"; expected one of {', '.join(values)}"
-
-
-def _literals(kind: Any) -> list[str]:
-    if get_origin(kind) is Literal:
-        return list(get_args(kind))
-    return [value for part in get_args(kind) for value in _literals(part)]

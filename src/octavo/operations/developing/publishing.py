@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
+
+from octavo.core.json_types import JsonObject
 
 from .api import ApiClient, integration_path
 from .bundling import bundle, install_packages
@@ -41,7 +42,7 @@ def publish_folder(
     *,
     organization: str | None = None,
     environment: str | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Bundle the script, publish it as the next version, and return the integration as the API presents it.
     ``organization`` (id or subdomain) takes precedence over the manifest.
 
@@ -54,5 +55,5 @@ def publish_folder(
     script = bundle(read.entry)
     publisher = organization or read.manifest.organization or api.only_organization()
     body = msgspec.to_builtins(publication(read, script, publisher))
-    published: dict[str, Any] = api.call("POST", integration_path(read.manifest.name), body)
+    published: JsonObject = api.call("POST", integration_path(read.manifest.name), body)
     return published

@@ -218,7 +218,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
             self.end_headers()
             self.wfile.write(answer.body)
 
-        def log_message(self, format: str, *arguments: Any) -> None:
+        def log_message(self, format: str, *arguments: object) -> None:
             """Print nothing: events are printed, requests are not."""
 
     try:

@@ -6,10 +6,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from octavo.errors import Conflict
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
-from octavo.settings import Settings
+from octavo.settings import UNCHOSEN_EMAIL, Settings
 
 
 class UserRow(Struct, frozen=True):
@@ -21,12 +22,21 @@ class UserRow(Struct, frozen=True):
     created_at: int
 
 
+IS_FIRST = "EXISTS (SELECT 1 FROM first_administrators f WHERE f.user_id = u.id)"
+"""SQL condition: the first start created the account ``u``."""
 _USER = "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at"
 
 
 def find_user(tx: Transaction, user_id: str) -> UserRow | None:
     row = tx.one(f"SELECT {_USER} FROM users u WHERE u.id = :id", id=user_id)
     return UserRow(*row) if row else None
+
+
+def get_user_for_update(tx: Transaction, user_id: str) -> UserRow:
+    """Return an existing user, whom no other transaction can change before this one ends."""
+    row = tx.one(f"SELECT {_USER} FROM users u WHERE u.id = :id{tx.for_update}", id=user_id)
+    assert row is not None
+    return UserRow(*row)
 
 
 def find_user_by_email(tx: Transaction, email: str) -> UserRow | None:
@@ -59,14 +69,48 @@ def has_verified_email(tx: Transaction, user_id: str) -> bool:
 
 
 def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
-    """Return whether a user administers the server: the settings list their email address, they verified it,
-    and no organization manages the account."""
+    """Return whether a user administers the server: the settings list their email address, or list none and
+    the user is the first administrator. In both cases, the address is verified, and no organization manages
+    the account."""
     row = tx.one(
-        """SELECT email FROM users WHERE id = :id AND disabled = 0 AND email_verified = 1 AND kind = 'person'
-             AND managed_by IS NULL""",
+        f"""SELECT u.email, {IS_FIRST} FROM users u
+            WHERE u.id = :id AND u.disabled = 0 AND u.email_verified = 1 AND u.kind = 'person'
+              AND u.managed_by IS NULL""",
         id=user_id,
     )
-    return row is not None and row[0] in settings.operators
+    return row is not None and is_listed_operator(settings, row[0], is_first=bool(row[1]))
+
+
+def is_listed_operator(settings: Settings, email: str, *, is_first: bool) -> bool:
+    """Return whether the settings make the owner of a verified address a server administrator. ``is_first``:
+    whether they are the first administrator."""
+    return email in settings.operators if settings.operators else is_first
+
+
+def mark_first_administrator(tx: Transaction, user_id: str) -> None:
+    """Record that the first start created this account."""
+    tx.run(
+        "INSERT INTO first_administrators (user_id) VALUES (:user) ON CONFLICT (user_id) DO NOTHING",
+        user=user_id,
+    )
+
+
+def is_first_administrator(tx: Transaction, user_id: str) -> bool:
+    """Return whether the first start created this account."""
+    return tx.one("SELECT 1 FROM first_administrators WHERE user_id = :user", user=user_id) is not None
+
+
+def lacks_email(tx: Transaction, settings: Settings, user: UserRow) -> bool:
+    """Return whether the user is the first administrator and can still choose an email address."""
+    return not settings.operators and user.email == UNCHOSEN_EMAIL and is_first_administrator(tx, user.id)
+
+
+def set_email(tx: Transaction, user_id: str, email: str) -> None:
+    """Set a verified email address. Raises Conflict if another account has it."""
+    found = find_user_by_email(tx, email)
+    if found is not None and found.id != user_id:
+        raise Conflict("email: another account already uses this address. Use a different one.")
+    tx.run("UPDATE users SET email = :email WHERE id = :id", email=email.strip().lower(), id=user_id)
 
 
 def update_user(tx: Transaction, user_id: str, *, display_name: str | None, photo_url: str | None) -> None:

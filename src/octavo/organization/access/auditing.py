@@ -6,7 +6,6 @@ An event is written in the transaction of its change and never modified; the dat
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -85,8 +84,8 @@ def audit(
     organization_id: str,
     target: tuple[str, str],
     *,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None stands for the server itself.
 
@@ -118,8 +117,8 @@ def audit_person(
     token: str | None = None,
     only: str | None = None,
     actor: str | None = None,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """Record an action on a user's own account in every organization of which they are a member.
 
@@ -155,8 +154,8 @@ def _insert(
     actor: str | None,
     token: str | None,
     client: str | None,
-    before: Any,
-    after: Any,
+    before: object,
+    after: object,
     agent: str | None = None,
 ) -> None:
     tx.run(
@@ -178,7 +177,7 @@ def _insert(
     )
 
 
-def _json(state: Any) -> str | None:
+def _json(state: object) -> str | None:
     return None if state is None else msgspec.json.encode(state).decode()
 
 

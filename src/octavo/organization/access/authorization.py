@@ -131,6 +131,37 @@ class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
     deleted: bool
 
 
+class InSpace(Struct, frozen=True):
+    """Caller at something inside a space, with their permissions in the space."""
+
+    space: SpaceAccess
+
+    @property
+    def organization_id(self) -> str:
+        return self.space.organization_id
+
+    @property
+    def space_id(self) -> str:
+        return self.space.space_id
+
+    @property
+    def actor(self) -> Actor:
+        return self.space.actor
+
+    @property
+    def user_id(self) -> str:
+        return self.space.user_id
+
+    @property
+    def agent(self) -> str | None:
+        """Agent through which the caller acts, if any."""
+        return self.space.agent
+
+    @property
+    def role(self) -> str:
+        return self.space.role
+
+
 class VisitedSpace(Visiting, frozen=True):
     """Visitor at a space of the site that they visit."""
 

@@ -39,19 +39,19 @@ from .wire import (
 operation = Area("access").operation
 
 
-@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=OwnUser, quick=True)
+@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, quick=True)
 def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
     """Get the user whose token or session was used for the request."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, caller.user_id)
+        assert user is not None, "a token's user exists as long as the token"
         operator = accounts.is_operator(tx, call.settings, caller.user_id)
-    assert user is not None, "a token's user exists as long as the token"
-    return OwnUser(**msgspec.structs.asdict(present_user(call, user)), operator=operator)
+        email_needed = accounts.lacks_email(tx, call.settings, user)
+    shown = msgspec.structs.asdict(present_user(call, user))
+    return OwnUser(**shown, operator=operator, email_needed=email_needed)
 
 
-@operation(
-    "getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, returns=User, errors=(404,), visitors=True
-)
+@operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, errors=(404,), visitors=True)
 def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
     """Get yourself, or a person in an organization that you can access. Visitors of a site see the name and
     photo of people whom a page mentions."""
@@ -76,7 +76,7 @@ def _is_colleague(tx: Transaction, caller: SignedIn, user_id: str) -> bool:
     return is_member_of_any(tx, user_id, list_reachable_organizations(tx, caller.actor))
 
 
-@operation("updateUserById", "PATCH", "/users/{userId}", needs=Can.OWN_ACCOUNT, returns=User, errors=(404,))
+@operation("updateUserById", "PATCH", "/users/{userId}", needs=Can.OWN_ACCOUNT, errors=(404,))
 def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) -> User:
     """Update your own name and photo."""
     if user_id != caller.user_id:
@@ -112,9 +112,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
     "GET",
     "/orgs/{organizationId}/audit-events",
     needs=Can.ADMIN,
-    returns=Listing[AuditEvent],
     other_media=("application/x-ndjson", "text/csv"),
-    extension=True,
 )
 def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:
     """List the events of an organization's audit log, newest first, with the state before and after each
@@ -141,9 +139,7 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
     "GET",
     "/orgs/{organizationId}/audit-events/{auditEventId}",
     needs=Can.ADMIN,
-    returns=AuditEvent,
     errors=(404,),
-    extension=True,
 )
 def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEvent:
     """Get an event of the audit log."""

@@ -13,6 +13,7 @@ declare(
         secrets=("password_hash",),
         values={"kind": ("person", "service", "integration", "deleted")},
     ),
+    Table(name="first_administrators", stays="gives access to this server"),
     Table(name="tokens", stays="secret", secrets=("hash",)),
     Table(
         name="members",

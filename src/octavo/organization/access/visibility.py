@@ -9,6 +9,7 @@ it has enough rows, and the total is the difference of two counts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .authorization import OrgAccess, OtherMember
@@ -63,7 +64,7 @@ class VisibleRows(NamedTuple):
     parameters: dict[str, Any]
 
 
-def select_visible_spaces(org: Viewer, where: str, **parameters: Any) -> VisibleRows:
+def select_visible_spaces(org: Viewer, where: str, **parameters: object) -> VisibleRows:
     """Return the visible spaces that match ``where`` (on ``spaces s``). ``parameters``: the values for
     ``where``."""
     table, within = "spaces s", f"s.organization_id = :organization AND {where}"
@@ -85,7 +86,7 @@ def select_visible_spaces(org: Viewer, where: str, **parameters: Any) -> Visible
     return _select_not_closed(org, table, within, closed, role, joined, parameters)
 
 
-def select_visible_collections(org: Viewer, where: str, **parameters: Any) -> VisibleRows:
+def select_visible_collections(org: Viewer, where: str, **parameters: object) -> VisibleRows:
     """Return the visible collections that match ``where`` (on ``collections c``)."""
     table, within = "collections c", f"c.organization_id = :organization AND {where}"
     if org.role == "admin":
@@ -99,7 +100,7 @@ def select_visible_collections(org: Viewer, where: str, **parameters: Any) -> Vi
     )
 
 
-def _select_opened(org: Viewer, table: str, opened: str, parameters: dict[str, Any]) -> VisibleRows:
+def _select_opened(org: Viewer, table: str, opened: str, parameters: Mapping[str, object]) -> VisibleRows:
     """Return what a guest sees: the IDs and heights of what is open to them."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
     source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
@@ -109,7 +110,13 @@ def _select_opened(org: Viewer, table: str, opened: str, parameters: dict[str, A
 
 
 def _select_not_closed(
-    org: Viewer, table: str, within: str, closed: str, role: str, joined: str, parameters: dict[str, Any]
+    org: Viewer,
+    table: str,
+    within: str,
+    closed: str,
+    role: str,
+    joined: str,
+    parameters: Mapping[str, object],
 ) -> VisibleRows:
     """Return what a member sees: everything ``within`` except what is ``closed``."""
     prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
@@ -119,7 +126,7 @@ def _select_not_closed(
     return VisibleRows(prefix, source, where, role, total, visible, _merge_parameters(org, parameters))
 
 
-def _select_everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> VisibleRows:
+def _select_everything(org: Viewer, table: str, within: str, parameters: Mapping[str, object]) -> VisibleRows:
     """Return what an administrator sees, without any check."""
     role, total = str(role_height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
     given = {**parameters, "organization": org.organization_id}
@@ -130,7 +137,7 @@ def _visible(table: str, source: str, where: str, role: str) -> str:
     return f"(SELECT {table[-1]}.id AS id, {role} AS height FROM {source} WHERE {where})"
 
 
-def _merge_parameters(org: Viewer, parameters: dict[str, Any]) -> dict[str, Any]:
+def _merge_parameters(org: Viewer, parameters: Mapping[str, object]) -> dict[str, Any]:
     asked = {
         "organization": org.organization_id,
         "viewer": org.user_id,

@@ -11,6 +11,7 @@ from octavo.kit.clock import iso, parse_iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK
 from octavo.kit.urls import HttpUrl
 
 from .accounts import DELETED, UserRow, list_users_by_id
@@ -26,7 +27,7 @@ class UserUrls(Struct):
     location: str
 
 
-class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}, kw_only=True):
     id: str
     display_name: str
     urls: UserUrls
@@ -35,10 +36,12 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
     photo_url: str | UnsetType = UNSET
 
 
-class OwnUser(User, rename="camel"):
-    """The caller. ``operator``: whether they administer the server; Octavo's own."""
+class OwnUser(User, rename="camel", kw_only=True):
+    """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account still
+    has the address of the first start. Both are Octavo's own."""
 
     operator: bool = False
+    email_needed: bool = False
 
 
 def present_user(to: Recipient, user: UserRow) -> User:
@@ -68,12 +71,15 @@ def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[
     return _People(to, {user_id: present_user(to, row) for user_id, row in found.items()})
 
 
+DisplayName = Annotated[str, Meta(min_length=1, max_length=64, pattern=NOT_BLANK)]
+
+
 class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")] | UnsetType = UNSET
+    display_name: DisplayName | UnsetType = UNSET
     photo_url: HttpUrl | UnsetType = UNSET
 
 
-class Team(Struct, rename="camel"):
+class Team(Struct, rename="camel", kw_only=True):
     id: str
     title: str
     members: int
@@ -98,7 +104,7 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 # --- the audit log --------------------------------------------------------------------------------------
 
 
-class AuditQuery(PageQuery, rename="camel"):
+class AuditQuery(PageQuery, rename="camel", kw_only=True):
     """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. With ``format`` `ndjson` or
     `csv`, the response contains all matching events, one per line."""
 
@@ -125,7 +131,7 @@ class AuditUrls(Struct):
     location: str
 
 
-class AuditEvent(Struct, rename="camel"):
+class AuditEvent(Struct, rename="camel", kw_only=True):
     """Event of the audit log. ``actor`` is absent if the server itself acted or the actor is unknown.
     ``token``: the ID of the token or session used. ``agent``: the agent or app through which the actor acted.
     """

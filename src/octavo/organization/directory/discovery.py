@@ -70,7 +70,7 @@ def _meta(to: Recipient, organization_id: str, kind: str, path: str) -> Resource
     return {"resourceType": kind, "location": location(to, organization_id, path)}
 
 
-def _attribute(name: str, type: str = "string", **more: Any) -> Resource:
+def _attribute(name: str, type: str = "string", **more: object) -> Resource:
     plain: Resource = {
         "name": name,
         "type": type,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Area, Call, Reply
 from octavo.organization.access.auditing import audit
@@ -33,12 +34,12 @@ def _reply(value: Any, status: int = 200, shape: wire.ShapeQuery | None = None) 
     return Reply(wire.encode(value, shape), status, headers)
 
 
-def _user_state(row: store.ScimUserRow) -> dict[str, Any]:
+def _user_state(row: store.ScimUserRow) -> JsonObject:
     return {"email": row.email, "name": row.display_name, "active": row.active, "externalId": row.external_id}
 
 
 def _audit_user(
-    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: Any
+    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: object
 ) -> None:
     # Changes to people who have not accepted yet are recorded with their invitation.
     if row.user_id is not None:
@@ -57,19 +58,19 @@ def _audit_change(
     _audit_user(tx, call, org, action, after, before=was, after=is_now)
 
 
-def _group_state(tx: Transaction, row: store.ScimGroupRow) -> dict[str, Any]:
+def _group_state(tx: Transaction, row: store.ScimGroupRow) -> JsonObject:
     members = store.group_members(tx, [row.id])[row.id]
     return {"title": row.title, "externalId": row.external_id, "members": [member[0] for member in members]}
 
 
 def _audit_group(
-    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: Any
+    tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: object
 ) -> None:
     if states.get("before") != states.get("after"):
         audit(tx, call.actor, action, org.organization_id, ("team", group_id), **states)
 
 
-def _config(call: Call, organization_id: str) -> dict[str, Any]:
+def _config(call: Call, organization_id: str) -> JsonObject:
     unsupported = {"supported": False}
     return {
         "schemas": [CONFIG],
@@ -90,12 +91,7 @@ def _config(call: Call, organization_id: str) -> dict[str, Any]:
 
 
 @operation(
-    "getScimConfiguration",
-    "GET",
-    _BASE + "/ServiceProviderConfig",
-    needs=Can.ADMIN,
-    returns=dict[str, Any],
-    extension=True,
+    "getScimConfiguration", "GET", _BASE + "/ServiceProviderConfig", needs=Can.ADMIN, returns=dict[str, Any]
 )
 def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
     """Get the supported SCIM features: users, groups, PATCH, and filters of the form `attribute eq "value"`
@@ -103,14 +99,7 @@ def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
     return _reply(_config(call, org.organization_id))
 
 
-@operation(
-    "listScimResourceTypes",
-    "GET",
-    _BASE + "/ResourceTypes",
-    needs=Can.ADMIN,
-    returns=dict[str, Any],
-    extension=True,
-)
+@operation("listScimResourceTypes", "GET", _BASE + "/ResourceTypes", needs=Can.ADMIN, returns=dict[str, Any])
 def list_scim_resource_types(call: Call, org: OrgAccess) -> Reply:
     """List the resource types: users and groups."""
     return _reply(discovery.listing(discovery.resource_types(call, org.organization_id)))
@@ -122,35 +111,25 @@ def list_scim_resource_types(call: Call, org: OrgAccess) -> Reply:
     _BASE + "/ResourceTypes/{resourceType}",
     needs=Can.ADMIN,
     returns=dict[str, Any],
-    extension=True,
 )
 def get_scim_resource_type(call: Call, org: OrgAccess, resource_type: str) -> Reply:
     """Get a resource type: `User` or `Group`."""
     return _reply(discovery.get(discovery.resource_types(call, org.organization_id), resource_type))
 
 
-@operation(
-    "listScimSchemas", "GET", _BASE + "/Schemas", needs=Can.ADMIN, returns=dict[str, Any], extension=True
-)
+@operation("listScimSchemas", "GET", _BASE + "/Schemas", needs=Can.ADMIN, returns=dict[str, Any])
 def list_scim_schemas(call: Call, org: OrgAccess) -> Reply:
     """List the schemas of users and groups."""
     return _reply(discovery.listing(discovery.schemas(call, org.organization_id)))
 
 
-@operation(
-    "getScimSchema",
-    "GET",
-    _BASE + "/Schemas/{schemaId}",
-    needs=Can.ADMIN,
-    returns=dict[str, Any],
-    extension=True,
-)
+@operation("getScimSchema", "GET", _BASE + "/Schemas/{schemaId}", needs=Can.ADMIN, returns=dict[str, Any])
 def get_scim_schema(call: Call, org: OrgAccess, schema_id: str) -> Reply:
     """Get a schema by its URN."""
     return _reply(discovery.get(discovery.schemas(call, org.organization_id), schema_id))
 
 
-@operation("listScimUsers", "GET", _BASE + "/Users", needs=Can.ADMIN, returns=wire.UserList, extension=True)
+@operation("listScimUsers", "GET", _BASE + "/Users", needs=Can.ADMIN, returns=wire.UserList)
 def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     """List members and invited people as SCIM users, starting at `startIndex` (from 1)."""
     filters = provisioning.parse_filter(query.filter, store.USER_FILTERS)
@@ -169,7 +148,6 @@ def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     returns=wire.ScimUser,
     status=201,
     errors=(409,),
-    extension=True,
     body_limit=_BODY_LIMIT,
 )
 def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody, query: wire.ShapeQuery) -> Reply:
@@ -181,7 +159,7 @@ def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody, query: wir
     return _reply(wire.present_user(call, org.organization_id, row), 201, query)
 
 
-@operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.ScimUser, extension=True)
+@operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.ScimUser)
 def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str, query: wire.ShapeQuery) -> Reply:
     """Get a member or an invited person as a SCIM user."""
     with call.db.read() as tx:
@@ -196,7 +174,6 @@ def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str, query: wire.Sha
     needs=Can.ADMIN,
     returns=wire.ScimUser,
     errors=(409,),
-    extension=True,
     body_limit=_BODY_LIMIT,
 )
 def replace_scim_user(
@@ -218,7 +195,6 @@ def replace_scim_user(
     needs=Can.ADMIN,
     returns=wire.ScimUser,
     errors=(409,),
-    extension=True,
     body_limit=_BODY_LIMIT,
 )
 def patch_scim_user(
@@ -235,7 +211,7 @@ def patch_scim_user(
     return _reply(wire.present_user(call, org.organization_id, row), shape=query)
 
 
-@operation("deleteScimUser", "DELETE", _USER, needs=Can.ADMIN, errors=(409,), extension=True)
+@operation("deleteScimUser", "DELETE", _USER, needs=Can.ADMIN, errors=(409,))
 def delete_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> None:
     """Remove a member with their sessions, tokens, team memberships, and grants immediately. Returns 404 if
     there is none."""
@@ -251,9 +227,7 @@ def _present_groups(call: Call, org: OrgAccess, rows: list[store.ScimGroupRow]) 
     return [wire.present_group(call, org.organization_id, row, members[row.id]) for row in rows]
 
 
-@operation(
-    "listScimGroups", "GET", _BASE + "/Groups", needs=Can.ADMIN, returns=wire.GroupList, extension=True
-)
+@operation("listScimGroups", "GET", _BASE + "/Groups", needs=Can.ADMIN, returns=wire.GroupList)
 def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     """List teams as SCIM groups, starting at `startIndex` (from 1)."""
     filters = provisioning.parse_filter(query.filter, store.GROUP_FILTERS)
@@ -272,7 +246,6 @@ def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply
     returns=wire.Group,
     status=201,
     errors=(409,),
-    extension=True,
     body_limit=_BODY_LIMIT,
 )
 def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody, query: wire.ShapeQuery) -> Reply:
@@ -283,7 +256,7 @@ def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody, query: w
     return _reply(_present_groups(call, org, [row])[0], 201, query)
 
 
-@operation("getScimGroup", "GET", _GROUP, needs=Can.ADMIN, returns=wire.Group, extension=True)
+@operation("getScimGroup", "GET", _GROUP, needs=Can.ADMIN, returns=wire.Group)
 def get_scim_group(call: Call, org: OrgAccess, group_id: str, query: wire.ShapeQuery) -> Reply:
     """Get a team as a SCIM group."""
     with call.db.read() as tx:
@@ -291,15 +264,7 @@ def get_scim_group(call: Call, org: OrgAccess, group_id: str, query: wire.ShapeQ
     return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
-@operation(
-    "replaceScimGroup",
-    "PUT",
-    _GROUP,
-    needs=Can.ADMIN,
-    returns=wire.Group,
-    extension=True,
-    body_limit=_BODY_LIMIT,
-)
+@operation("replaceScimGroup", "PUT", _GROUP, needs=Can.ADMIN, returns=wire.Group, body_limit=_BODY_LIMIT)
 def replace_scim_group(
     call: Call, org: OrgAccess, group_id: str, body: wire.GroupBody, query: wire.ShapeQuery
 ) -> Reply:
@@ -311,15 +276,7 @@ def replace_scim_group(
     return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
-@operation(
-    "patchScimGroup",
-    "PATCH",
-    _GROUP,
-    needs=Can.ADMIN,
-    returns=wire.Group,
-    extension=True,
-    body_limit=_BODY_LIMIT,
-)
+@operation("patchScimGroup", "PATCH", _GROUP, needs=Can.ADMIN, returns=wire.Group, body_limit=_BODY_LIMIT)
 def patch_scim_group(
     call: Call, org: OrgAccess, group_id: str, body: wire.PatchBody, query: wire.ShapeQuery
 ) -> Reply:
@@ -331,7 +288,7 @@ def patch_scim_group(
     return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
-@operation("deleteScimGroup", "DELETE", _GROUP, needs=Can.ADMIN, extension=True)
+@operation("deleteScimGroup", "DELETE", _GROUP, needs=Can.ADMIN)
 def delete_scim_group(call: Call, org: OrgAccess, group_id: str) -> None:
     """Delete a team with its grants. Returns 404 if there is none."""
     with call.db.write() as tx:

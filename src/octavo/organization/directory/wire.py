@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK
 
 from .provisioning import (
     AddMembers,
@@ -59,7 +61,7 @@ class Email(Struct):
     type: Text | None = None
 
 
-class UserBody(Struct, rename="camel"):
+class UserBody(Struct, rename="camel", kw_only=True):
     """User as sent by directories. Attributes that Octavo does not support are ignored."""
 
     user_name: Annotated[str, Meta(min_length=1, max_length=320)]
@@ -76,7 +78,7 @@ class ScimMember(Struct):
 
 
 class GroupBody(Struct, rename="camel"):
-    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
+    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=NOT_BLANK)]
     external_id: Text | None = None
     members: Annotated[list[ScimMember], Meta(max_length=10_000)] = []
 
@@ -119,7 +121,14 @@ def read_user(body: UserBody) -> SentUser:
 
 def read_user_patch(before: ScimUserRow, body: PatchBody) -> SentUser:
     """Return the user after the patch. Attributes that Octavo does not store are ignored. Raises BadRequest."""
-    patched = UserBody(before.email, before.external_id, None, None, [], before.active)
+    patched = UserBody(
+        user_name=before.email,
+        external_id=before.external_id,
+        name=None,
+        display_name=None,
+        emails=[],
+        active=before.active,
+    )
     given, _, family = before.display_name.rpartition(" ")
     parts = Name(given_name=given, family_name=family)
     for op, attribute, value in _attributes(body):
@@ -157,7 +166,7 @@ _PARTS = {"name.givenname": "given_name", "name.familyname": "family_name"}
 
 
 def _with_attribute(
-    body: UserBody, parts: Name, name: str, value: Any, *, removed: bool
+    body: UserBody, parts: Name, name: str, value: object, *, removed: bool
 ) -> tuple[UserBody, Name]:
     """Return the user and the parts of its name with one attribute changed. ``name``: in lower case."""
     if name == "externalid" and removed:
@@ -183,7 +192,7 @@ def _with_attribute(
     return body, parts
 
 
-def _patched_email(before: str, value: Any) -> str:
+def _patched_email(before: str, value: object) -> str:
     """Return the email address in a patch of ``emails``. Raises ScimRefused."""
     try:
         emails = msgspec.convert(value if isinstance(value, list) else [value], list[Email])
@@ -223,7 +232,7 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
             yield ExternalId(None if op == "remove" else value)
 
 
-def _read_members(op: str, value: Any) -> GroupChange:
+def _read_members(op: str, value: object) -> GroupChange:
     if op == "remove" and value is None:
         return ReplaceMembers(())
     try:
@@ -250,7 +259,7 @@ class ShownName(Struct):
     formatted: str
 
 
-class ScimUser(Struct, rename="camel"):
+class ScimUser(Struct, rename="camel", kw_only=True):
     id: str
     user_name: str
     display_name: str
@@ -262,7 +271,7 @@ class ScimUser(Struct, rename="camel"):
     external_id: str | UnsetType = UNSET
 
 
-class Group(Struct, rename="camel"):
+class Group(Struct, rename="camel", kw_only=True):
     id: str
     display_name: str
     members: list[ScimMember]
@@ -322,7 +331,7 @@ def present_group(
     )
 
 
-def encode(value: Any, shape: ShapeQuery | None) -> bytes:
+def encode(value: object, shape: ShapeQuery | None) -> bytes:
     """Return a resource or a list of them as JSON, with the selected attributes."""
     told = msgspec.to_builtins(value)
     if shape is not None and (shape.attributes or shape.excluded_attributes):
@@ -336,9 +345,9 @@ def encode(value: Any, shape: ShapeQuery | None) -> bytes:
 _ALWAYS = ("id", "schemas")
 
 
-def _shaped(resource: dict[str, Any], shape: ShapeQuery) -> dict[str, Any]:
+def _shaped(resource: Mapping[str, object], shape: ShapeQuery) -> JsonObject:
     wanted, excluded = _names(shape.attributes), _names(shape.excluded_attributes)
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for name, value in resource.items():
         low = name.lower()
         parts = {one.partition(".")[2] for one in wanted if one.partition(".")[0] == low}
@@ -354,7 +363,7 @@ def _names(text: str | None) -> set[str]:
     return {one.strip().rpartition(":")[2].lower() for one in (text or "").split(",") if one.strip()}
 
 
-def _of_parts(value: Any, keeps: Callable[[str], bool]) -> Any:
+def _of_parts(value: object, keeps: Callable[[str], bool]) -> object:
     if isinstance(value, list):
         return [_of_parts(one, keeps) for one in value]
     return {k: v for k, v in value.items() if keeps(k.lower())} if isinstance(value, dict) else value

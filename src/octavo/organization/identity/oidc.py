@@ -18,6 +18,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadGateway, Forbidden, Unauthorized, Unavailable
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -118,7 +119,7 @@ _cache: OwnCache[tuple[float, Any]] = OwnCache("sign-in providers", 1)
 """Metadata and keys of a provider, with the time at which they were fetched."""
 
 
-def _fetch(context: Context, url: str, type: Any, *, at_most: float = _KEEP_SECONDS) -> Any:
+def _fetch(context: Context, url: str, type: object, *, at_most: float = _KEEP_SECONDS) -> Any:
     """Return the JSON document at a URL, at most ``at_most`` seconds old. Raises BadProvider."""
     kept = _cache.of(context.db).get(url)
     if kept is not None and time.monotonic() - kept[0] < at_most:
@@ -240,7 +241,7 @@ def _verify_token(context: Context, metadata: _Metadata, token: str, nonce: str)
     raise AssertionError
 
 
-def read_id_token(token: str, keys: dict[str, Any], *, issuer: str, client_id: str, nonce: str) -> Identity:
+def read_id_token(token: str, keys: JsonObject, *, issuer: str, client_id: str, nonce: str) -> Identity:
     """Return the identity in an ID token after checking its signature and claims. Raises Unauthorized.
 
     ``keys``: the provider's JSON Web Key Set.

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, Conflict, NotFound, Unavailable
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
+from octavo.kit.texts import pattern
 from octavo.organization.access.accounts import UserRow
 from octavo.settings import Settings
 
@@ -49,8 +51,12 @@ _UNREADABLE = (
 )
 """Exceptions that the library raises for a malformed or mismatched response."""
 
-Base64 = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[A-Za-z0-9_-]+=*\Z")]
-LongBase64 = Annotated[str, Meta(min_length=1, max_length=16_384, pattern=r"^[A-Za-z0-9_-]+=*\Z")]
+Base64 = Annotated[
+    str, Meta(min_length=1, max_length=2048, pattern=pattern(r"^[A-Za-z0-9_-]+=*\Z", "be base64url"))
+]
+LongBase64 = Annotated[
+    str, Meta(min_length=1, max_length=16_384, pattern=pattern(r"^[A-Za-z0-9_-]+=*\Z", "be base64url"))
+]
 
 
 class MadeResponse(Struct, rename={"client_data": "clientDataJSON", "attestation": "attestationObject"}):
@@ -92,14 +98,14 @@ class PasskeyRow(Struct, frozen=True):
 
 class _PendingRegistration(Struct):
     user_id: str
-    state: dict[str, Any]
+    state: JsonObject
 
 
 class _PendingAuthentication(Struct):
     """Pending authentication. ``user_id``: the required owner of the passkey; None accepts any passkey whose
     user the authenticator verified. ``first``: the proof of the first factor."""
 
-    state: dict[str, Any]
+    state: JsonObject
     user_id: str | None
     first: str | None
 
@@ -176,7 +182,7 @@ def has_any(tx: Transaction, user_id: str) -> bool:
 # --- registration ---------------------------------------------------------------------------------------
 
 
-def start_registration(tx: Transaction, context: Context, user: UserRow) -> tuple[str, dict[str, Any]]:
+def start_registration(tx: Transaction, context: Context, user: UserRow) -> tuple[str, JsonObject]:
     """Return a challenge and the options for creating a passkey. Raises Conflict when the limit is reached."""
     from fido2.webauthn import (
         PublicKeyCredentialUserEntity,
@@ -266,7 +272,7 @@ def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> Pas
 
 def start_authentication(
     tx: Transaction, context: Context, *, user_id: str | None = None, first: str | None = None
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, JsonObject]:
     """Return a challenge and the options for signing it.
 
     Without ``user_id``, any passkey is accepted and the authenticator must verify its user. ``first`` is
@@ -359,10 +365,10 @@ class StartedPasskey(Struct):
     `parseRequestOptionsFromJSON`)."""
 
     challenge: str
-    options: dict[str, Any]
+    options: JsonObject
 
 
-def present_started(started: tuple[str, dict[str, Any]]) -> StartedPasskey:
+def present_started(started: tuple[str, JsonObject]) -> StartedPasskey:
     """Convert the library's own option types, which serialize to plain JSON."""
     import json
 

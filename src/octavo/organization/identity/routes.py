@@ -3,15 +3,14 @@ accounts."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import UNSET
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
-from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, Deletion, Reply
+from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, Reply
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.auditing import audit, audit_person
 from octavo.organization.access.authorization import OrgAccess, SignedIn
@@ -20,7 +19,20 @@ from octavo.organization.access.roles import Can
 from octavo.organization.access.store import revoke_token
 from octavo.organization.access.tokens import cookie, cookie_header, require_same_origin
 
-from . import attempts, factors, oidc, passkeys, passwords, proof, removal, sessions, signing_in, store, wire
+from . import (
+    attempts,
+    factors,
+    oidc,
+    passkeys,
+    passwords,
+    proof,
+    removal,
+    sessions,
+    setting_up,
+    signing_in,
+    store,
+    wire,
+)
 from .saml.store import list_active_providers
 from .tokens import issue_token
 
@@ -53,8 +65,8 @@ def _audit_own_account(
     action: str,
     *,
     only: str | None = None,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """Record a change that the caller made to their own account in their organizations' audit logs."""
     actor: Actor = call.actor
@@ -80,7 +92,6 @@ def _audit_own_account(
     needs=PUBLIC,
     returns=wire.SignedInResult,
     errors=(401, 403),
-    extension=True,
     body_limit=16_384,
 )
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
@@ -102,7 +113,6 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     needs=PUBLIC,
     returns=wire.SignedInResult,
     errors=(401, 403),
-    extension=True,
     body_limit=16_384,
 )
 def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
@@ -119,7 +129,6 @@ def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     needs=PUBLIC,
     returns=passkeys.StartedPasskey,
     errors=(401, 429, 503),
-    extension=True,
     body_limit=16_384,
 )
 def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
@@ -136,7 +145,6 @@ def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     needs=PUBLIC,
     returns=wire.SignedInResult,
     errors=(401, 403, 503),
-    extension=True,
     body_limit=32_768,
 )
 def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
@@ -146,15 +154,7 @@ def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     return _reply(call, outcome, body.cookie)
 
 
-@operation(
-    "requestSignInLink",
-    "POST",
-    "/sign-in/link",
-    needs=PUBLIC,
-    errors=(503,),
-    extension=True,
-    body_limit=16_384,
-)
+@operation("requestSignInLink", "POST", "/sign-in/link", needs=PUBLIC, errors=(503,), body_limit=16_384)
 def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     """Email a link that signs the person in once, within 15 minutes. The response is the same if no account
     has this email address."""
@@ -168,7 +168,6 @@ def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     needs=PUBLIC,
     returns=wire.SignedInResult,
     errors=(401, 403),
-    extension=True,
     body_limit=16_384,
 )
 def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
@@ -178,15 +177,7 @@ def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
     )
 
 
-@operation(
-    "discoverSignIn",
-    "POST",
-    "/sign-in/discover",
-    needs=PUBLIC,
-    returns=wire.SignInWays,
-    extension=True,
-    body_limit=16_384,
-)
+@operation("discoverSignIn", "POST", "/sign-in/discover", needs=PUBLIC, body_limit=16_384)
 def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     """List the sign-in methods for an email address.
 
@@ -208,7 +199,7 @@ def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     return wire.SignInWays(["password", "link"] if call.settings.smtp_url else ["password"], found)
 
 
-@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN, extension=True)
+@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN)
 def sign_out(call: Call, caller: SignedIn) -> Reply:
     """End the session, or revoke the token, that was used for the request."""
     actor: Actor = call.actor
@@ -226,14 +217,7 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
 
 
 @operation(
-    "startOpenIdSignIn",
-    "GET",
-    "/oidc/start",
-    needs=PUBLIC,
-    status=303,
-    errors=(502, 503),
-    extension=True,
-    browsed=True,
+    "startOpenIdSignIn", "GET", "/oidc/start", needs=PUBLIC, status=303, errors=(502, 503), browsed=True
 )
 def start_oidc(call: Call, query: oidc.OidcStartQuery) -> Reply:
     """Redirect the browser to the server's OpenID Connect provider."""
@@ -257,7 +241,6 @@ def start_oidc(call: Call, query: oidc.OidcStartQuery) -> Reply:
     needs=PUBLIC,
     status=303,
     errors=(401, 502, 503),
-    extension=True,
     browsed=True,
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
@@ -278,9 +261,7 @@ def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
 # --- sessions -----------------------------------------------------------------------------------------
 
 
-@operation(
-    "listSessions", "GET", "/user/sessions", needs=Can.SIGN_IN, returns=Listing[wire.Session], extension=True
-)
+@operation("listSessions", "GET", "/user/sessions", needs=Can.SIGN_IN)
 def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Session]:
     """List the caller's sessions, newest first."""
     only = call.actor.organization_id
@@ -289,14 +270,7 @@ def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wir
     return present_slice(found, lambda row: wire.present_session(call, row))
 
 
-@operation(
-    "endSession",
-    "DELETE",
-    "/user/sessions/{sessionId}",
-    needs=Can.END_SIGN_INS,
-    returns=Deletion,
-    extension=True,
-)
+@operation("endSession", "DELETE", "/user/sessions/{sessionId}", needs=Can.END_SIGN_INS)
 def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
     """End one of the caller's sessions immediately."""
     only = call.actor.organization_id
@@ -310,7 +284,7 @@ def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
         return sessions.end(tx, caller.user_id, session_id)
 
 
-@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN, extension=True)
+@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN)
 def end_other_sessions(call: Call, caller: SignedIn) -> None:
     """End all of the caller's sessions except the current one."""
     with call.db.write() as tx:
@@ -321,15 +295,7 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
 # --- password and two-factor authentication -----------------------------------------------------------
 
 
-@operation(
-    "proveIdentity",
-    "POST",
-    "/user/proof",
-    needs=Can.RENEW_PROOF,
-    returns=wire.ProvedIdentity,
-    extension=True,
-    body_limit=16_384,
-)
+@operation("proveIdentity", "POST", "/user/proof", needs=Can.RENEW_PROOF, body_limit=16_384)
 def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
     """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
     changed within 15 minutes of this call or of signing in."""
@@ -341,9 +307,7 @@ def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wi
     )
 
 
-@operation(
-    "setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, extension=True, body_limit=16_384
-)
+@operation("setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, body_limit=16_384)
 def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
     """Set the caller's password and end their other sessions."""
     with call.db.read() as tx:
@@ -358,7 +322,32 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
         _audit_own_account(tx, call, "password.updated")
 
 
-@operation("getMfa", "GET", "/user/mfa", needs=Can.SIGN_IN, returns=wire.SecondFactor, extension=True)
+@operation("setUpAccount", "PUT", "/user/setup", needs=Can.CHANGE_SIGN_IN, body_limit=16_384)
+def set_up_account(call: Call, caller: SignedIn, body: wire.SetUpAccount) -> None:
+    """Set the name, email address, and password of the first administrator, and end their other sessions.
+
+    `email` is required if the server's settings don't name the first administrator, and can't be changed
+    otherwise. Returns 409 for all other accounts, and once the account is set up.
+    """
+    with call.db.read() as tx:
+        user = find_user(tx, caller.user_id)
+        assert user is not None
+        email = setting_up.email_after_setup(tx, call.settings, user, body.email)
+    passwords.require_acceptable_password(body.password, email)
+    hashed = passwords.hash_password(body.password)
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        made = setting_up.set_up_account(
+            tx, call.settings, caller.user_id, name=body.display_name, email=body.email, password_hash=hashed
+        )
+        sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        before = {"displayName": user.display_name, "email": user.email}
+        after = {"displayName": made.display_name, "email": made.email}
+        _audit_own_account(tx, call, "user.updated", before=before, after=after)
+        _audit_own_account(tx, call, "password.updated")
+
+
+@operation("getMfa", "GET", "/user/mfa", needs=Can.SIGN_IN)
 def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
     """Get whether two-factor authentication is on for the caller."""
     with call.db.read() as tx:
@@ -367,13 +356,7 @@ def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
 
 
 @operation(
-    "startMfa",
-    "POST",
-    "/user/mfa",
-    needs=Can.CHANGE_SIGN_IN,
-    returns=wire.StartedSecondFactor,
-    errors=(409,),
-    extension=True,
+    "startMfa", "POST", "/user/mfa", needs=Can.CHANGE_SIGN_IN, returns=wire.StartedSecondFactor, errors=(409,)
 )
 def start_mfa(call: Call, caller: SignedIn) -> Reply:
     """Create a secret for an authenticator app. It takes effect once `confirmMfa` accepts a code."""
@@ -395,7 +378,6 @@ def start_mfa(call: Call, caller: SignedIn) -> Reply:
     needs=Can.CHANGE_SIGN_IN,
     returns=wire.RecoveryCodes,
     errors=(409,),
-    extension=True,
 )
 def confirm_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
     """Turn on two-factor authentication. The response contains recovery codes, which can't be retrieved
@@ -424,7 +406,6 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
     "/user/mfa/recovery-codes",
     needs=Can.CHANGE_SIGN_IN,
     returns=wire.RecoveryCodes,
-    extension=True,
 )
 def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
     """Replace the recovery codes. The old codes are no longer valid."""
@@ -436,7 +417,7 @@ def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> R
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
 
 
-@operation("endMfa", "POST", "/user/mfa/end", needs=Can.CHANGE_SIGN_IN, extension=True)
+@operation("endMfa", "POST", "/user/mfa/end", needs=Can.CHANGE_SIGN_IN)
 def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
     """Turn off two-factor authentication. Requires a code or a recovery code."""
     _require_code(call, caller.user_id, body.code)
@@ -449,7 +430,7 @@ def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
 # --- passkeys -----------------------------------------------------------------------------------------
 
 
-@operation("listPasskeys", "GET", "/user/passkeys", needs=Can.SIGN_IN, returns=wire.Passkeys, extension=True)
+@operation("listPasskeys", "GET", "/user/passkeys", needs=Can.SIGN_IN)
 def list_passkeys(call: Call, caller: SignedIn) -> wire.Passkeys:
     """List the caller's passkeys, oldest first."""
     with call.db.read() as tx:
@@ -465,7 +446,6 @@ def list_passkeys(call: Call, caller: SignedIn) -> wire.Passkeys:
     needs=Can.CHANGE_SIGN_IN,
     returns=passkeys.StartedPasskey,
     errors=(409, 503),
-    extension=True,
 )
 def start_passkey(call: Call, caller: SignedIn) -> Reply:
     """Create a challenge for a new passkey, with the options for the browser. The challenge can be used once,
@@ -483,10 +463,8 @@ def start_passkey(call: Call, caller: SignedIn) -> Reply:
     "POST",
     "/user/passkeys",
     needs=Can.CHANGE_SIGN_IN,
-    returns=wire.Passkey,
     status=201,
     errors=(400, 409, 503),
-    extension=True,
     body_limit=32_768,
 )
 def register_passkey(call: Call, caller: SignedIn, body: wire.RegisterPasskey) -> wire.Passkey:
@@ -499,15 +477,7 @@ def register_passkey(call: Call, caller: SignedIn, body: wire.RegisterPasskey) -
     return wire.present_passkey(row)
 
 
-@operation(
-    "updatePasskey",
-    "PATCH",
-    "/user/passkeys/{passkeyId}",
-    needs=Can.CHANGE_SIGN_IN,
-    returns=wire.Passkey,
-    errors=(404,),
-    extension=True,
-)
+@operation("updatePasskey", "PATCH", "/user/passkeys/{passkeyId}", needs=Can.CHANGE_SIGN_IN, errors=(404,))
 def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.UpdatePasskey) -> wire.Passkey:
     """Rename one of the caller's passkeys."""
     with call.db.write() as tx:
@@ -520,14 +490,7 @@ def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.Upd
         return wire.present_passkey(passkeys.get_passkey(tx, caller.user_id, passkey_id))
 
 
-@operation(
-    "removePasskey",
-    "DELETE",
-    "/user/passkeys/{passkeyId}",
-    needs=Can.CHANGE_SIGN_IN,
-    returns=Deletion,
-    extension=True,
-)
+@operation("removePasskey", "DELETE", "/user/passkeys/{passkeyId}", needs=Can.CHANGE_SIGN_IN)
 def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
     """Remove one of the caller's passkeys. It can no longer be used to sign in; sessions that were started
     with it continue."""
@@ -538,21 +501,14 @@ def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
     return True
 
 
-def _token_state(row: store.TokenRow) -> dict[str, Any]:
+def _token_state(row: store.TokenRow) -> JsonObject:
     return {"token": row.id, "name": row.name, "scopes": row.scopes, "expiresAt": row.expires_at}
 
 
 # --- personal tokens ----------------------------------------------------------------------------------
 
 
-@operation(
-    "listPersonalTokens",
-    "GET",
-    "/user/tokens",
-    needs=Can.SIGN_IN,
-    returns=Listing[wire.Token],
-    extension=True,
-)
+@operation("listPersonalTokens", "GET", "/user/tokens", needs=Can.SIGN_IN)
 def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Token]:
     """List the caller's tokens, newest first, without their secrets."""
     only = call.actor.organization_id
@@ -568,7 +524,6 @@ def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> List
     needs=Can.CREATE_TOKEN,
     returns=wire.Token,
     status=201,
-    extension=True,
     body_limit=16_384,
 )
 def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) -> Reply:
@@ -592,14 +547,7 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
     return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
 
 
-@operation(
-    "revokePersonalToken",
-    "DELETE",
-    "/user/tokens/{tokenId}",
-    needs=Can.END_SIGN_INS,
-    returns=Deletion,
-    extension=True,
-)
+@operation("revokePersonalToken", "DELETE", "/user/tokens/{tokenId}", needs=Can.END_SIGN_INS)
 def revoke_personal_token(call: Call, caller: SignedIn, token_id: str) -> bool:
     """Revoke one of the caller's tokens immediately."""
     with call.db.write() as tx:
@@ -614,14 +562,7 @@ def revoke_personal_token(call: Call, caller: SignedIn, token_id: str) -> bool:
 _ACCOUNTS = "/orgs/{organizationId}/service-accounts"
 
 
-@operation(
-    "listServiceAccounts",
-    "GET",
-    _ACCOUNTS,
-    needs=Can.ADMIN,
-    returns=Listing[wire.ServiceAccount],
-    extension=True,
-)
+@operation("listServiceAccounts", "GET", _ACCOUNTS, needs=Can.ADMIN)
 def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.ServiceAccount]:
     """List the service accounts of an organization, newest first."""
     with call.db.read() as tx:
@@ -629,15 +570,7 @@ def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listi
     return present_slice(found, wire.present_service_account)
 
 
-@operation(
-    "createServiceAccount",
-    "POST",
-    _ACCOUNTS,
-    needs=Can.ADMIN,
-    returns=wire.ServiceAccount,
-    status=201,
-    extension=True,
-)
+@operation("createServiceAccount", "POST", _ACCOUNTS, needs=Can.ADMIN, status=201)
 def create_service_account(
     call: Call, org: OrgAccess, body: wire.CreateServiceAccount
 ) -> wire.ServiceAccount:
@@ -650,14 +583,7 @@ def create_service_account(
     return wire.present_service_account(row)
 
 
-@operation(
-    "deleteServiceAccount",
-    "DELETE",
-    _ACCOUNTS + "/{serviceAccountId}",
-    needs=Can.ADMIN,
-    returns=Deletion,
-    extension=True,
-)
+@operation("deleteServiceAccount", "DELETE", _ACCOUNTS + "/{serviceAccountId}", needs=Can.ADMIN)
 def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) -> bool:
     """Delete a service account and revoke its tokens immediately. Content it created remains."""
     with call.db.write() as tx:
@@ -675,14 +601,7 @@ def _require_service_account(tx: Transaction, org: OrgAccess, account_id: str) -
         raise NotFound(f"This organization has no service account {account_id!r}.")
 
 
-@operation(
-    "listServiceAccountTokens",
-    "GET",
-    _ACCOUNTS + "/{serviceAccountId}/tokens",
-    needs=Can.ADMIN,
-    returns=Listing[wire.Token],
-    extension=True,
-)
+@operation("listServiceAccountTokens", "GET", _ACCOUNTS + "/{serviceAccountId}/tokens", needs=Can.ADMIN)
 def list_service_account_tokens(
     call: Call, org: OrgAccess, service_account_id: str, query: PageQuery
 ) -> Listing[wire.Token]:
@@ -700,7 +619,6 @@ def list_service_account_tokens(
     needs=Can.ADMIN,
     returns=wire.Token,
     status=201,
-    extension=True,
 )
 def create_service_account_token(
     call: Call, org: OrgAccess, service_account_id: str, body: wire.CreateToken
@@ -724,12 +642,7 @@ def create_service_account_token(
 
 
 @operation(
-    "revokeServiceAccountToken",
-    "DELETE",
-    _ACCOUNTS + "/{serviceAccountId}/tokens/{tokenId}",
-    needs=Can.ADMIN,
-    returns=Deletion,
-    extension=True,
+    "revokeServiceAccountToken", "DELETE", _ACCOUNTS + "/{serviceAccountId}/tokens/{tokenId}", needs=Can.ADMIN
 )
 def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id: str, token_id: str) -> bool:
     """Revoke a token of a service account immediately."""

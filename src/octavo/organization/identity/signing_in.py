@@ -6,11 +6,10 @@ gets the same response whether or not a link is sent, because the job that sends
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import Unauthorized, Unavailable
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -161,7 +160,7 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
     raise Unauthorized("code: incorrect or already used")
 
 
-def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, dict[str, Any]]:
+def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, JsonObject]:
     """Return a challenge and options for a passkey, for a whole sign-in or instead of the code for
     ``challenge``. Raises Unauthorized, TooManyRequests, and Unavailable."""
     first = None

@@ -8,17 +8,19 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK, pattern
+from octavo.organization.access.wire import DisplayName
 
 from .passkeys import MadeCredential, PasskeyRow, UsedCredential
 from .sessions import NewSession, SessionRow
 from .signing_in import Outcome, SecondFactorNeeded
 from .store import ServiceAccountRow, TokenRow
 
-Email = Annotated[str, Meta(min_length=3, max_length=320, pattern="@")]
+Email = Annotated[str, Meta(min_length=3, max_length=320, pattern=pattern("@", "be an email address"))]
 Password = Annotated[str, Meta(max_length=4096)]
 Code = Annotated[str, Meta(min_length=6, max_length=32)]
 Secret = Annotated[str, Meta(min_length=1, max_length=4096)]
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
 class SignIn(Struct):
@@ -56,7 +58,7 @@ class Discover(Struct):
     email: Email
 
 
-class SignedInResult(Struct, rename="camel"):
+class SignedInResult(Struct, rename="camel", kw_only=True):
     """Result of a sign-in. ``token`` is for ``Authorization: Bearer``; ``challenge`` goes with a code to
     `POST /sign-in/code`; ``device`` is stored and sent with the next `POST /sign-in`. ``passkeys``: whether a
     passkey can replace the code."""
@@ -83,7 +85,7 @@ class SignInWays(Struct):
     sso: list[SignInProvider]
 
 
-class Session(Struct, rename="camel"):
+class Session(Struct, rename="camel", kw_only=True):
     id: str
     method: str
     client: str
@@ -98,6 +100,14 @@ class Session(Struct, rename="camel"):
 
 class SetPassword(Struct):
     password: Password
+
+
+class SetUpAccount(Struct, rename="camel"):
+    """Body of the first administrator's setup. ``email``: required if the settings don't name them."""
+
+    display_name: DisplayName
+    password: Password
+    email: Email | None = None
 
 
 class ProveIdentity(Struct):
@@ -182,7 +192,7 @@ class CreateServiceAccount(Struct):
     role: Literal["read", "comment", "edit", "review", "create", "admin"] = "read"
 
 
-class Token(Struct, rename="camel"):
+class Token(Struct, rename="camel", kw_only=True):
     """Access token. ``token``, the secret, is only in the response that creates it."""
 
     id: str
@@ -208,13 +218,18 @@ class ServiceAccount(Struct, rename="camel"):
 def present_outcome(outcome: Outcome) -> SignedInResult:
     if isinstance(outcome, SecondFactorNeeded):
         return SignedInResult(
-            "code-needed", iso(outcome.expires_at), challenge=outcome.challenge, passkeys=outcome.passkeys
+            status="code-needed",
+            expires_at=iso(outcome.expires_at),
+            challenge=outcome.challenge,
+            passkeys=outcome.passkeys,
         )
     return present_new_session(outcome.session, outcome.device)
 
 
 def present_new_session(new: NewSession, device: str | UnsetType = UNSET) -> SignedInResult:
-    return SignedInResult("signed-in", iso(new.expires_at), session=new.id, token=new.secret, device=device)
+    return SignedInResult(
+        status="signed-in", expires_at=iso(new.expires_at), session=new.id, token=new.secret, device=device
+    )
 
 
 def present_session(to: Recipient, row: SessionRow) -> Session:

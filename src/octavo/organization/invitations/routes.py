@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from octavo.errors import NotFound, PreconditionFailed
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
-from octavo.kit.http.operation import PUBLIC, Area, Call, Deletion, Reply
+from octavo.kit.http.operation import PUBLIC, Area, Call, Reply
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import OrgAccess, SignedIn, actor_or_stranger
 from octavo.organization.access.roles import Can
@@ -45,14 +45,7 @@ _LINKS = "/orgs/{organizationId}/link-invites"
 _LINK = _LINKS + "/{inviteId}"
 
 
-@operation(
-    "inviteUsersToOrganization",
-    "POST",
-    _INVITES,
-    needs=Can.ADMIN,
-    returns=InvitedUsers,
-    errors=(400, 412),
-)
+@operation("inviteUsersToOrganization", "POST", _INVITES, needs=Can.ADMIN, errors=(400, 412))
 def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
     """Add people with an account as members and invite the others by email. An invitation expires after a
     week and can be accepted once. If the server sends no email, the response contains links to pass on.
@@ -79,7 +72,7 @@ def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
     return present_invited(invited)
 
 
-@operation("listInvitations", "GET", _INVITES, needs=Can.ADMIN, returns=Listing[Invitation], extension=True)
+@operation("listInvitations", "GET", _INVITES, needs=Can.ADMIN)
 def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Invitation]:
     """List the invitations that have not been accepted yet, newest first."""
     with call.db.read() as tx:
@@ -87,9 +80,7 @@ def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[In
     return present_slice(found, present_invitation)
 
 
-@operation(
-    "deleteInvitation", "DELETE", _INVITES + "/{inviteId}", needs=Can.ADMIN, returns=Deletion, extension=True
-)
+@operation("deleteInvitation", "DELETE", _INVITES + "/{inviteId}", needs=Can.ADMIN)
 def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
     """Revoke an invitation. Its link no longer works."""
     with call.db.write() as tx:
@@ -102,12 +93,7 @@ def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
 
 
 @operation(
-    "joinOrganizationWithInvite",
-    "POST",
-    _INVITES + "/{inviteId}",
-    needs=Can.OWN_ACCOUNT,
-    returns=Joined,
-    errors=(404,),
+    "joinOrganizationWithInvite", "POST", _INVITES + "/{inviteId}", needs=Can.OWN_ACCOUNT, errors=(404,)
 )
 def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_id: str) -> Joined:
     """Join an organization with an invite link, or with the secret of an invitation for the caller's email
@@ -125,14 +111,7 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
     return Joined()
 
 
-@operation(
-    "listOwnInvitations",
-    "GET",
-    "/user/invitations",
-    needs=Can.OWN_ACCOUNT,
-    returns=Listing[OwnInvitation],
-    extension=True,
-)
+@operation("listOwnInvitations", "GET", "/user/invitations", needs=Can.OWN_ACCOUNT)
 def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[OwnInvitation]:
     """List the invitations for the caller's email address, newest first. Empty while the address is not
     verified."""
@@ -141,14 +120,7 @@ def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> List
     return present_slice(found, present_own_invitation)
 
 
-@operation(
-    "declineInvitation",
-    "DELETE",
-    "/user/invitations/{invitationId}",
-    needs=Can.OWN_ACCOUNT,
-    returns=Deletion,
-    extension=True,
-)
+@operation("declineInvitation", "DELETE", "/user/invitations/{invitationId}", needs=Can.OWN_ACCOUNT)
 def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool:
     """Decline an invitation for the caller's verified email address."""
     with call.db.write() as tx:
@@ -156,13 +128,7 @@ def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool
 
 
 @operation(
-    "readInvitation",
-    "POST",
-    "/invitations/read",
-    needs=PUBLIC,
-    returns=ShownInvitation,
-    extension=True,
-    body_limit=16_384,
+    "readInvitation", "POST", "/invitations/read", needs=PUBLIC, returns=ShownInvitation, body_limit=16_384
 )
 def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     """Get the organization and inviter of an invitation by its secret, or of an invite link by its ID."""
@@ -178,7 +144,6 @@ def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     needs=PUBLIC,
     returns=SignedInResult,
     errors=(400, 403, 404, 409),
-    extension=True,
     body_limit=16_384,
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
@@ -203,14 +168,7 @@ def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
 # --- links --------------------------------------------------------------------------------------------
 
 
-@operation(
-    "listOrganizationInviteLinks",
-    "GET",
-    _LINKS,
-    needs=Can.ADMIN,
-    returns=Listing[InviteLink],
-    yields=("invitations:write",),
-)
+@operation("listOrganizationInviteLinks", "GET", _LINKS, needs=Can.ADMIN, yields=("invitations:write",))
 def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLink]:
     """List the invite links to the organization, newest first."""
     with call.db.read() as tx:
@@ -219,15 +177,7 @@ def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLi
     return present_slice(Slice(shown, found.count, found.next_token), lambda link: link)
 
 
-@operation(
-    "createOrganizationInvite",
-    "POST",
-    _LINKS,
-    needs=Can.VIEW,
-    returns=InviteLink,
-    status=201,
-    errors=(400, 403, 404),
-)
+@operation("createOrganizationInvite", "POST", _LINKS, needs=Can.VIEW, status=201, errors=(400, 403, 404))
 def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     """Create an invite link to the organization or to one of its spaces or collections. Anyone with the link
     can join.
@@ -247,7 +197,6 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     "GET",
     _LINK,
     needs=Can.VIEW,
-    returns=InviteLink,
     yields=("invitations:write",),
     errors=(403, 404),
 )
@@ -257,14 +206,7 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
         return present_link(call, tx, org, invite_links.get(tx, call.context, org, invite_id))
 
 
-@operation(
-    "updateOrganizationInviteById",
-    "PATCH",
-    _LINK,
-    needs=Can.VIEW,
-    returns=InviteLink,
-    errors=(400, 403, 404),
-)
+@operation("updateOrganizationInviteById", "PATCH", _LINK, needs=Can.VIEW, errors=(400, 403, 404))
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
     """Update the role of an invite link. People who already joined keep theirs."""
     with call.db.write() as tx:
@@ -273,7 +215,7 @@ def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) 
         return present_link(call, tx, org, link)
 
 
-@operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.VIEW, returns=Deletion, errors=(403,))
+@operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.VIEW, errors=(403,))
 def delete_link(call: Call, org: OrgAccess, invite_id: str) -> bool:
     """Delete an invite link. People who already joined keep their access."""
     with call.db.write() as tx:

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.http.bodies import or_none
+from octavo.kit.texts import NOT_BLANK, pattern
 from octavo.organization.access.wire import RoleOrGuest
 from octavo.organization.spaces.wire import Collection, Space
 
@@ -16,8 +17,10 @@ from .inviting import Invited
 from .store import InvitationRow, LinkRow, OpenInvitation, Target
 
 MAX_EMAILS = 100
-Email = Annotated[str, Meta(pattern=r"^[^@\s<>\x22',;]+@[^@\s<>\x22',;]+\Z", max_length=254)]
-DisplayName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+Email = Annotated[
+    str, Meta(pattern=pattern(r"^[^@\s<>\x22',;]+@[^@\s<>\x22',;]+\Z", "be an email address"), max_length=254)
+]
+DisplayName = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
 class Invitee(Struct):
@@ -49,7 +52,7 @@ class InvitedUsers(Struct, rename={"failed_sso_emails": "failedSSOEmails"}):
     links: list[InvitationLink] | UnsetType = UNSET
 
 
-class Invitation(Struct, rename="camel"):
+class Invitation(Struct, rename="camel", kw_only=True):
     id: str
     email: str
     role: str | None
@@ -135,7 +138,7 @@ class UpdateInvite(Struct):
             raise ValueError("give either `role` or `level`")
 
 
-class InviteLink(Struct):
+class InviteLink(Struct, kw_only=True):
     """Invite link. ``redundant``: whether the caller already has its role."""
 
     id: str

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import UNSET
 
 from octavo.core.expressions import ExpressionError, evaluate
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.members import require_members
@@ -37,7 +38,7 @@ class RuledChange(NamedTuple):
     created_at: str
     reviews: Sequence[RuledReview]
 
-    def asked_by(self, actor_id: str) -> dict[str, Any]:
+    def asked_by(self, actor_id: str) -> JsonObject:
         """Return the names that an expression can use when ``actor_id`` wants to merge."""
         return {
             "changeRequest": {

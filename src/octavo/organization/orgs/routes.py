@@ -27,15 +27,13 @@ from .wire import (
 operation = Area("orgs").operation
 
 
-@operation("getApiInformation", "GET", "/", needs=PUBLIC, returns=ApiInformation)
+@operation("getApiInformation", "GET", "/", needs=PUBLIC)
 def get_api_information(call: Call) -> ApiInformation:
     """Get the version of this server."""
     return ApiInformation(version=version("octavo"), build=version("octavo"))
 
 
-@operation(
-    "listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN, returns=Listing[Organization]
-)
+@operation("listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN)
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
     """List the organizations that the caller is a member of and can access with this sign-in, newest first."""
     with call.db.read() as tx:
@@ -52,7 +50,6 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
     "GET",
     "/orgs/{organizationId}",
     needs=Can.VIEW,
-    returns=Organization,
     quick=True,
     errors=(404,),
     scripts=True,
@@ -66,14 +63,7 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
         return present_organization(call, row, org.role, owns_team=owns_team)
 
 
-@operation(
-    "updateOrganizationById",
-    "PATCH",
-    "/orgs/{organizationId}",
-    needs=Can.ADMIN,
-    returns=Organization,
-    errors=(400,),
-)
+@operation("updateOrganizationById", "PATCH", "/orgs/{organizationId}", needs=Can.ADMIN, errors=(400,))
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
     """Update the settings of an organization. Omitted fields remain unchanged.
 
@@ -86,14 +76,7 @@ def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) ->
     return present_organization(call, after, org.role)
 
 
-@operation(
-    "listEmailDomains",
-    "GET",
-    "/orgs/{organizationId}/email-domains",
-    needs=Can.ADMIN,
-    returns=EmailDomains,
-    extension=True,
-)
+@operation("listEmailDomains", "GET", "/orgs/{organizationId}/email-domains", needs=Can.ADMIN)
 def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
     """List the email domains of an organization, with their verification and the DNS record that verifies
     each."""
@@ -107,9 +90,7 @@ def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
     "POST",
     "/orgs/{organizationId}/email-domains/{emailDomain}/prove",
     needs=Can.ADMIN,
-    returns=EmailDomain,
     errors=(404, 503),
-    extension=True,
 )
 def prove_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
     """Verify an email domain and return the result.
@@ -142,11 +123,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
 
 
 @operation(
-    "getOrganizationsForEmailDomain",
-    "GET",
-    "/email-domains/{emailDomain}/orgs",
-    needs=Can.OWN_ACCOUNT,
-    returns=FoundOrganizations,
+    "getOrganizationsForEmailDomain", "GET", "/email-domains/{emailDomain}/orgs", needs=Can.OWN_ACCOUNT
 )
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
     """List the organizations that the caller can join by the domain of their verified email address.

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -33,7 +34,7 @@ def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) 
         raise BadRequest("hostname: already taken. Choose another one")
 
 
-def update(tx: Transaction, access: OrgAccess, given: Mapping[str, Any]) -> store.OrgRow:
+def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> store.OrgRow:
     """Update the given values of title, hostname, default role, email domains, and the fields of
     ``OrgSettings``. Raises BadRequest, Forbidden, and NotFound for objects of other organizations."""
     before = store.get_organization(tx, access.organization_id)
@@ -79,14 +80,14 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
         store.update_organization(tx, org.id, columns)
 
 
-def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any], dict[str, Any]]:
+def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[JsonObject, JsonObject]:
     """Return the settings that differ, before and after."""
     was, is_now = _flatten(before), _flatten(after)
     names = [name for name in was if was[name] != is_now[name]]
     return {name: was[name] for name in names}, {name: is_now[name] for name in names}
 
 
-def _flatten(org: store.OrgRow) -> dict[str, Any]:
+def _flatten(org: store.OrgRow) -> JsonObject:
     found = msgspec.structs.asdict(org)
     del found["proved"]  # audited by its own events
     found |= msgspec.structs.asdict(found.pop("settings"))

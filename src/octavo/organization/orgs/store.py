@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -203,7 +204,7 @@ def change_hostname(tx: Transaction, org: OrgRow, hostname: str) -> None:
     update_organization(tx, org.id, {"hostname": hostname})
 
 
-def update_organization(tx: Transaction, organization_id: str, columns: dict[str, Any]) -> None:
+def update_organization(tx: Transaction, organization_id: str, columns: Mapping[str, object]) -> None:
     assignments = ", ".join(f"{name} = :{name}" for name in columns)
     tx.run(f"UPDATE organizations SET {assignments} WHERE id = :row", row=organization_id, **columns)
 
@@ -249,7 +250,8 @@ def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proo
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)
                VALUES (:org, :domain, :proof, :at)
-               ON CONFLICT (organization_id, domain) DO UPDATE SET proof = excluded.proof, proved_at = excluded.proved_at
+               ON CONFLICT (organization_id, domain) DO UPDATE SET proof = excluded.proof, proved_at =
+               excluded.proved_at
                  WHERE proved_domains.proof = 'address' RETURNING domain""",
             org=organization_id,
             domain=domain,

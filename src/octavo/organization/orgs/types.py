@@ -6,7 +6,17 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-Hostname = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]\Z")]
+from octavo.kit.texts import pattern
+
+Hostname = Annotated[
+    str,
+    Meta(
+        pattern=pattern(
+            r"^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]\Z",
+            "be 3 to 32 lowercase letters, digits, and hyphens, with no hyphen at either end",
+        )
+    ),
+]
 RuleName = Literal[
     "require_specific_reviewers",
     "require_one_of_specific_reviewers",

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
-from octavo.kit.texts import TWO_SIGNS
+from octavo.kit.texts import TWO_SIGNS, pattern
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.permitting import permissions, reach_for
 from octavo.organization.access.roles import Can
@@ -20,7 +20,13 @@ from .types import Hostname, MergeRules, SitePointer
 
 Domain = Annotated[
     str,
-    Meta(max_length=253, pattern=r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}\Z"),
+    Meta(
+        max_length=253,
+        pattern=pattern(
+            r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}\Z",
+            "be a domain, such as example.com",
+        ),
+    ),
 ]
 """Hostname as it appears after the @ of an email address."""
 
@@ -41,7 +47,7 @@ class Trial(Struct, frozen=True):
     count: int = 0
 
 
-class Organization(Struct, rename="camel"):
+class Organization(Struct, rename="camel", kw_only=True):
     id: str
     title: str
     created_at: str
@@ -90,7 +96,7 @@ class CreateOrganization(Struct, rename="camel"):
     onboarding_preferences: dict[str, Any] | None = None
 
 
-class UpdateOrganization(Struct, rename="camel"):
+class UpdateOrganization(Struct, rename="camel", kw_only=True):
     title: Annotated[str, Meta(min_length=2, max_length=255, pattern=TWO_SIGNS)] | UnsetType = UNSET
     email_domains: Annotated[list[Domain], Meta(max_length=100)] | UnsetType = UNSET
     hostname: Hostname | UnsetType = UNSET

@@ -8,7 +8,6 @@ stores a text or file again must call ``retain``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -22,7 +21,7 @@ WAIT = 24 * 3_600_000
 _BATCH = 500
 
 
-def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: Any) -> None:
+def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: object) -> None:
     """Record that content may be unused. The SELECT returns its hashes in one column named ``hash``."""
     tx.run(
         f"""INSERT INTO unused (kind, hash, released_at)

@@ -7,7 +7,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
-from octavo.kit.http.operation import Actor, Area, Call, Deletion
+from octavo.kit.http.operation import Actor, Area, Call
 from octavo.organization.access.authorization import (
     RESTORE_DAYS,
     CollectionAccess,
@@ -67,14 +67,7 @@ def _show_collection(call: Call, tx: Transaction, collection_id: str, actor: Act
 
 
 @operation(
-    "getSpaceById",
-    "GET",
-    "/spaces/{spaceId}",
-    needs=Can.VIEW,
-    returns=Space,
-    quick=True,
-    visitors=True,
-    agents="docs:read",
+    "getSpaceById", "GET", "/spaces/{spaceId}", needs=Can.VIEW, quick=True, visitors=True, agents="docs:read"
 )
 def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) -> Space:
     """Get a space."""
@@ -93,12 +86,7 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
 
 
 @operation(
-    "listSpacesInOrganizationById",
-    "GET",
-    "/orgs/{organizationId}/spaces",
-    needs=Can.VIEW,
-    returns=Listing[Space],
-    agents="docs:read",
+    "listSpacesInOrganizationById", "GET", "/orgs/{organizationId}/spaces", needs=Can.VIEW, agents="docs:read"
 )
 def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space]:
     """List the spaces of an organization that the caller can see, newest first or in their custom order."""
@@ -107,14 +95,7 @@ def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space
     return present_slice(found, lambda item: present_space(call, *item))
 
 
-@operation(
-    "listDeletedSpaces",
-    "GET",
-    "/orgs/{organizationId}/trash/spaces",
-    needs=Can.VIEW,
-    returns=Listing[Space],
-    extension=True,
-)
+@operation("listDeletedSpaces", "GET", "/orgs/{organizationId}/trash/spaces", needs=Can.VIEW)
 def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Space]:
     """List the spaces in the trash that the caller can see. Each can be restored within 7 days of its
     deletion."""
@@ -124,14 +105,7 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
     return present_slice(found, lambda item: present_space(call, *item))
 
 
-@org_operation(
-    "purgeSpace",
-    "DELETE",
-    "/orgs/{organizationId}/trash/spaces/{spaceId}",
-    needs=Can.ADMIN,
-    returns=Deletion,
-    extension=True,
-)
+@org_operation("purgeSpace", "DELETE", "/orgs/{organizationId}/trash/spaces/{spaceId}", needs=Can.ADMIN)
 def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
     """Permanently delete a space in the trash, with its history. It can't be restored afterwards.
 
@@ -142,11 +116,7 @@ def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
 
 
 @operation(
-    "listSpacesForOrganizationMember",
-    "GET",
-    "/orgs/{organizationId}/members/{userId}/spaces",
-    needs=Can.VIEW,
-    returns=Listing[MemberContentPermission],
+    "listSpacesForOrganizationMember", "GET", "/orgs/{organizationId}/members/{userId}/spaces", needs=Can.VIEW
 )
 def list_member_spaces(
     call: Call, org: OrgAccess, user_id: str, query: MemberSpacesQuery
@@ -183,8 +153,6 @@ def list_member_spaces(
     "GET",
     "/orgs/{organizationId}/members/{userId}/collections",
     needs=Can.VIEW,
-    returns=Listing[MemberCollectionPermission],
-    extension=True,
 )
 def list_member_collections(
     call: Call, org: OrgAccess, user_id: str, query: PageQuery
@@ -208,7 +176,7 @@ def _get_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
     return member
 
 
-@operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN, returns=Space)
+@operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN)
 def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     """Update the settings of a space. Omitted fields remain unchanged."""
     with call.db.write() as tx:
@@ -221,7 +189,6 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     "POST",
     "/spaces/{spaceId}/duplicate",
     needs=Can.ADMIN,
-    returns=Space,
     status=201,
     yields=("content:write",),
 )
@@ -235,16 +202,14 @@ def duplicate_space(call: Call, space: SpaceAccess) -> Space:
         return _show_space(call, tx, made.id, space.actor)
 
 
-@operation("deleteSpaceById", "DELETE", "/spaces/{spaceId}", needs=Can.ADMIN, returns=Deletion)
+@operation("deleteSpaceById", "DELETE", "/spaces/{spaceId}", needs=Can.ADMIN)
 def delete_space(call: Call, space: KeptSpaceAccess) -> bool:
     """Move a space to the trash. It can be restored for 7 days and is then permanently deleted."""
     with call.db.write() as tx:
         return trashing.delete_space(tx, space)
 
 
-@operation(
-    "restoreSpace", "POST", "/spaces/{spaceId}/restore", needs=Can.ADMIN, returns=Space, errors=(404, 409)
-)
+@operation("restoreSpace", "POST", "/spaces/{spaceId}/restore", needs=Can.ADMIN, errors=(404, 409))
 def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
     """Restore a space from the trash, with the collections it was in. Returns 409 if it is not in the trash."""
     with call.db.write() as tx:
@@ -252,14 +217,7 @@ def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
         return present_space(call, store.get_space(tx, space.space_id), space.role)
 
 
-@operation(
-    "moveSpace",
-    "POST",
-    "/spaces/{spaceId}/move",
-    needs=Can.ADMIN,
-    returns=Space,
-    errors=(400, 404, 409),
-)
+@operation("moveSpace", "POST", "/spaces/{spaceId}/move", needs=Can.ADMIN, errors=(400, 404, 409))
 def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
     """Move a space to a collection or to another position. Returns 409 if nothing would change."""
     before, after = get_neighbors(body)
@@ -268,14 +226,7 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
         return _show_space(call, tx, space.space_id, space.actor)
 
 
-@operation(
-    "transferSpace",
-    "POST",
-    "/spaces/{spaceId}/transfer",
-    needs=Can.ADMIN,
-    returns=Space,
-    errors=(404, 409, 412),
-)
+@operation("transferSpace", "POST", "/spaces/{spaceId}/transfer", needs=Can.ADMIN, errors=(404, 409, 412))
 def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
     """Transfer a space to another organization, where it is placed at the top level.
 
@@ -290,27 +241,14 @@ def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
 # --- collections --------------------------------------------------------------------------------------
 
 
-@operation(
-    "getCollectionById",
-    "GET",
-    "/collections/{collectionId}",
-    needs=Can.VIEW,
-    returns=Collection,
-    quick=True,
-)
+@operation("getCollectionById", "GET", "/collections/{collectionId}", needs=Can.VIEW, quick=True)
 def get_collection(call: Call, collection: CollectionAccess) -> Collection:
     """Get a collection."""
     with call.db.read() as tx:
         return present_collection(call, store.get_collection(tx, collection.collection_id), collection.role)
 
 
-@operation(
-    "listSpacesInCollectionById",
-    "GET",
-    "/collections/{collectionId}/spaces",
-    needs=Can.VIEW,
-    returns=Listing[Space],
-)
+@operation("listSpacesInCollectionById", "GET", "/collections/{collectionId}/spaces", needs=Can.VIEW)
 def list_collection_spaces(call: Call, collection: CollectionAccess, query: RankedQuery) -> Listing[Space]:
     """List the spaces directly in a collection that the caller can see, newest first or in their custom
     order."""
@@ -322,13 +260,7 @@ def list_collection_spaces(call: Call, collection: CollectionAccess, query: Rank
     return present_slice(found, lambda item: present_space(call, *item))
 
 
-@operation(
-    "listCollectionsInOrganizationById",
-    "GET",
-    "/orgs/{organizationId}/collections",
-    needs=Can.VIEW,
-    returns=Listing[Collection],
-)
+@operation("listCollectionsInOrganizationById", "GET", "/orgs/{organizationId}/collections", needs=Can.VIEW)
 def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Listing[Collection]:
     """List the collections of an organization that the caller can see, newest first or in their custom order.
     With ``nested=false``, only those at the top level."""
@@ -340,12 +272,7 @@ def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Lis
 
 
 @operation(
-    "createCollection",
-    "POST",
-    "/orgs/{organizationId}/collections",
-    needs=Can.CREATE_CONTENT,
-    returns=Collection,
-    status=201,
+    "createCollection", "POST", "/orgs/{organizationId}/collections", needs=Can.CREATE_CONTENT, status=201
 )
 def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None) -> Collection:
     """Create a collection, inside another one if ``parent`` is set."""
@@ -355,9 +282,7 @@ def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None)
         return _show_collection(call, tx, made.id, org.actor)
 
 
-@operation(
-    "updateCollectionById", "PATCH", "/collections/{collectionId}", needs=Can.ADMIN, returns=Collection
-)
+@operation("updateCollectionById", "PATCH", "/collections/{collectionId}", needs=Can.ADMIN)
 def update_collection(call: Call, collection: CollectionAccess, body: UpdateCollection) -> Collection:
     """Update the title, description, or default level of a collection. Omitted fields remain unchanged."""
     with call.db.write() as tx:
@@ -365,7 +290,7 @@ def update_collection(call: Call, collection: CollectionAccess, body: UpdateColl
         return _show_collection(call, tx, collection.collection_id, collection.actor)
 
 
-@operation("deleteCollectionById", "DELETE", "/collections/{collectionId}", needs=Can.ADMIN, returns=Deletion)
+@operation("deleteCollectionById", "DELETE", "/collections/{collectionId}", needs=Can.ADMIN)
 def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     """Delete a collection with the collections in it, and move their spaces to the trash.
 
@@ -378,12 +303,7 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
 
 
 @operation(
-    "moveCollection",
-    "POST",
-    "/collections/{collectionId}/move",
-    needs=Can.ADMIN,
-    returns=Collection,
-    errors=(400, 404, 409),
+    "moveCollection", "POST", "/collections/{collectionId}/move", needs=Can.ADMIN, errors=(400, 404, 409)
 )
 def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Collection:
     """Move a collection to another one or to another position. Returns 409 if nothing would change."""
@@ -398,7 +318,6 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     "POST",
     "/collections/{collectionId}/transfer",
     needs=Can.ADMIN,
-    returns=Collection,
     errors=(404, 409, 412),
 )
 def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer) -> Collection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -59,7 +59,8 @@ class SpaceRow(Struct, frozen=True):
 
 
 # Paths as in ``sites.structure``: defaults have none of their own.
-_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname || '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
+_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname ||
+    '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
     || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
     || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
   FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
@@ -277,7 +278,7 @@ def list_visible_space_ids(
     return [row[0] for row in rows]
 
 
-def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
+def update_space(tx: Transaction, space_id: str, **values: object) -> None:
     """Update columns of a space."""
     before = get_space(tx, space_id) if "language" in values else None
     _update(tx, "spaces", space_id, values)
@@ -285,12 +286,12 @@ def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
         notify_language_changed(tx, space_id, before.organization_id)
 
 
-def update_collection(tx: Transaction, collection_id: str, **values: Any) -> None:
+def update_collection(tx: Transaction, collection_id: str, **values: object) -> None:
     """Update columns of a collection."""
     _update(tx, "collections", collection_id, values)
 
 
-def _update(tx: Transaction, table: str, id: str, values: dict[str, Any]) -> None:
+def _update(tx: Transaction, table: str, id: str, values: Mapping[str, object]) -> None:
     columns = ", ".join(f"{name} = :{name}" for name in values)
     tx.run(f"UPDATE {table} SET {columns}, updated_at = :at WHERE id = :row", row=id, at=now(), **values)
 

@@ -49,7 +49,7 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
         _audit(tx, target, before, values)
 
 
-def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, Any]) -> None:
+def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, object]) -> None:
     """Update the given values of title, description, and default level. Raises Forbidden for a default level
     above the caller's role."""
     values = dict(given)
@@ -82,7 +82,7 @@ def _audit(
     tx: Transaction,
     target: ObjectAccess,
     before: SpaceRow | CollectionRow,
-    values: dict[str, Any],
+    values: Mapping[str, object],
 ) -> None:
     audit(
         tx,

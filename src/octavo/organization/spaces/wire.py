@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast, get_args
+from typing import Annotated, Literal, cast
 from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from octavo.core.emoji import require_emoji
+from octavo.core.languages import Language
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import Order, PageQuery
 from octavo.kit.http.operation import Recipient, Visitor
+from octavo.kit.texts import NOT_BLANK
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.permitting import permissions, reach_for
 from octavo.organization.access.rights.wire import PermissionSource
@@ -22,50 +24,9 @@ from .placing import Neighbor
 from .store import CollectionRow, SpaceRow
 from .types import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
 
-Language = Literal[
-    "en",
-    "fr",
-    "de",
-    "es",
-    "it",
-    "pt",
-    "pt-br",
-    "ru",
-    "ja",
-    "zh",
-    "yue",
-    "ko",
-    "ar",
-    "hi",
-    "nl",
-    "pl",
-    "tr",
-    "sv",
-    "no",
-    "da",
-    "fi",
-    "el",
-    "cs",
-    "hu",
-    "ro",
-    "th",
-    "vi",
-    "id",
-    "ms",
-    "he",
-    "uk",
-    "sk",
-    "bg",
-    "hr",
-    "lt",
-    "lv",
-    "et",
-    "sl",
-]
-LANGUAGES: tuple[str, ...] = get_args(Language)
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
-Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
+Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=NOT_BLANK)]
 DEFAULT_EMOJI = "1f4d8"
 """Emoji of spaces without one, because the public description requires an emoji on every space."""
 
@@ -94,7 +55,7 @@ class GitSyncState(Struct, rename="camel"):
     updated_at: str | UnsetType = UNSET
 
 
-class Space(Struct, rename="camel"):
+class Space(Struct, rename="camel", kw_only=True):
     """Space. ``rank``, Octavo's own, is the position among the spaces and collections in the same place.
     Ranks compare as text, byte by byte, and may change when something else moves."""
 
@@ -139,7 +100,7 @@ class CreateSpace(Struct, rename="camel"):
         require_emoji(self.emoji, "emoji")
 
 
-class UpdateSpace(Struct, rename="camel"):
+class UpdateSpace(Struct, rename="camel", kw_only=True):
     """Body for updating a space. Set an emoji or an icon, or null for both to have neither."""
 
     edit_mode: EditMode | UnsetType = UNSET
@@ -233,7 +194,7 @@ class CollectionUrls(Struct):
     app: str
 
 
-class Collection(Struct, rename="camel"):
+class Collection(Struct, rename="camel", kw_only=True):
     """Collection. ``rank``: as for a space."""
 
     id: str

@@ -21,7 +21,10 @@ _LOCAL = {
 }
 """System fonts with the same widths, one of which exists nearly everywhere."""
 _STACKS = {
-    "sans": 'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif',
+    "sans": (
+        'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", '
+        "Arial, sans-serif"
+    ),
     "serif": 'ui-serif, Georgia, Cambria, "Noto Serif", "Times New Roman", serif',
     "mono": 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "Noto Sans Mono", "DejaVu Sans Mono", monospace',
 }
@@ -52,32 +55,60 @@ class BuiltInFont(Struct, frozen=True):
     italic: bool = False
 
 
-# fmt: off
 FONTS = {
     "Inter": BuiltInFont("Inter", "inter", "sans", (107.46, 90.15, 22.45, 0), "100 900", italic=True),
     "Roboto": BuiltInFont("Roboto", "roboto", "sans", (100.48, 92.33, 24.3, 0), "100 900", italic=True),
     "RobotoSlab": BuiltInFont("Roboto Slab", "roboto-slab", "serif", (118.7, 88.27, 22.83, 0), "100 900"),
-    "OpenSans": BuiltInFont("Open Sans", "open-sans", "sans", (105.97, 100.87, 27.65, 0), "300 800", italic=True),
-    "SourceSansPro": BuiltInFont("Source Sans 3", "source-sans-3", "sans", (94.62, 108.23, 42.28, 0), "200 900", italic=True),
+    "OpenSans": BuiltInFont(
+        "Open Sans", "open-sans", "sans", (105.97, 100.87, 27.65, 0), "300 800", italic=True
+    ),
+    "SourceSansPro": BuiltInFont(
+        "Source Sans 3", "source-sans-3", "sans", (94.62, 108.23, 42.28, 0), "200 900", italic=True
+    ),
     "Lato": BuiltInFont("Lato", "lato", "sans", (97.95, 100.77, 21.75, 0), (400, 700), _LATIN, italic=True),
     "Ubuntu": BuiltInFont("Ubuntu", "ubuntu", "sans", (102.95, 90.53, 18.36, 2.72), (400, 700), italic=True),
-    "Raleway": BuiltInFont("Raleway", "raleway", "sans", (105.16, 89.38, 22.25, 0), "100 900", _NO_GREEK, italic=True),
-    "Merriweather": BuiltInFont("Merriweather", "merriweather", "serif", (120.45, 81.69, 22.67, 0), "300 900", _NO_GREEK, italic=True),
-    "Overpass": BuiltInFont("Overpass", "overpass", "sans", (101.08, 87.36, 37.89, 0), "100 900", _NO_GREEK, italic=True),
-    "NotoSans": BuiltInFont("Noto Sans", "noto-sans", "sans", (107.09, 99.83, 27.36, 0), "100 900", italic=True),
-    "IBMPlexSerif": BuiltInFont("IBM Plex Serif", "ibm-plex-serif", "serif", (117.37, 87.33, 23.43, 0), (400, 700), _NO_GREEK, italic=True),
-    "Poppins": BuiltInFont("Poppins", "poppins", "sans", (114.02, 92.09, 30.7, 8.77), (400, 700), _LATIN, italic=True),
-    "FiraSans": BuiltInFont("Fira Sans", "fira-sans", "sans", (103.94, 89.96, 25.5, 0), (400, 700), italic=True),
+    "Raleway": BuiltInFont(
+        "Raleway", "raleway", "sans", (105.16, 89.38, 22.25, 0), "100 900", _NO_GREEK, italic=True
+    ),
+    "Merriweather": BuiltInFont(
+        "Merriweather", "merriweather", "serif", (120.45, 81.69, 22.67, 0), "300 900", _NO_GREEK, italic=True
+    ),
+    "Overpass": BuiltInFont(
+        "Overpass", "overpass", "sans", (101.08, 87.36, 37.89, 0), "100 900", _NO_GREEK, italic=True
+    ),
+    "NotoSans": BuiltInFont(
+        "Noto Sans", "noto-sans", "sans", (107.09, 99.83, 27.36, 0), "100 900", italic=True
+    ),
+    "IBMPlexSerif": BuiltInFont(
+        "IBM Plex Serif",
+        "ibm-plex-serif",
+        "serif",
+        (117.37, 87.33, 23.43, 0),
+        (400, 700),
+        _NO_GREEK,
+        italic=True,
+    ),
+    "Poppins": BuiltInFont(
+        "Poppins", "poppins", "sans", (114.02, 92.09, 30.7, 8.77), (400, 700), _LATIN, italic=True
+    ),
+    "FiraSans": BuiltInFont(
+        "Fira Sans", "fira-sans", "sans", (103.94, 89.96, 25.5, 0), (400, 700), italic=True
+    ),
     "FiraCode": BuiltInFont("Fira Code", "fira-code", "mono", (100, 99, 32.2, 0), "300 700"),
-    "IBMPlexMono": BuiltInFont("IBM Plex Mono", "ibm-plex-mono", "mono", (100, 102.5, 27.5, 0), (400, 700), _NO_GREEK),
+    "IBMPlexMono": BuiltInFont(
+        "IBM Plex Mono", "ibm-plex-mono", "mono", (100, 102.5, 27.5, 0), (400, 700), _NO_GREEK
+    ),
     "JetBrainsMono": BuiltInFont("JetBrains Mono", "jetbrains-mono", "mono", (100, 102, 30, 0), "100 800"),
-    "SourceCodePro": BuiltInFont("Source Code Pro", "source-code-pro", "mono", (100, 98.4, 27.3, 0), "200 900"),
+    "SourceCodePro": BuiltInFont(
+        "Source Code Pro", "source-code-pro", "mono", (100, 98.4, 27.3, 0), "200 900"
+    ),
     "RobotoMono": BuiltInFont("Roboto Mono", "roboto-mono", "mono", (100.02, 104.77, 27.1, 0), "100 700"),
     "SpaceMono": BuiltInFont("Space Mono", "space-mono", "mono", (102, 109.8, 35.39, 0), (400, 700), _LATIN),
     "DMMono": BuiltInFont("DM Mono", "dm-mono", "mono", (100, 99.2, 31, 0), (400, 500), _LATIN),
-    "Inconsolata": BuiltInFont("Inconsolata", "inconsolata", "mono", (83.33, 103.08, 22.8, 0), "200 900", _LATIN),
+    "Inconsolata": BuiltInFont(
+        "Inconsolata", "inconsolata", "mono", (83.33, 103.08, 22.8, 0), "200 900", _LATIN
+    ),
 }
-# fmt: on
 
 
 @cache

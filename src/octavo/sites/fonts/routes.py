@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.errors import PreconditionFailed
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.roles import Can
 
@@ -16,7 +16,7 @@ _FONTS = "/orgs/{organizationId}/fonts"
 _FONT = _FONTS + "/{fontId}"
 
 
-@operation("listCustomFonts", "GET", _FONTS, needs=Can.VIEW, returns=Listing[wire.Font], errors=(404,))
+@operation("listCustomFonts", "GET", _FONTS, needs=Can.VIEW, errors=(404,))
 def list_fonts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Font]:
     """List the fonts of an organization, oldest first."""
     with call.db.read() as tx:
@@ -24,15 +24,7 @@ def list_fonts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Fon
         return present_slice(found, lambda font: wire.present_font(call, org, font))
 
 
-@operation(
-    "createCustomFont",
-    "PUT",
-    _FONTS,
-    needs=Can.CREATE_CONTENT,
-    returns=wire.Font,
-    status=201,
-    errors=(404, 412),
-)
+@operation("createCustomFont", "PUT", _FONTS, needs=Can.CREATE_CONTENT, status=201, errors=(404, 412))
 def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
     """Create a font from files that the caller uploaded, one for each weight. The weight 400 is required; without
     it the response is 412."""
@@ -43,22 +35,14 @@ def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
         return wire.present_font(call, org, editing.create(tx, call.context, org, body.font_family, weights))
 
 
-@operation("getCustomFont", "GET", _FONT, needs=Can.VIEW, returns=wire.Font, errors=(404,))
+@operation("getCustomFont", "GET", _FONT, needs=Can.VIEW, errors=(404,))
 def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
     """Get a font."""
     with call.db.read() as tx:
         return wire.present_font(call, org, editing.get_font(tx, org.organization_id, font_id))
 
 
-@operation(
-    "updateCustomFont",
-    "POST",
-    _FONT,
-    needs=Can.CREATE_CONTENT,
-    returns=wire.Font,
-    status=201,
-    errors=(404, 412),
-)
+@operation("updateCustomFont", "POST", _FONT, needs=Can.CREATE_CONTENT, status=201, errors=(404, 412))
 def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont) -> wire.Font:
     """Rename a font, or add or replace weights; a null `storageKey` removes a weight. The weight 400 is required;
     without it the response is 412."""
@@ -68,7 +52,7 @@ def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont)
         return wire.present_font(call, org, font)
 
 
-@operation("deleteCustomFont", "DELETE", _FONT, needs=Can.CREATE_CONTENT, returns=Deletion)
+@operation("deleteCustomFont", "DELETE", _FONT, needs=Can.CREATE_CONTENT)
 def delete_font(call: Call, org: OrgAccess, font_id: str) -> bool:
     """Delete a font with its files."""
     with call.db.write() as tx:

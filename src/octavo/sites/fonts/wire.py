@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from octavo.content.revisions.files import signed_url
 from octavo.kit.files import FileGrant
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.roles import at_least
 
@@ -16,7 +17,7 @@ from .store import FontRow
 
 Weight = Annotated[int, Meta(ge=1, le=1000)]
 Key = Annotated[str, Meta(min_length=1, max_length=512)]
-Family = Annotated[str, Meta(min_length=1, max_length=50, pattern=r"\S")]
+Family = Annotated[str, Meta(min_length=1, max_length=50, pattern=NOT_BLANK)]
 
 
 class FaceInput(Struct, rename="camel"):

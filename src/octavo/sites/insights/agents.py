@@ -25,7 +25,10 @@ _BOT_KINDS: tuple[tuple[BotKind, re.Pattern[str]], ...] = (
     (
         "coding-agent",
         re.compile(
-            r"claude-code|codex|cursor|copilot|opencode|windsurf|gemini-cli|\b(cline|aider|devin|amp|zed|roo|goose)[/ -]",
+            (
+                r"claude-code|codex|cursor|copilot|opencode|windsurf|gemini-cli|\b(cline|aider|devin"
+                r"|amp|zed|roo|goose)[/ -]"
+            ),
             re.I,
         ),
     ),

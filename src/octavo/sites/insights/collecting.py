@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -18,6 +18,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of, read_address
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -216,7 +217,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
     return row
 
 
-def _details(event: Event) -> dict[str, Any]:
+def _details(event: Event) -> JsonObject:
     """Return the columns that only some types of events have."""
     match event:
         case SearchTypeQuery() | SearchOpenResult() | SearchMissing() | AskQuestion():
@@ -298,7 +299,7 @@ def _flatten_claims(visitor: Visitor) -> str | None:
     """Return signed claims as JSON of strings, with dotted names for nested ones; None if there are none."""
     found: dict[str, str] = {}
 
-    def walk(claims: dict[str, Any], above: str) -> None:
+    def walk(claims: Mapping[str, object], above: str) -> None:
         for name, value in claims.items():
             if isinstance(value, dict):
                 walk(value, f"{above}{name}.")

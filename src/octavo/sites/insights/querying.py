@@ -14,7 +14,7 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
 
 from . import store
-from .questions import Aggregate, Aggregation, Column, Filter, Range, Segment, Values
+from .questions import Aggregate, Aggregation, Filter, QueryColumn, Range, Segment, Values
 from .visibility import sight_of
 
 _HOUR = 3_600_000
@@ -93,12 +93,12 @@ class _Question:
         self.where = ["e.site_id = :site", self._sight.where]
         self._host = host
 
-    def bind(self, value: Any) -> str:
+    def bind(self, value: object) -> str:
         name = f"p{len(self.parameters)}"
         self.parameters[name] = value
         return f":{name}"
 
-    def expressions(self, column: Column) -> tuple[str, ...]:
+    def expressions(self, column: QueryColumn) -> tuple[str, ...]:
         """Return the SQL expressions of a result column; empty for one that is always null."""
         name = column.column
         if name in _COUNTS:
@@ -164,7 +164,7 @@ class _Question:
         return found if condition.operator == "in" else f"NOT COALESCE({found}, 1 = 0)"
 
 
-def _value(place: str, name: str, value: Any) -> Any:
+def _value(place: str, name: str, value: object) -> object:
     if value is None:
         return None
     if name == "datetime":
@@ -201,7 +201,7 @@ def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> 
             )
     answered = [*body.group_by, *body.select]
     answered = [column for n, column in enumerate(answered) if column not in answered[:n]]
-    answered = answered or [Column("eventsCount")]
+    answered = answered or [QueryColumn("eventsCount")]
     since, until = _time_range(body.range)
     asked.where += [f"e.at >= {asked.bind(since)}", f"e.at < {asked.bind(until)}"]
     for n, condition in enumerate(body.where):
@@ -233,7 +233,7 @@ def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> 
     )
 
 
-def _order(body: Aggregate, answered: list[Column], names: list[list[str]]) -> str:
+def _order(body: Aggregate, answered: list[QueryColumn], names: list[list[str]]) -> str:
     if body.order is UNSET:
         return ""
     for column, made in zip(answered, names, strict=True):
@@ -257,7 +257,7 @@ def _time_range(range: str | Range) -> tuple[int, int]:
     return moment - _PRESETS[range], moment + 1
 
 
-def _present(column: Column, cells: tuple[Any, ...]) -> Any:
+def _present(column: QueryColumn, cells: tuple[Any, ...]) -> object:
     """Return the value of a column from the cells of its expressions."""
     name = column.column
     if name in _ALWAYS_NULL:

@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.kit.http.schema_names import schema_name
+from octavo.kit.texts import pattern
+
 Count = Literal["eventsCount", "sessionsCount", "visitorsCount"]
 Ratings = Literal["pageFeedbackRating", "askResponseRating"]
 Dimension = Literal[
@@ -46,11 +49,18 @@ Dimension = Literal[
     "eventAdPlacement",
     "eventTrademarkPlacement",
 ]
-Claim = Annotated[str, Meta(max_length=200, pattern=r"^[A-Za-z_$][\w$.]*\Z")]
+Claim = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        pattern=pattern(r"^[A-Za-z_$][\w$.]*\Z", "be the name of a claim, such as plan or account.plan"),
+    ),
+]
 Moment = Annotated[str, Meta(max_length=40)]
 
 
-class Column(Struct):
+@schema_name("Column")
+class QueryColumn(Struct):
     """Column of a query. Only for some columns: ``interval`` of `datetime` (default day), ``claim`` of
     `visitorClaim`, ``precision`` of `visitorGeoPoint`."""
 
@@ -78,7 +88,7 @@ class Filter(Struct):
 
 
 class Order(Struct):
-    by: Column
+    by: QueryColumn
     direction: Literal["asc", "desc"]
 
 
@@ -92,9 +102,9 @@ Preset = Literal["lastYear", "last3Months", "last30Days", "last7Days", "last24Ho
 
 class Aggregate(Struct, rename="camel"):
     range: Preset | Range
-    select: Annotated[list[Column], Meta(max_length=20)] = []
+    select: Annotated[list[QueryColumn], Meta(max_length=20)] = []
     where: Annotated[list[Filter], Meta(max_length=20)] = []
-    group_by: Annotated[list[Column], Meta(max_length=8)] = []
+    group_by: Annotated[list[QueryColumn], Meta(max_length=8)] = []
     order: Order | UnsetType = UNSET
     limit: Annotated[int, Meta(ge=1, le=1000)] = 1000
 

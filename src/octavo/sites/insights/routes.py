@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from octavo.core.url_parts import host_of
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing
-from octavo.kit.http.operation import PUBLIC, Area, Call, Reply
+from octavo.kit.http.operation import PUBLIC, Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
@@ -16,13 +14,11 @@ from octavo.sites.site.store import get_site
 
 from . import querying
 from .collecting import collect
-from .drawing import CHARTS_POLICY, draw_insights
-from .questions import Aggregate, Aggregation, Preset, Segment
+from .questions import Aggregate, Aggregation, Segment
 from .wire import TrackEvents, read_events
 
 operation = Area("sites").operation
 
-_HTML = "text/html; charset=utf-8"
 _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 
 
@@ -37,14 +33,7 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     collect(call.context, organization_id, site_id, events)
 
 
-@operation(
-    "aggregateSiteEvents",
-    "POST",
-    f"{_INSIGHTS}/events/aggregate",
-    needs=Can.VIEW,
-    returns=Aggregation,
-    agents="docs:gaps",
-)
+@operation("aggregateSiteEvents", "POST", f"{_INSIGHTS}/events/aggregate", needs=Can.VIEW, agents="docs:gaps")
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
     """Aggregate the events of a site in the spaces that you can see: `select` names the values to count,
     `where` filters events, and `groupBy` groups the result. Only people are counted unless the query
@@ -54,13 +43,7 @@ def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
         return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
 
 
-@operation(
-    "listSiteVisitorSegments",
-    "GET",
-    f"{_INSIGHTS}/visitor-segments",
-    needs=Can.VIEW,
-    returns=Listing[Segment],
-)
+@operation("listSiteVisitorSegments", "GET", f"{_INSIGHTS}/visitor-segments", needs=Can.VIEW)
 def list_segments(call: Call, site: SiteAccess) -> Listing[Segment]:
     """List groups of visitors with the same signed claims, most active first."""
     with call.db.read() as tx:
@@ -72,31 +55,3 @@ def _address(call: Call, tx: Transaction, site: SiteAccess) -> str:
     """Return the URL of a site."""
     row = get_site(tx, site.site_id)
     return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
-
-
-class InsightsQuery(Struct):
-    range: Preset = "last30Days"
-
-
-@operation(
-    "getSiteInsightsPage",
-    "GET",
-    f"{_INSIGHTS}/page",
-    needs=Can.VIEW,
-    returns=bytes,
-    media_type=_HTML,
-    extension=True,
-    browsed=True,
-)
-def get_insights_page(call: Call, site: SiteAccess, query: InsightsQuery) -> Reply:
-    """Get the insights of a site as an HTML page with charts, for a browser in which the caller is signed in."""
-    with call.db.read() as tx:
-        title = get_site(tx, site.site_id).title
-        page = draw_insights(tx, site, title, _address(call, tx, site), query.range)
-    headers = {
-        "content-type": _HTML,
-        "content-security-policy": CHARTS_POLICY,
-        "referrer-policy": "no-referrer",
-        "cache-control": "private, no-store",
-    }
-    return Reply(page, headers=headers)

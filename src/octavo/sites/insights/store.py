@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, structs
@@ -93,19 +93,28 @@ def aggregate(
     group_by: list[str],
     order: str,
     limit: int,
-    parameters: dict[str, Any],
+    parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return the rows of a query. Everything but the parameters is SQL written by Octavo."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
     return tx.all(
-        f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE {' AND '.join(where)}{grouped}{order} LIMIT :limit",
+        (
+            f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE "
+            f"{' AND '.join(where)}{grouped}{order} LIMIT :limit"
+        ),
         limit=limit,
         **parameters,
     )
 
 
 def list_segments(
-    tx: Transaction, site_id: str, since: int, limit: int, prefix: str, where: str, parameters: dict[str, Any]
+    tx: Transaction,
+    site_id: str,
+    since: int,
+    limit: int,
+    prefix: str,
+    where: str,
+    parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return (claims, events, visitors, sessions) of visitors with the same claims, most active first, for
     the events that match ``where``, which follows ``prefix``."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.http.dispatcher import invalid
 
 from .types import Event, EventType
@@ -44,11 +45,11 @@ def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
             else:
                 unknown.append(f"events[{number}]")
         except msgspec.ValidationError as error:
-            raise invalid(error, "type").inside(f"events[{number}]") from None
+            raise invalid(error, "type", Event).inside(f"events[{number}]") from None
     return events, unknown
 
 
-def event_schemas() -> dict[str, dict[str, Any]]:
+def event_schemas() -> dict[str, JsonObject]:
     """Return the component schemas of all event types."""
     _, found = msgspec.json.schema_components([Event], ref_template=_AT + "{name}")
     return found

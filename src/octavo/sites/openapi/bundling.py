@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from octavo.core.json_types import JsonObject
+
 from .problems import MOST, Complaint, SpecError, Way, pointer
 from .reading import SpecFiles
 from .validating import EARLY_WEBHOOKS
@@ -52,7 +54,7 @@ _VALUES = frozenset(["example", "default", "enum", "const", "value"])
 """Keys that hold values of the API, in which ``$ref`` has no meaning."""
 
 
-def bundle(files: SpecFiles) -> dict[str, Any]:
+def bundle(files: SpecFiles) -> JsonObject:
     """Bundle the files. Raises SpecError naming every broken reference."""
     bundler = _Bundler(files)
     whole = bundler.run()
@@ -61,7 +63,7 @@ def bundle(files: SpecFiles) -> dict[str, Any]:
     return whole
 
 
-def drop_empty_keys(value: Any) -> bool:
+def drop_empty_keys(value: object) -> bool:
     """Remove keys without a value from a description in place, as authors of YAML leave them (``schema:``). Returns
     whether there were any. Keys chosen by authors stay, and so does null as a value of the API."""
     stack: list[tuple[Any, bool]] = [(value, False)]
@@ -88,11 +90,11 @@ def drop_empty_keys(value: Any) -> bool:
     return found
 
 
-def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any:
+def walk_references(value: object, change: Callable[[str, Way], str | None]) -> Any:
     """Return a copy of a description with references replaced by ``change(reference, way)``; None leaves them
     unchanged."""
 
-    def copy(here: Any, way: Way, named: bool) -> Any:
+    def copy(here: object, way: Way, named: bool) -> Any:
         if isinstance(here, list):
             return [copy(item, (*way, index), False) for index, item in enumerate(here)]
         if not isinstance(here, dict):
@@ -117,7 +119,7 @@ def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any
     return copy(value, (), False)
 
 
-def use_full_paths(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+def use_full_paths(files: Mapping[str, object], path: str) -> tuple[Any, list[str]]:
     """Return a file with its references to other files changed to their full paths, and the files it refers to."""
     named: dict[str, None] = {}
 
@@ -150,11 +152,11 @@ class _Bundler:
         self._wanted: list[str] = []
         self.complaints: list[Complaint] = []
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> JsonObject:
         entry = self._copy(self._files.entry)
         if not isinstance(entry, dict):
             raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
-        others: dict[str, Any] = {}
+        others: JsonObject = {}
         for path in self._wanted:
             others[path] = self._copy(path)
         if others:
@@ -162,7 +164,7 @@ class _Bundler:
         self._check(entry)
         return entry
 
-    def _copy(self, path: str) -> Any:
+    def _copy(self, path: str) -> object:
         return walk_references(
             self._files.files[path].value, lambda reference, way: self._change(path, reference, way)
         )
@@ -203,7 +205,7 @@ class _Bundler:
             self._wanted.append(other)
         return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
 
-    def _check(self, whole: dict[str, Any]) -> None:
+    def _check(self, whole: Mapping[str, object]) -> None:
         """Check that every reference leads to something other than a reference."""
 
         def look(reference: str, way: Way) -> None:
@@ -239,7 +241,7 @@ def pointer_keys(reference: str) -> Iterator[str]:
         yield unquote(step).replace("~1", "/").replace("~0", "~")
 
 
-def resolve(whole: Any, reference: str) -> Any:
+def resolve(whole: object, reference: str) -> object:
     """Return the target of a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
     if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
         raise LookupError(reference)

@@ -98,11 +98,11 @@ def _pairs(form: Form, place: Place, values: ByName) -> list[tuple[str, str]]:
     return found
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else _json(value)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     try:
         # msgspec can't write integers of more than 64 bits.
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -110,7 +110,7 @@ def _json(value: Any) -> str:
         raise BadRequest("values: must be nested less deeply") from None
 
 
-def _serialize(field: FormField, name: str, value: Any) -> Iterable[tuple[str, str]]:
+def _serialize(field: FormField, name: str, value: object) -> Iterable[tuple[str, str]]:
     how = Style(field.style, field.explode, field.place, is_joined=field.type in ("list", "object"))
     return serialize(how, name, value, _text)
 

@@ -1,8 +1,9 @@
 """Code samples of a request, in the languages that most people call APIs from. Pure.
 
 Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
-Markdown, and for prints, and in the browser (``delivery/reader/static/samples.js``) with what a reader enters; both produce
-the same text. Everything from a description is inside string literals, escaped for the language."""
+Markdown, and for prints, and in the browser (``delivery/reader/static/samples.js``) with what a reader
+enters; both produce the same text. Everything from a description is inside string literals, escaped for the
+language."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 from msgspec import Struct
+
+from octavo.core.json_types import JsonObject
 
 from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
@@ -182,7 +185,7 @@ def body_examples(description: ApiDescription, operation: DescribedOperation) ->
     return [(name, text) for name, text in texts if 0 < len(text) <= _LONGEST]
 
 
-def _is_file(description: ApiDescription, value: Any) -> bool:
+def _is_file(description: ApiDescription, value: object) -> bool:
     schema = description.follow(value)
     items = description.follow(schema.get("items"))
     return any(each.get("format") == "binary" or "contentMediaType" in each for each in (schema, items))
@@ -199,7 +202,7 @@ def streams(description: ApiDescription, operation: DescribedOperation) -> bool:
     return False
 
 
-def media_text(description: ApiDescription, kind: str, media: Data, value: Any) -> str:
+def media_text(description: ApiDescription, kind: str, media: Data, value: object) -> str:
     """Return a value as a body of the description's media type; empty if it has no form for it."""
     if isinstance(value, (dict, list)):
         if "xml" in kind:
@@ -209,7 +212,7 @@ def media_text(description: ApiDescription, kind: str, media: Data, value: Any) 
     return body_text(kind, value)
 
 
-def body_text(kind: str, value: Any) -> str:
+def body_text(kind: str, value: object) -> str:
     """Return a value as a body of a JSON or text media type."""
     if isinstance(value, str):
         return _pretty_print(value) if "json" in kind and value[:1] in ("{", "[") else value
@@ -232,11 +235,11 @@ def _pretty_print(text: str) -> str:
         return text
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     return _format_text(value)[:_LONGEST]
 
 
-def _format_text(value: Any) -> str:
+def _format_text(value: object) -> str:
     if isinstance(value, list):
         return ",".join(map(_format_text, value))
     if isinstance(value, (dict, bool)):
@@ -482,7 +485,7 @@ class _Writer:
             return f"@'\n{text}\n'@"
         return self._quote(text)
 
-    def _json(self, value: Any, depth: int = 0) -> str:
+    def _json(self, value: object, depth: int = 0) -> str:
         rules = self._t.value
         assert rules is not None
         space = "    " if self._t.language in ("Python", "PHP") else "  "
@@ -509,7 +512,7 @@ class _Writer:
             key if self._t.value.keys and _IDENT.fullmatch(key) and key != "__proto__" else self._quote(key)
         )
 
-    def context(self, call: SampleCall) -> dict[str, Any]:
+    def context(self, call: SampleCall) -> JsonObject:
         body = call.body
         kind = body.kind if body is not None else ""
         headers = [self._header(name, parts) for name, parts in call.headers]
@@ -585,7 +588,7 @@ class _Writer:
 _NO_JSON = object()
 
 
-def _json_value(text: str) -> Any:
+def _json_value(text: str) -> object:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):

@@ -5,8 +5,8 @@ valid can now be refused, or if a response can lack or contain what a caller of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -143,7 +143,7 @@ class _Comparing:
     # --- schemas --------------------------------------------------------------------------------------------
 
     def _schemas(
-        self, name: str, place: str, old: Any, new: Any, direction: Direction, depth: int = 0
+        self, name: str, place: str, old: object, new: object, direction: Direction, depth: int = 0
     ) -> Iterator[ApiChange]:
         """Yield the changes between two schemas, which can be recursive: a named schema is compared once in each
         body, response, and parameter."""
@@ -250,7 +250,7 @@ class _Comparing:
                 yield ApiChange("added", breaking, name, f"{place}, {key}", words, after=said)
 
     def _variants(
-        self, name: str, place: str, was: list[Any], now: list[Any], direction: Direction
+        self, name: str, place: str, was: Sequence[object], now: Sequence[object], direction: Direction
     ) -> Iterator[ApiChange]:
         before = {_variant(self._old, each) for each in was}
         after = {_variant(self._new, each) for each in now}
@@ -312,7 +312,7 @@ def _required(schema: Data) -> set[str]:
     return {each for each in list_of(schema.get("required")) if isinstance(each, str)}
 
 
-def _variant(description: ApiDescription, schema: Any) -> str:
+def _variant(description: ApiDescription, schema: object) -> str:
     found = description.follow(schema)
     types = "/".join(sorted(_types(found))) or "schema"
     return description.name_of(schema) or text_of(found.get("title")) or types

@@ -24,15 +24,15 @@ UNTAGGED = ""
 """Tag of operations without one."""
 
 
-def object_of(value: Any) -> Data:
+def object_of(value: object) -> Data:
     return value if isinstance(value, dict) else {}
 
 
-def list_of(value: Any) -> list[Any]:
+def list_of(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Return a string, or a number as a string; "" for anything else."""
     return value if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
 
@@ -204,7 +204,7 @@ class ApiDescription:
 
     # --- references ---------------------------------------------------------------------------------------
 
-    def follow(self, value: Any) -> Data:
+    def follow(self, value: object) -> Data:
         """Return the object that a value is or refers to; empty for anything else. Siblings of a reference (a
         description) override the target."""
         beside: Data = {}
@@ -223,7 +223,7 @@ class ApiDescription:
             value = self._found[reference]
         return {}
 
-    def merge(self, value: Any) -> Data:
+    def merge(self, value: object) -> Data:
         """Return a schema merged with its ``allOf``, as readers think of it. Each reference is merged once, even if
         repeated or circular."""
         schema = self.follow(value)
@@ -253,7 +253,7 @@ class ApiDescription:
                 stack.append((self.follow(part), False))
         return {**merged, **({"properties": properties} if properties else {}), "required": required}
 
-    def subtypes(self, value: Any) -> list[Data]:
+    def subtypes(self, value: object) -> list[Data]:
         """Return references to the subtypes of a discriminator if the schema doesn't list them: those of its
         mapping, else the schemas that extend it by ``allOf``."""
         mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
@@ -275,7 +275,7 @@ class ApiDescription:
         return found
 
     @staticmethod
-    def name_of(value: Any) -> str:
+    def name_of(value: object) -> str:
         """Return the schema name in a reference; "" for a schema that isn't a reference. References always have a
         name, which is used to detect cycles."""
         reference = value.get("$ref") if isinstance(value, dict) else None

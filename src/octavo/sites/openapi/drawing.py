@@ -179,7 +179,7 @@ def _paragraph(*nodes: Text | Inline) -> Block:
     return Block("paragraph", {}, [node for node in nodes])
 
 
-def _markdown(value: Any) -> list[Block]:
+def _markdown(value: object) -> list[Block]:
     """Return an author's Markdown as part of a drawing: its headings become bold lines without anchors."""
     text = text_of(value)
     if not text.strip():
@@ -212,7 +212,7 @@ def draw_markdown(text: str, *, anchored: bool = True) -> list[Block]:
     document = read(text)
     own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
 
-    def unlinked(node: Block | Inline) -> list[Any] | None:
+    def unlinked(node: Block | Inline) -> list[object] | None:
         ref = node.data.get("ref") if node.type == "link" else None
         url = text_of(object_of(ref).get("url"))
         return list(node.nodes) if url.startswith("#") and own.find(unquote(url[1:])) is None else None
@@ -397,7 +397,7 @@ class Drawer:
         self._left = self._most
         self._told = set()
 
-    def _type(self, value: Any) -> Nodes:
+    def _type(self, value: object) -> Nodes:
         """Return a schema's type in a few words."""
         linked = self._links(value)
         if linked is not None:
@@ -409,7 +409,7 @@ class Drawer:
             return [_text(words.removesuffix(f"({form})")), _text(form, "code")]
         return [_text(words)]
 
-    def _links(self, value: Any, within: int = _LINKED_WITHIN) -> Nodes | None:
+    def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
         """Return a schema's type as links to everything in it; None if part of it has no link. It is called at each
         level, so it looks only so many levels ahead."""
         name = self._description.name_of(value)
@@ -442,7 +442,7 @@ class Drawer:
         anchor = anchor or self._folded_at.get(key) or (self._filled_at.get(key) if self._fills else None)
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
-    def _fold(self, title: Nodes, value: Any, inside: list[Block], *, whole: bool) -> Block:
+    def _fold(self, title: Nodes, value: object, inside: list[Block], *, whole: bool) -> Block:
         """Return a fold with the content of a schema. On a page with many operations most schemas repeat: once
         shown completely, a schema is linked to."""
         shown = _count(inside)
@@ -452,7 +452,9 @@ class Drawer:
             self._name_fold(folded, value)
         return folded
 
-    def _postpone(self, name: str, value: Any, above: tuple[str, ...], *, late: bool = False) -> Block | None:
+    def _postpone(
+        self, name: str, value: object, above: tuple[str, ...], *, late: bool = False
+    ) -> Block | None:
         """Return a placeholder for the nested content of a field, to be drawn after all outer levels; None to draw
         it at once because it is short. ``late``: postpone only if enough has been drawn."""
         if self._soon is None or (late and self._soon > 0):
@@ -477,7 +479,7 @@ class Drawer:
         folded.data["id"] = at[value["$ref"], self._left_out] = id
         self._fold_ids.add(id)
 
-    def _predict_title(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
+    def _predict_title(self, name: str, value: object, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
         """Return the future title of a schema's fold without drawing its content; None if that is a single line."""
         if self._is_line(value, above, deep):
             return None
@@ -495,7 +497,7 @@ class Drawer:
             return [self._label("shapes", name=str(len(variants)))]
         return self._predict_title(name, schema["items"], above, deep + 1) if "items" in schema else None
 
-    def _has_nested(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
+    def _has_nested(self, value: object, above: tuple[str, ...], deep: int) -> bool:
         """Return whether a schema has content to fold, without examining all of it: true if that takes too long."""
         self._looked += 1
         if self._looked > _PROMISED:
@@ -514,10 +516,10 @@ class Drawer:
             or ("items" in schema and self._has_nested(schema["items"], above, deep + 1))
         )
 
-    def _not_null(self, variants: Any) -> list[Any]:
+    def _not_null(self, variants: object) -> list[object]:
         return [each for each in list_of(variants) if not self._is_null(each)]
 
-    def _is_null(self, value: Any) -> bool:
+    def _is_null(self, value: object) -> bool:
         ref = text_of(object_of(value).get("$ref"))
         known = self._nulls.get(ref) if ref else None
         if known is None:
@@ -526,7 +528,7 @@ class Drawer:
                 self._nulls[ref] = known
         return known
 
-    def _is_line(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
+    def _is_line(self, value: object, above: tuple[str, ...], deep: int) -> bool:
         named = self._description.name_of(value)
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
@@ -601,7 +603,7 @@ class Drawer:
         form = text_of(schema.get("format"))
         return f"{words} ({form})" if form and words else words or form
 
-    def _kinds_of(self, variants: list[Any]) -> list[str]:
+    def _kinds_of(self, variants: Sequence[object]) -> list[str]:
         """Return a few variants in a few words; nothing if that is too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
@@ -618,7 +620,7 @@ class Drawer:
         found: list[Block] = []
         parts: Nodes = []
 
-        def say(word: str, value: Any) -> None:
+        def say(word: str, value: object) -> None:
             shown = value if isinstance(value, str) else _on_one_line(value)
             parts.extend(
                 [
@@ -681,7 +683,7 @@ class Drawer:
         """Return a line about so many omitted items and where to find them; nothing for 0. ``cut``: characters."""
         return [_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
-    def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
+    def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
         """Return the content of a schema without its description, which the caller shows."""
         name = self._description.name_of(value)
         if name and name in above:
@@ -769,7 +771,7 @@ class Drawer:
         )
 
     def _variants(
-        self, variants: list[Any], above: tuple[str, ...], word: str, discriminator: Data
+        self, variants: Sequence[object], above: tuple[str, ...], word: str, discriminator: Data
     ) -> list[Block]:
         """Return the variants. ``discriminator``: the field that distinguishes them, with its values."""
         made = []
@@ -812,12 +814,12 @@ class Drawer:
     def value(
         self,
         name: str,
-        value: Any,
+        value: object,
         above: tuple[str, ...] = (),
         *,
         required: bool = False,
-        about: Any = None,
-        examples: Sequence[tuple[str, Any]] = (),
+        about: object = None,
+        examples: Sequence[tuple[str, object]] = (),
     ) -> list[Block]:
         """Return a property or parameter: name, type, description, and content. ``examples``: those outside its
         schema, each with its description."""
@@ -875,7 +877,7 @@ class Drawer:
             blocks += self._not_shown(self._description.merge(value)) or [_paragraph(self._label("left_out"))]
         return blocks
 
-    def _examples(self, examples: Sequence[tuple[str, Any]]) -> list[Block]:
+    def _examples(self, examples: Sequence[tuple[str, object]]) -> list[Block]:
         """Return a line for each example of a parameter or header."""
         blocks = []
         for about, value in examples:
@@ -1274,7 +1276,7 @@ class Drawer:
             blocks += self._example(kind, media, named) if kind != but else []
         return [*blocks, *self._omission_line(len(content) - _MEDIA_TYPES)]
 
-    def _example(self, kind: str, media: Any, title: str) -> list[Block]:
+    def _example(self, kind: str, media: object, title: str) -> list[Block]:
         """Return the example of a media type; on pages for people, all named examples."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
@@ -1296,7 +1298,7 @@ class Drawer:
         shown, cut = self._listed(kind, media, value, title)
         return [shown, *self._omission_line(cut, "cut"), *self._omission_line(len(named) - 1)]
 
-    def _listed(self, kind: str, media: Any, value: Any, title: str) -> tuple[Block, int]:
+    def _listed(self, kind: str, media: object, value: object, title: str) -> tuple[Block, int]:
         """Return an example, and how many of its characters are omitted."""
         text = media_text(self._description, kind, object_of(media), value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
@@ -1666,7 +1668,7 @@ def _describe_credential(scheme: Data) -> str:
     )
 
 
-def _on_one_line(value: Any) -> str:
+def _on_one_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -64,7 +64,7 @@ _FORMATS = {
 }
 
 
-def media_example(description: ApiDescription, media: Data, direction: Direction, name: str = "") -> Any:
+def media_example(description: ApiDescription, media: Data, direction: Direction, name: str = "") -> object:
     """Return the example of a media type, or one generated from its schema; None if neither is possible. ``name``:
     of the value."""
     if "example" in media:
@@ -110,7 +110,7 @@ def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, A
     ]
 
 
-def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> Any:
+def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> object:
     """Return a value of a parameter: its example, else a value from its schema, else, if ``named``, its own name."""
     name = text_of(parameter.get("name")) if named else ""
     found = media_example(description, parameter, "request", name)
@@ -131,7 +131,7 @@ class _Maker:
         self._left = _VALUES
         self._within: list[str] = []
 
-    def make(self, value: Any, depth: int, name: str = "") -> Any:
+    def make(self, value: object, depth: int, name: str = "") -> object:
         """Return a value; None if nothing can be said, and for a schema nested in itself. ``name``: of the value."""
         schema_name = self._description.name_of(value)
         if schema_name in self._within:
@@ -142,7 +142,7 @@ class _Maker:
             self._within.pop()
         return made
 
-    def _made(self, value: Any, depth: int, name: str) -> Any:
+    def _made(self, value: object, depth: int, name: str) -> object:
         self._left -= 1
         schema = self._description.follow(value)
         if "example" in schema:
@@ -169,7 +169,7 @@ class _Maker:
                 return {**own, **made} if isinstance(made, dict) else made
         return self._plain(schema, depth, name)
 
-    def _all(self, schema: Data, depth: int, name: str) -> Any:
+    def _all(self, schema: Data, depth: int, name: str) -> object:
         whole: Data = self._object(schema, depth) if "properties" in schema else {}
         other = None
         for part in schema["allOf"]:
@@ -180,7 +180,7 @@ class _Maker:
                 other = made
         return whole or other
 
-    def _plain(self, schema: Data, depth: int, name: str) -> Any:
+    def _plain(self, schema: Data, depth: int, name: str) -> object:
         types = schema.get("type")
         kind = next((t for t in types if t != "null"), "null") if isinstance(types, list) else types
         if kind == "object" or (

@@ -11,6 +11,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest
 
 from .code_samples import Basic, Part, SampleCall, example_call
@@ -26,7 +27,7 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
     """Dumper that quotes text that YAML 1.2 reads as numbers: the library knows only those of YAML 1.1."""
 
 
-def _represent_text(dumper: Any, text: str) -> Any:
+def _represent_text(dumper: Any, text: str) -> object:
     style = "'" if isinstance(plain_value(text), (int, float)) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -113,11 +114,11 @@ def _postman(description: ApiDescription) -> Export:
     return Export("postman.json", "application/json", _dump(collection))
 
 
-def _dump(value: Any) -> bytes:
+def _dump(value: object) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
-def _request(operation: DescribedOperation, call: SampleCall) -> dict[str, Any]:
+def _request(operation: DescribedOperation, call: SampleCall) -> JsonObject:
     path = operation.path.partition("?")[0].replace("{", ":").replace("}", "")
     auth = [part for _, given in call.headers for part in given if isinstance(part, Basic)]
     headers = [
@@ -127,7 +128,7 @@ def _request(operation: DescribedOperation, call: SampleCall) -> dict[str, Any]:
     ]
     query = [{"key": name, "value": _variables(given)} for name, given in call.query]
     asked = "&".join(f"{each['key']}={each['value']}" for each in query)
-    request: dict[str, Any] = {
+    request: JsonObject = {
         "method": call.method,
         "description": text_of(operation.data.get("description")),
         "header": headers,

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.computing import ComputeInput, Source, build_input, compute_revision
+from octavo.content.revisions.computing import ComputedSource, ComputeInput, build_input, compute_revision
 from octavo.content.revisions.expanding import requester_at, source_of
 from octavo.content.revisions.store import State, list_computed
 from octavo.core.page_tree import PageTree
@@ -62,7 +62,7 @@ class Gone(Struct, frozen=True):
 
 _SLUG = re.compile(r"[\w-]+")
 
-_former: OwnCache[_Release] = OwnCache("former addresses of APIs", 4)
+_former: OwnCache[_Release] = OwnCache("former URLs of APIs", 4)
 
 
 def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Page | Gone | None:
@@ -161,20 +161,20 @@ def _resolve_former(
     )
 
 
-def _release(tx: Transaction, source: Source, version: store.VersionRow) -> _Release:
+def _release(tx: Transaction, source: ComputedSource, version: store.VersionRow) -> _Release:
     grouping = source.props.get("grouping")
     key = f"{version.document} {grouping == 'by-operation'}"
     found = _former.of(tx).get(key)
     if found is None:
         # Older versions are large and needed only for this, so they aren't cached themselves.
         description = ApiDescription(msgspec.json.decode(get_body(tx, version.document)))
-        found = _addresses(description, Source(TYPE, {"grouping": grouping}))
+        found = _addresses(description, ComputedSource(TYPE, {"grouping": grouping}))
         size = sum(400 + len(name) for name, pages in found.pages.items() for _ in pages)
         _former.of(tx).put(key, found, size + 120 * len(found.keys) + 1)
     return found
 
 
-def _addresses(description: ApiDescription, source: Source) -> _Release:
+def _addresses(description: ApiDescription, source: ComputedSource) -> _Release:
     made = lay_out(ComputeInput("", "", source, {}, ""), description, ENGLISH)
     pages: dict[str, list[_FormerPage]] = {}
     by_id = {page.id: page for page in made.pages}

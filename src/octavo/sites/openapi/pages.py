@@ -25,7 +25,7 @@ from octavo.content.revisions.expanding import source_of
 from octavo.content.revisions.store import Item
 from octavo.core.document.nodes import Block, Document
 from octavo.core.free_names import free_name
-from octavo.core.page_fields import Layout
+from octavo.core.page_fields import LayoutOptions
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest
 from octavo.kit.db.cache import OwnCache
@@ -72,12 +72,12 @@ COMPARED_BYTES = 32 * 1024 * 1024
 """Number and total bytes of the versions that the changelog page covers."""
 _OVERVIEW = "info"
 """Key of the page about the whole API."""
-_WIDE = Layout(width="wide", outline=True)
-_ROWS = Layout(width="wide", outline=False)
+_WIDE = LayoutOptions(width="wide", outline=True)
+_ROWS = LayoutOptions(width="wide", outline=False)
 """Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
-_comparisons: OwnCache[list[ApiChange]] = OwnCache("changes of APIs", 2)
+_comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
 
 
 def load(tx: Transaction, version: store.VersionRow) -> ApiDescription:
@@ -117,7 +117,7 @@ def compare_versions(
 # --- computed pages -------------------------------------------------------------------------------------------
 
 
-def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
+def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> Any:
     """Return the specification with its newest version. Visitors see what is published; others, what they have
     access to."""
     name = ref.get("spec")
@@ -596,11 +596,11 @@ def authentication_of(page: Page) -> str | None:
     return text_of(object_of(dependency.get("ref")).get("spec")) or None
 
 
-def _operation_block(ref: dict[str, Any], operation: DescribedOperation) -> Block:
+def _operation_block(ref: Mapping[str, object], operation: DescribedOperation) -> Block:
     return Block("openapi-operation", {"ref": ref, "path": operation.path, "method": operation.method})
 
 
-def _webhook_block(ref: dict[str, Any], webhook: DescribedOperation) -> Block:
+def _webhook_block(ref: Mapping[str, object], webhook: DescribedOperation) -> Block:
     return Block("openapi-webhook", {"ref": ref, "name": webhook.path, "method": webhook.method})
 
 
@@ -660,7 +660,7 @@ def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] 
     ]
 
 
-def _name_spec(ref: Any) -> str:
+def _name_spec(ref: object) -> str:
     """Return a block's name for the specification it shows."""
     return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
@@ -688,28 +688,30 @@ def _list_schema_names(block: Block) -> Iterable[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _state_of(tx: Transaction, asker: Requester, ref: Any) -> str:
+def _state_of(tx: Transaction, asker: Requester, ref: object) -> str:
     source = _find_source(tx, asker, ref)
     if isinstance(source, store.VersionRow):
         return source.document
     return f"{source.content} {source.state}" if source is not None else ""
 
 
-def _find(tx: Transaction, asker: Requester, ref: Any) -> ApiDescription | None:
+def _find(tx: Transaction, asker: Requester, ref: object) -> ApiDescription | None:
     source = _find_source(tx, asker, ref)
     if isinstance(source, store.VersionRow):
         return load(tx, source)
     return load_local(tx, source) if source is not None and source.state == "good" else None
 
 
-def _find_source(tx: Transaction, asker: Requester, ref: Any) -> store.VersionRow | local.LocalSource | None:
+def _find_source(
+    tx: Transaction, asker: Requester, ref: object
+) -> store.VersionRow | local.LocalSource | None:
     if isinstance(ref, dict) and ref.get("kind") == "file":
         content = ref.get("content")
         return local.find_source(tx, asker.space_id, content) if isinstance(content, str) else None
     return find_version_of(tx, asker, ref)
 
 
-def find_version_of(tx: Transaction, asker: Requester, ref: Any) -> store.VersionRow | None:
+def find_version_of(tx: Transaction, asker: Requester, ref: object) -> store.VersionRow | None:
     """Return what a block refers to: a specification by its slug, or by its source URL."""
     if not isinstance(ref, dict):
         return None

@@ -12,6 +12,7 @@ from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
+from octavo.kit.texts import pattern
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.auditing import audit
@@ -20,7 +21,9 @@ from . import store
 from .reading import MAX_BYTES
 from .store import SpecRow, VersionRow, Visibility
 
-SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z"
+SLUG = pattern(
+    r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z", "consist of letters and digits, with single hyphens between them"
+)
 PATIENCE = 60 * 60_000
 """Milliseconds after which an unfinished processing restarts."""
 FIRST_SLUG = "api"

@@ -18,6 +18,8 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
+
 from .problems import ASYNCAPI, Complaint, SpecError, Way, pointer
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -118,7 +120,7 @@ def _read_json(text: str, name: str) -> SourceFile:
     return SourceFile(text, value, line)
 
 
-def _count(value: Any, name: str) -> None:
+def _count(value: object, name: str) -> None:
     """Raise SpecError for a value that is too deep or contains too many values."""
     count = 0
     level = [value]
@@ -161,7 +163,7 @@ class _Plain:
         self._count = 0
         self._above: set[int] = set()
 
-    def value(self, node: Any, way: Way) -> Any:
+    def value(self, node: Any, way: Way) -> object:
         line = node.start_mark.line + 1
         self._count += 1
         if self._count > MAX_VALUES:
@@ -195,9 +197,9 @@ class _Plain:
         self._above.discard(id(node))
         return found
 
-    def _map(self, node: Any, way: Way) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
+    def _map(self, node: Any, way: Way) -> JsonObject:
+        found: JsonObject = {}
+        merged: JsonObject = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
@@ -227,12 +229,12 @@ class _Plain:
         return {**merged, **found} if merged else found
 
 
-def _scalar(node: Any) -> Any:
+def _scalar(node: Any) -> object:
     text = str(node.value)
     return text if node.style or node.tag.endswith(":str") else plain_value(text)
 
 
-def plain_value(text: str) -> Any:
+def plain_value(text: str) -> object:
     """Return the value of an unquoted scalar, by the core schema of YAML 1.2."""
     if text in _WORDS:
         return _WORDS[text]

@@ -7,7 +7,7 @@ from typing import Any
 from octavo.content.revisions.bodies import get_body
 from octavo.errors import NotFound
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
-from octavo.kit.http.operation import PUBLIC, Area, Call, Deletion, Reply
+from octavo.kit.http.operation import PUBLIC, Area, Call, Reply
 from octavo.organization.access.roles import Can
 
 from . import pages, publishing, store, wire
@@ -22,7 +22,7 @@ _TEXT_LIMIT = 32 * 1024 * 1024
 """Maximum bytes of a body with a text, which can be twice as long in JSON."""
 
 
-@operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, returns=Listing[wire.Spec], errors=(404,))
+@operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, errors=(404,))
 def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire.Spec]:
     """List the API specifications of an organization, ordered by slug."""
     with call.db.read() as tx:
@@ -31,14 +31,7 @@ def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire
 
 
 @operation(
-    "createOpenAPISpec",
-    "POST",
-    _SPECS,
-    needs=Can.EDIT,
-    returns=wire.Spec,
-    status=201,
-    errors=(400, 404),
-    body_limit=_TEXT_LIMIT,
+    "createOpenAPISpec", "POST", _SPECS, needs=Can.EDIT, status=201, errors=(400, 404), body_limit=_TEXT_LIMIT
 )
 def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.Spec:
     """Create an API specification from a URL or a text. A job processes it."""
@@ -49,7 +42,7 @@ def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.S
     return wire.present_spec(call, specs, row)
 
 
-@operation("getOpenAPISpecBySlug", "GET", _SPEC, needs=Can.VIEW, returns=wire.Spec, errors=(404,))
+@operation("getOpenAPISpecBySlug", "GET", _SPEC, needs=Can.VIEW, errors=(404,))
 def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     """Get an API specification, with the result of its last processing."""
     with call.db.read() as tx:
@@ -61,7 +54,6 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     "PUT",
     _SPEC,
     needs=Can.EDIT,
-    returns=wire.Spec,
     errors=(400, 404),
     body_limit=_TEXT_LIMIT,
 )
@@ -75,7 +67,7 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
     return Reply(presented, 201, {"location": presented.urls.location}) if is_new else presented
 
 
-@operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, returns=wire.Spec, errors=(400, 404))
+@operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, errors=(400, 404))
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
     """Update who can see an API specification: members, or everyone with its public link."""
     with call.db.write() as tx:
@@ -83,22 +75,14 @@ def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.Updat
     return wire.present_spec(call, specs, row)
 
 
-@operation("deleteOpenAPISpecBySlug", "DELETE", _SPEC, needs=Can.EDIT, returns=Deletion)
+@operation("deleteOpenAPISpecBySlug", "DELETE", _SPEC, needs=Can.EDIT)
 def delete_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> bool:
     """Delete an API specification with all its versions."""
     with call.db.write() as tx:
         return publishing.delete(tx, specs.actor, specs.organization_id, spec_slug)
 
 
-@operation(
-    "checkOpenAPISpecBySlug",
-    "POST",
-    f"{_SPEC}/check",
-    needs=Can.EDIT,
-    returns=wire.Spec,
-    errors=(404,),
-    extension=True,
-)
+@operation("checkOpenAPISpecBySlug", "POST", f"{_SPEC}/check", needs=Can.EDIT, errors=(404,))
 def check_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     """Check the source of an API specification now, instead of within six hours."""
     with call.db.write() as tx:
@@ -106,14 +90,7 @@ def check_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     return wire.present_spec(call, specs, row)
 
 
-@operation(
-    "listOpenAPISpecVersions",
-    "GET",
-    _VERSIONS,
-    needs=Can.VIEW,
-    returns=Listing[wire.SpecVersion],
-    errors=(404,),
-)
+@operation("listOpenAPISpecVersions", "GET", _VERSIONS, needs=Can.VIEW, errors=(404,))
 def list_versions(
     call: Call, specs: SpecsAccess, spec_slug: str, query: PageQuery
 ) -> Listing[wire.SpecVersion]:
@@ -125,13 +102,7 @@ def list_versions(
 
 
 @operation(
-    "getLatestOpenAPISpecVersion",
-    "GET",
-    f"{_VERSIONS}/latest",
-    needs=Can.VIEW,
-    returns=wire.SpecVersion,
-    errors=(404,),
-    visitors=True,
+    "getLatestOpenAPISpecVersion", "GET", f"{_VERSIONS}/latest", needs=Can.VIEW, errors=(404,), visitors=True
 )
 def get_latest_version(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug: str) -> wire.SpecVersion:
     """Get the newest valid version of an API specification."""
@@ -145,7 +116,6 @@ def get_latest_version(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
     "GET",
     f"{_VERSIONS}/latest/content",
     needs=Can.VIEW,
-    returns=wire.SpecContent,
     errors=(404,),
     visitors=True,
 )
@@ -157,14 +127,7 @@ def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
         return wire.present_content(call, tx, spec, row, listed=isinstance(specs, VisitedSpecs))
 
 
-@operation(
-    "getOpenAPISpecVersionById",
-    "GET",
-    f"{_VERSIONS}/{{versionId}}",
-    needs=Can.VIEW,
-    returns=wire.SpecVersion,
-    errors=(404,),
-)
+@operation("getOpenAPISpecVersionById", "GET", f"{_VERSIONS}/{{versionId}}", needs=Can.VIEW, errors=(404,))
 def get_version(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str) -> wire.SpecVersion:
     """Get a version of an API specification."""
     with call.db.read() as tx:
@@ -177,7 +140,6 @@ def get_version(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
     "GET",
     f"{_VERSIONS}/{{versionId}}/content",
     needs=Can.VIEW,
-    returns=wire.SpecContent,
     errors=(404,),
 )
 def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str) -> wire.SpecContent:
@@ -189,13 +151,7 @@ def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
 
 
 @operation(
-    "compareOpenAPISpecVersions",
-    "GET",
-    f"{_VERSIONS}/{{versionId}}/changes",
-    needs=Can.VIEW,
-    returns=wire.SpecChanges,
-    errors=(404,),
-    extension=True,
+    "compareOpenAPISpecVersions", "GET", f"{_VERSIONS}/{{versionId}}/changes", needs=Can.VIEW, errors=(404,)
 )
 def compare_versions(
     call: Call, specs: SpecsAccess, spec_slug: str, version_id: str, query: wire.CompareQuery
@@ -210,13 +166,7 @@ def compare_versions(
 
 
 @operation(
-    "getPublishedOpenAPISpec",
-    "GET",
-    "/openapi/{specId}",
-    needs=PUBLIC,
-    errors=(404,),
-    returns=dict[str, Any],
-    extension=True,
+    "getPublishedOpenAPISpec", "GET", "/openapi/{specId}", needs=PUBLIC, errors=(404,), returns=dict[str, Any]
 )
 def get_published_spec(call: Call, spec_id: str) -> Reply:
     """Get the newest valid version of a public API specification as OpenAPI 3 in JSON. Everyone with the link has

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -117,7 +117,7 @@ def insert_spec(tx: Transaction, organization_id: str, slug: str) -> str:
     return spec_id
 
 
-def update_spec(tx: Transaction, spec_id: str, **columns: Any) -> None:
+def update_spec(tx: Transaction, spec_id: str, **columns: object) -> None:
     names = ", ".join(f"{name} = :{name}" for name in columns)
     tx.run(f"UPDATE openapi_specs SET {names} WHERE id = :id", id=spec_id, **columns)
 
@@ -233,7 +233,7 @@ def drop_versions(tx: Transaction, spec_id: str, kept: int) -> None:
         tx.run(f"DELETE FROM openapi_versions WHERE {where}", spec=spec_id, last=rows[-1][0])
 
 
-def _release_versions(tx: Transaction, where: str, **given: Any) -> None:
+def _release_versions(tx: Transaction, where: str, **given: object) -> None:
     release(tx, "text", f"SELECT document AS hash FROM openapi_versions WHERE {where}", **given)
     release(tx, "file", f"SELECT file AS hash FROM openapi_versions WHERE {where}", **given)
     versions = f"SELECT id FROM openapi_versions WHERE {where}"

@@ -32,7 +32,7 @@ def style_of(parameter: Data, *, is_joined: bool) -> Style:
     return Style("" if "content" in parameter else style, explode, place, is_joined)
 
 
-def serialize(how: Style, name: str, value: Any, text: Callable[[Any], str]) -> Iterable[tuple[str, str]]:
+def serialize(how: Style, name: str, value: object, text: Callable[[Any], str]) -> Iterable[tuple[str, str]]:
     """Yield a value as pairs of name and text; ``text`` serializes its parts."""
     if not isinstance(value, (list, dict)) and how.style not in ("label", "matrix"):
         return [(name, quote(text(value), safe="") if how.is_encoded else text(value))]

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any, Literal
 from urllib.parse import quote, unquote, urlencode
 
 from msgspec import Struct
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, TooLarge
 
 from .code_samples import body_text, media_text, secret_names, streams
@@ -151,7 +152,7 @@ class Form(Struct, omit_defaults=True):
     security: list[list[Scheme]] = []
     streams: bool = False
     answers: dict[str, dict[str, Any]] = {}
-    schemas: dict[str, Any] = {}
+    schemas: JsonObject = {}
     signed_in: str = ""
 
 
@@ -265,9 +266,9 @@ class _Checks:
     def __init__(self, description: ApiDescription) -> None:
         self._description = description
         self._left = _CHECKS
-        self.schemas: dict[str, Any] = {}
+        self.schemas: JsonObject = {}
 
-    def take(self, value: Any, depth: int = 0) -> Any:
+    def take(self, value: object, depth: int = 0) -> object:
         """Return the reduced schema; None if it accepts anything."""
         self._left -= 1
         if not isinstance(value, dict) or self._left < 0 or depth > 30:
@@ -296,7 +297,7 @@ class _Checks:
 
 def _answers(
     description: ApiDescription, operation: DescribedOperation, checks: _Checks
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, JsonObject]:
     found: dict[str, dict[str, Any]] = {}
     for code, value in object_of(operation.data.get("responses")).items():
         content = object_of(description.follow(value).get("content"))
@@ -399,7 +400,7 @@ def _choices(description: ApiDescription, schema: Data) -> list[str]:
     return [each if isinstance(each, str) else body_text("", each) for each in values[:_VALUES]]
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     """Return a value as written into a field; values of a list are on separate lines."""
     if isinstance(value, list):
         return "\n".join(_format_value(each) for each in value)
@@ -499,7 +500,7 @@ _COMPUTED = re.compile(
 
 
 def _scheme(
-    description: ApiDescription, name: str, scopes: list[Any] | None = None, together: int = 1
+    description: ApiDescription, name: str, scopes: Sequence[object] | None = None, together: int = 1
 ) -> Scheme | None:
     data = description.follow(description.security_schemes.get(name))
     placeholder = text_of(data.get("x-gitbook-token-placeholder"))[:200]
@@ -545,7 +546,7 @@ def _scheme(
     return None
 
 
-def _safe_url(value: Any) -> str:
+def _safe_url(value: object) -> str:
     """Return a URL that may be opened; otherwise ""."""
     text = text_of(value)[:2000]
     return text if re.match(r"(?i)https?://[^/?#]", text) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -54,7 +53,7 @@ def _list_uses(description: ApiDescription) -> dict[str, Uses]:
     return found
 
 
-def _list_references(description: ApiDescription, value: Any) -> Iterator[str]:
+def _list_references(description: ApiDescription, value: object) -> Iterator[str]:
     """Yield the schemas that something refers to, also through named responses, parameters, and bodies."""
     stack, seen = [value], set[str]()
     while stack:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+
+from octavo.core.json_types import JsonObject
 
 from .problems import ASYNCAPI, MOST, Complaint, SpecError, pointer
 from .reading import SourceFile
@@ -21,7 +23,7 @@ EARLY_WEBHOOKS = "x-webhooks"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
-def version_of(document: Any) -> Version:
+def version_of(document: object) -> Version:
     """Return the version. Raises SpecError if this isn't a description, or if its version is unknown."""
     if not isinstance(document, dict):
         raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
@@ -140,7 +142,7 @@ def _check_own_rules(file: SourceFile) -> Iterator[Complaint]:
         yield Complaint(f"The description must have at most {MAX_OPERATIONS} operations.", "TOO_LARGE")
 
 
-def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _operations(document: Mapping[str, object]) -> Iterator[JsonObject]:
     paths = document.get("paths")
     for item in paths.values() if isinstance(paths, dict) else ():
         for method in METHODS:

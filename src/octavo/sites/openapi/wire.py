@@ -75,7 +75,7 @@ class SpecUrls(Struct):
     published: str | UnsetType = UNSET
 
 
-class Spec(Struct, rename="camel"):
+class Spec(Struct, rename="camel", kw_only=True):
     id: str
     slug: str
     created_at: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from xml.etree.ElementTree import Element, indent, tostring
 
 from .description import ApiDescription, Data, object_of, text_of
@@ -12,7 +11,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?")
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def xml_text(description: ApiDescription, schema: Any, value: Any) -> str:
+def xml_text(description: ApiDescription, schema: object, value: object) -> str:
     """Return the XML of a value; empty if the description doesn't name its root, or uses names that aren't valid in
     XML."""
     root = description.merge(schema)
@@ -28,11 +27,11 @@ def xml_text(description: ApiDescription, schema: Any, value: Any) -> str:
     return tostring(made, encoding="unicode")
 
 
-def _wrapped(root: Data, value: Any) -> Data:
+def _wrapped(root: Data, value: object) -> Data:
     return object_of(root.get("xml")) | ({"wrapped": True} if isinstance(value, list) else {})
 
 
-def _elements(description: ApiDescription, value_schema: Any, value: Any, name: str) -> list[Element]:
+def _elements(description: ApiDescription, value_schema: object, value: object, name: str) -> list[Element]:
     """Return the elements of a value called ``name``; several for an unwrapped list. Raises ValueError."""
     schema = description.merge(value_schema)
     xml = object_of(schema.get("xml"))
@@ -76,7 +75,7 @@ def _named(name: str) -> str:
     return name
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None:
         return ""
     said = str(value).lower() if isinstance(value, bool) else str(value)

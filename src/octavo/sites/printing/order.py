@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.document.nodes import Document
-from octavo.core.document.typst import Labels
+from octavo.core.document.typst import PrintLabels
 from octavo.core.page_fields import PageKind
 
 
@@ -45,7 +45,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class PrintWords(Labels, frozen=True, kw_only=True):
+class PrintWords(PrintLabels, frozen=True, kw_only=True):
     """Labels of a print, beside the content of its pages."""
 
     contents: str = "Contents"
@@ -63,13 +63,13 @@ class PrintFace(Struct, frozen=True, kw_only=True):
 
 
 class OrderLook(Struct, frozen=True, kw_only=True):
-    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colours``
+    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colors``
     are lightness, chroma, and hue."""
 
     site: str = ""
     address: str = ""
     logo: str | None = None
-    colours: dict[str, tuple[float, float, float]] = {}
+    colors: dict[str, tuple[float, float, float]] = {}
     text: list[PrintFace] = []
     mono: list[PrintFace] = []
 

@@ -15,15 +15,12 @@ from .wire import PrintLink, PrintQuery
 operation = Area("printing").operation
 
 
-@operation(
-    "getSpacePDF", "GET", "/spaces/{spaceId}/pdf", needs=Can.VIEW, returns=PrintLink, yields=("content:read",)
-)
+@operation("getSpacePDF", "GET", "/spaces/{spaceId}/pdf", needs=Can.VIEW, yields=("content:read",))
 @operation(
     "getChangeRequestPDF",
     "GET",
     "/spaces/{spaceId}/change-requests/{changeRequestId}/pdf",
     needs=Can.VIEW,
-    returns=PrintLink,
     yields=("content:read",),
 )
 def get_pdf(call: Call, read: ReadState, query: PrintQuery) -> PrintLink:

@@ -37,13 +37,13 @@ class FontFile(Struct, frozen=True):
 
 
 class PrintLook(Struct, frozen=True):
-    """Look of a print. ``site`` is its title, ``logo`` a URL. ``colours`` are lightness, chroma, and hue (OKLCH) by
+    """Look of a print. ``site`` is its title, ``logo`` a URL. ``colors`` are lightness, chroma, and hue (OKLCH) by
     their use: accent, info, success, warning, danger."""
 
     site: str = ""
     address: str = ""
     logo: str | None = None
-    colours: dict[str, tuple[float, float, float]] = {}
+    colors: dict[str, tuple[float, float, float]] = {}
     text: tuple[FontFile, ...] = ()
     mono: tuple[FontFile, ...] = ()
 
@@ -76,7 +76,7 @@ def write_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
         site=look.site,
         address=look.address,
         logo=_write_logo(context, look.logo, folder) if look.logo else None,
-        colours=look.colours,
+        colors=look.colors,
         text=_write_faces(context, look.text, folder, "text"),
         mono=_write_faces(context, look.mono, folder, "mono"),
     )

@@ -18,7 +18,8 @@ from octavo.core.document.typst import (
     plain_typst,
     to_typst,
 )
-from octavo.kit.icons import icon
+from octavo.core.icons import icon
+from octavo.core.json_types import JsonObject
 from octavo.kit.processes.highlighting import highlight_in_time
 
 from .fonts import Glyphs
@@ -66,7 +67,7 @@ class Typesetter:
             "lang": self._language(),
             "places": self.places,
             "broken": self.broken,
-            "colours": look.colours,
+            "colors": look.colors,
             "logo": look.logo,
             "families": self._families,
         }
@@ -143,7 +144,7 @@ class Typesetter:
             labels=self._order.words,
         )
 
-    def _link(self, ref: dict[str, Any]) -> TypstTarget | None:
+    def _link(self, ref: JsonObject) -> TypstTarget | None:
         kind = ref.get("kind")
         if kind in ("page", "anchor"):
             if "page" not in ref:
@@ -165,7 +166,7 @@ class Typesetter:
             return TypstTarget(url=ref.get("url"))
         return TypstTarget(user=True) if kind == "user" else None
 
-    def _file(self, ref: dict[str, Any]) -> Picture | None:
+    def _file(self, ref: JsonObject) -> Picture | None:
         # File columns of tables refer to each file by its id alone.
         found = self._files.get(ref.get("file") or ref.get("url") or "")
         if found is None:

@@ -42,7 +42,7 @@ class AdsQuery(PageQuery):
     status: ReviewStatus = "in-review"
 
 
-class AdsOfSite(Struct, rename="camel"):
+class AdsOfSite(Struct, rename="camel", kw_only=True):
     """Ad settings of a site. ``email``: of the caller, who manages the site."""
 
     id: str

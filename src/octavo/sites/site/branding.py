@@ -8,7 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from octavo.core.problems import Problem
-from octavo.interchange.transfer.sources import LOOK_LEFT_OUT, Brand
+from octavo.core.sources import LOOK_LEFT_OUT
+from octavo.interchange.transfer.brand_images import StoredBrand
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
@@ -18,12 +19,13 @@ from .customization.editing import get_customization, put_customization
 from .customization.model import Favicon, PutCustomization, ThemedColor, ThemedUrl
 
 
-def brand_site(tx: Transaction, context: Context, site: SiteAccess, brand: Brand) -> list[Problem]:
+def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: StoredBrand) -> list[Problem]:
     """Give a new site the logo, icon, and colors of a source whose pictures are stored; what cannot be used."""
+    brand = given.brand
     problems: list[Problem] = []
 
     def url_of(picture: str) -> str:
-        stored = brand.stored.get(picture)
+        stored = given.images.get(picture)
         if stored is None and picture in brand.pictures:
             problems.append(Problem(picture, 0, LOOK_LEFT_OUT, "it cannot be read"))
             return ""

@@ -92,7 +92,7 @@ def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
     store.put_former_name(tx, site.organization_id, old, site.site_id)
 
 
-def _note(tx: Transaction, site: SiteAccess, before: store.SiteRow, values: dict[str, Any]) -> None:
+def _note(tx: Transaction, site: SiteAccess, before: store.SiteRow, values: Mapping[str, object]) -> None:
     changed = {name: value for name, value in values.items() if getattr(before, name) != value}
     if changed:
         was = {name: getattr(before, name) for name in changed}

@@ -55,7 +55,7 @@ def require_shared_host(context: Context, host: str) -> None:
         return
     with context.db.read() as tx:
         if store.find_site_by_hostname(tx, name) is not None:
-            raise NotFound("There is nothing at this address.")
+            raise NotFound("There is no page at this URL.")
 
 
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:

@@ -28,7 +28,7 @@ class CreateOrganizationQuery(Struct, rename="camel"):
     openapi_url: FetchUrl | None = None
 
 
-@operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, returns=Organization, status=201)
+@operation("createOrganization", "POST", "/orgs", needs=Can.OWN_ACCOUNT, status=201)
 def create(
     call: Call, caller: SignedIn, query: CreateOrganizationQuery, body: CreateOrganization
 ) -> Organization:

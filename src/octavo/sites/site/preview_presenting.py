@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -88,7 +88,9 @@ def list_entries(
     )
 
 
-def _ignored_claims(given: Mapping[str, Any], admitted: Mapping[str, Any], above: str = "") -> Iterator[str]:
+def _ignored_claims(
+    given: Mapping[str, object], admitted: Mapping[str, object], above: str = ""
+) -> Iterator[str]:
     """Yield the names of claims that the schema does not define, with dotted names for nested ones."""
     for name, value in given.items():
         known = admitted.get(name)
@@ -239,7 +241,7 @@ class _Pages:
             return Obstacle("page", page.id, page.title, "empty")
         return None
 
-    def _is_closed(self, target: dict[str, Any]) -> bool:
+    def _is_closed(self, target: Mapping[str, object]) -> bool:
         """Return whether a link leads to something that this visitor cannot see."""
         own = self._view.state.space_id
         return self._view.is_withheld(target) or target.get("space", own) not in {own, *self._seen}

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.changes.store import find_change
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -46,7 +47,7 @@ _HOUR = 3_600_000
 class _Preview(Struct, omit_defaults=True):
     site: str
     by: Grantor
-    visitor: dict[str, Any]
+    visitor: JsonObject
     change: str = ""
     look: bool = False
     theme: Mode | None = None
@@ -59,7 +60,7 @@ def make_preview(
     signer: Signer,
     site_id: str,
     actor: Actor,
-    visitor: dict[str, Any],
+    visitor: JsonObject,
     change: str = "",
     *,
     look: bool = False,
@@ -82,7 +83,7 @@ class PreviewGrant(Struct, frozen=True):
     ``look``: the person whose previewed customization it shows."""
 
     site: str
-    visitor: dict[str, Any]
+    visitor: JsonObject
     drafted: Drafted | None
     expires: int
     look: str | None = None
@@ -146,7 +147,7 @@ def require_seeing_all(tx: Transaction, site: SiteAccess, structure: Structure) 
         raise Forbidden("You can't preview this site because it shows spaces that you don't have access to.")
 
 
-def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[JsonObject, JsonObject]:
     """Return the claims in a JSON text, unsigned ones under `unsigned`, and the visitor they describe.
     Raises BadRequest for JSON that is not an object."""
     try:

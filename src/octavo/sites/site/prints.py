@@ -28,7 +28,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
     site = min(shown, key=lambda one: (one.created_at, one.id))
     place = next(one for one in load_structure(tx, site.id).site_spaces.values() if one.space_id == space_id)
     look = look_of(tx, site.id, place.id)
-    colours = site_theme(look.styling).light
+    colors = site_theme(look.styling).light
     # Without a header logo, use the footer logo, as cards do.
     logo = look.header.logo if look.header.logo is not UNSET else look.footer.logo
     organization = get_organization(tx, site.organization_id)
@@ -36,9 +36,9 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
         site=site.title,
         address=published_url(context.settings.sites_url, organization, site),
         logo=logo.light if logo is not UNSET else None,
-        colours={
-            "accent": _numbers(colours["primary"]),
-            **{name: _numbers(colours[name]) for name in ("info", "success", "warning", "danger")},
+        colors={
+            "accent": _numbers(colors["primary"]),
+            **{name: _numbers(colors[name]) for name in ("info", "success", "warning", "danger")},
         },
         text=_font(tx, site.organization_id, look.styling.font),
         mono=_font(tx, site.organization_id, look.styling.monospace_font),
@@ -59,8 +59,8 @@ def _font(tx: Transaction, organization_id: str, chosen: str | FontDefinition) -
     )
 
 
-def _numbers(colour: Oklch) -> tuple[float, float, float]:
-    return (round(colour.l, 4), round(colour.c, 4), round(colour.h, 2))
+def _numbers(color: Oklch) -> tuple[float, float, float]:
+    return (round(color.l, 4), round(color.c, 4), round(color.h, 2))
 
 
 register_look_finder(find_print_look)

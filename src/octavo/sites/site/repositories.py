@@ -15,11 +15,12 @@ from msgspec import Struct
 from octavo.core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.docs_editing import edit_docs
 from octavo.core.free_names import free_name
+from octavo.core.languages import LANGUAGES
 from octavo.core.problems import Problem
 from octavo.core.yaml_text import YamlError
 from octavo.errors import BadRequest, Forbidden
 from octavo.interchange.gitsync.failures import Reason, Stopped
-from octavo.interchange.gitsync.projects import Ground, Settled, SpaceFolder, add_kind
+from octavo.interchange.gitsync.projects import CommittedFolder, Settled, SpaceFolder, add_kind
 from octavo.interchange.gitsync.store import First, ProjectRow, list_members
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -32,7 +33,6 @@ from octavo.organization.access.authorization import (
 )
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.creating import create_space
-from octavo.organization.spaces.wire import LANGUAGES
 
 from .store import get_site
 from .structure.arranging import arrange_site, describe_site, name_spaces, provide_spaces, require_bounds
@@ -54,7 +54,7 @@ class _Site:
         return list(name_spaces(tx, row.id).values())
 
     def look(
-        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
         if row.first == "export":
             described = describe_site(tx, get_site(tx, row.id))
@@ -81,7 +81,7 @@ class _Site:
         }
         return list(places.values()), config.problems
 
-    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground) -> Settled:
+    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
         access = _access(tx, actor, row)
         data = ground.read(DOCS_PATH)
         agreed = msgspec.json.decode(row.agreed, type=_LastSync) if row.agreed else None
@@ -176,7 +176,7 @@ def _edited(data: bytes | None, config: DocsConfig) -> bytes:
     return edit_docs(text, config, max_depth=MAX_DEPTH, languages=LANGUAGES).encode()
 
 
-def _read(ground: Ground) -> DocsConfig:
+def _read(ground: CommittedFolder) -> DocsConfig:
     """Read docs.yaml. Raises Stopped, and BadRequest if it exceeds the limits of a site."""
     data = ground.read(DOCS_PATH)
     if data is None:
@@ -192,7 +192,7 @@ def _read(ground: Ground) -> DocsConfig:
     return config
 
 
-def _existing_keys(config: DocsConfig, ground: Ground, synced: set[str]) -> set[str]:
+def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]) -> set[str]:
     """Return the keys of spaces whose folder exists or existed when they were synced; report the others."""
     found: set[str] = set()
     for entry in config.spaces:
@@ -207,7 +207,7 @@ def _existing_keys(config: DocsConfig, ground: Ground, synced: set[str]) -> set[
 
 
 def _arrange(
-    tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground, made: set[str]
+    tx: Transaction, access: SiteAccess, row: ProjectRow, ground: CommittedFolder, made: set[str]
 ) -> Sequence[Problem]:
     """Apply the structure in docs.yaml to the site. ``made``: receives the ids of created spaces."""
     config = _read(ground)
@@ -235,7 +235,7 @@ def _arrange(
     return [*config.problems, *removed]
 
 
-def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground) -> bytes:
+def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: CommittedFolder) -> bytes:
     """Return docs.yaml updated to the structure, with a permanent folder for each space."""
     described = describe_site(tx, get_site(tx, row.id))
     synced = {member.space_id for member in list_members(tx, row.id)}

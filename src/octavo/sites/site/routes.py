@@ -9,7 +9,7 @@ from octavo.core.hosts import spell_host
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import (
     OrgAccess,
@@ -55,14 +55,7 @@ def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Si
     return present_site(call, get_organization(tx, organization_id), store.get_site(tx, site_id))
 
 
-@operation(
-    "listSites",
-    "GET",
-    "/orgs/{organizationId}/sites",
-    needs=Can.LIST_TEAMS,
-    returns=Listing[Site],
-    agents="docs:read",
-)
+@operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.LIST_TEAMS, agents="docs:read")
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     """List the sites of an organization, newest first. `space` filters by a space that they show and that
     the caller can see."""
@@ -88,7 +81,6 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     "POST",
     "/orgs/{organizationId}/sites",
     needs=Can.CREATE_CONTENT,
-    returns=Site,
     status=201,
     yields=("content:read",),
 )
@@ -108,21 +100,14 @@ def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
         return _site(call, tx, org.organization_id, site_id)
 
 
-@operation(
-    "getSiteById",
-    "GET",
-    "/orgs/{organizationId}/sites/{siteId}",
-    needs=Can.VIEW,
-    returns=Site,
-    errors=(404,),
-)
+@operation("getSiteById", "GET", "/orgs/{organizationId}/sites/{siteId}", needs=Can.VIEW, errors=(404,))
 def get_site(call: Call, site: SiteAccess) -> Site:
     """Get a site."""
     with call.db.read() as tx:
         return _site(call, tx, site.organization_id, site.site_id)
 
 
-@operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Site)
+@operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     """Update a site. Former basenames redirect to the new one, and so do former paths of sections and
     variants. A host name, or a path at which a proxy shows the site, is used once it is verified to
@@ -134,9 +119,7 @@ def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
         return _site(call, tx, site.organization_id, site.site_id)
 
 
-@operation(
-    "deleteSiteById", "DELETE", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Deletion
-)
+@operation("deleteSiteById", "DELETE", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def delete_site(call: Call, site: SiteAccess) -> bool:
     """Delete a site with its structure and settings. The content of its spaces is kept."""
     with call.db.write() as tx:
@@ -148,7 +131,6 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
     "POST",
     "/orgs/{organizationId}/sites/{siteId}/publish",
     needs=Can.ADMIN,
-    returns=Site,
     yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
@@ -159,9 +141,7 @@ def publish_site(call: Call, site: SiteAccess) -> Site:
         return _site(call, tx, site.organization_id, site.site_id)
 
 
-@operation(
-    "unpublishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/unpublish", needs=Can.ADMIN, returns=Site
-)
+@operation("unpublishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/unpublish", needs=Can.ADMIN)
 def unpublish_site(call: Call, site: SiteAccess) -> Site:
     """Unpublish a site. No one can open it until it is published again."""
     with call.db.write() as tx:
@@ -174,7 +154,6 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     "GET",
     "/orgs/{organizationId}/sites/{siteId}/published",
     needs=Can.VIEW,
-    returns=PublishedSite,
     errors=(404,),
     visitors=True,
 )
@@ -190,7 +169,6 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
     "POST",
     "/orgs/{organizationId}/sites/{siteId}/search",
     needs=Can.VIEW,
-    returns=SearchListing[SearchSpace],
     visitors=True,
     yields=("content:read",),
 )
@@ -214,7 +192,6 @@ def search_site(
     "GET",
     "/orgs/{organizationId}/sites/{siteId}/permissions/aggregate",
     needs=Can.ADMIN,
-    returns=Listing[UserSitePermission],
 )
 def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserSitePermission]:
     """List everyone who can see the site, with their role, which is the same as in the organization."""
@@ -230,7 +207,6 @@ def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserS
     "GET",
     "/orgs/{organizationId}/sites/{siteId}/integration-scripts",
     needs=Can.VIEW,
-    returns=list[IntegrationScript],
     errors=(400,),
 )
 def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
@@ -247,7 +223,7 @@ def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
         ads.submit_ads(tx, site, wanted.status, wanted.topic)
 
 
-@operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN, returns=Listing[AdsOfSite])
+@operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN)
 def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
     """List the sites that the caller manages by the status of their ad review."""
     with call.db.read() as tx:
@@ -269,7 +245,7 @@ def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
         ads.review_ads(tx, site, **given(body))
 
 
-@operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW, returns=Subdomain)
+@operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW)
 def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
     """Get the organization whose sites are below a subdomain."""
     with call.db.read() as tx:
@@ -282,21 +258,14 @@ def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
 # --- URLs ---------------------------------------------------------------------------------------------
 
 
-@operation(
-    "getContentByUrl",
-    "GET",
-    "/urls/content",
-    needs=Can.SIGN_IN,
-    returns=CollectionAt | SpaceAt,
-    yields=("content:read",),
-)
+@operation("getContentByUrl", "GET", "/urls/content", needs=Can.SIGN_IN, yields=("content:read",))
 def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> CollectionAt | SpaceAt:
     """Get the content at a URL of the app or of a published site, if the caller can see it."""
     with call.db.read() as tx:
         return present_address(tx, call, caller, query.url)
 
 
-@operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed, scripts=True)
+@operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, scripts=True)
 def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
     """Get how a URL is embedded. A URL that cannot be reached is embedded as a plain link."""
     return find_embed(call.context, query.url)
@@ -313,7 +282,7 @@ def _named(call: Call) -> str:
     return spell_host(call.path_parameters["hostname"])
 
 
-@operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW, returns=CustomHostname)
+@operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW)
 def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
     """Get a host name: its site and the result of its last check."""
     with call.db.read() as tx:
@@ -337,9 +306,7 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
         hostnames.put_status(tx, call.context, site, hostname, status, proved)
 
 
-@operation(
-    "removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN, returns=Deletion
-)
+@operation("removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN)
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
     """Remove a host name. The site is then only available at its URL below the sites domain."""
     with call.db.write() as tx:
@@ -352,9 +319,7 @@ def remove_hostname(call: Call, site: SiteAccess) -> bool:
 _PICTURES = "/orgs/{organizationId}/pictures"
 
 
-@operation(
-    "listPictures", "GET", _PICTURES, needs=Can.VIEW, returns=Listing[OrganizationPicture], extension=True
-)
+@operation("listPictures", "GET", _PICTURES, needs=Can.VIEW)
 def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[OrganizationPicture]:
     """List the images that an organization uploaded for its sites, oldest first."""
     with call.db.read() as tx:
@@ -362,16 +327,7 @@ def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Organ
         return present_slice(found, lambda row: present_picture(call, row))
 
 
-@operation(
-    "createPicture",
-    "POST",
-    _PICTURES,
-    needs=Can.CREATE_CONTENT,
-    returns=OrganizationPicture,
-    status=201,
-    errors=(400, 404),
-    extension=True,
-)
+@operation("createPicture", "POST", _PICTURES, needs=Can.CREATE_CONTENT, status=201, errors=(400, 404))
 def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> OrganizationPicture:
     """Create an image from a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG, or an icon. Its
     `url`, which can be used in customizations, is public."""
@@ -379,14 +335,7 @@ def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Organizat
         return present_picture(call, site_images.create(tx, call.context, org, body.storage_key))
 
 
-@operation(
-    "deletePicture",
-    "DELETE",
-    _PICTURES + "/{pictureId}",
-    needs=Can.CREATE_CONTENT,
-    returns=Deletion,
-    extension=True,
-)
+@operation("deletePicture", "DELETE", _PICTURES + "/{pictureId}", needs=Can.CREATE_CONTENT)
 def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
     """Delete an image. Sites that use it no longer show it."""
     with call.db.write() as tx:

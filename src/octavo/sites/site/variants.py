@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from octavo.core.docs_config import DocsConfig, DocsEntry
 from octavo.core.problems import Problem
-from octavo.interchange.transfer.sources import Source
+from octavo.core.sources import Source
+from octavo.interchange.transfer.brand_images import StoredBrand
 from octavo.interchange.transfer.variants import on_variants
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -32,9 +33,10 @@ def arrange_variants(
     actor: Actor,
     organization_id: str,
     title: str,
-    structure: list[DocsEntry],
+    structure: Sequence[DocsEntry],
     spaces: Mapping[str, str],
     parts: Mapping[str, Source],
+    brand: StoredBrand,
 ) -> tuple[str, list[Problem]]:
     """Show spaces as variants: next to the first one on the site that already shows it, otherwise on a new
     site. Return the id of the site and the problems found. Raises Forbidden, NotFound."""
@@ -45,9 +47,9 @@ def arrange_variants(
         site_id = create_site(tx, organization_id=organization_id, title=title)
         site = site_access(tx, actor, Can.ADMIN, organization_id, site_id)
         require_publishable(tx, site.organization, dict(spaces))
-        arrange_site(tx, site_id, DocsConfig(title=title, structure=structure), spaces, "", by=site)
+        arrange_site(tx, site_id, DocsConfig(title=title, structure=list(structure)), spaces, "", by=site)
         audit(tx, actor, "site.created", organization_id, ("site", site_id), after={"title": title})
-        problems += brand_site(tx, context, site, parts[first.key].brand)
+        problems += brand_site(tx, context, site, brand)
     else:
         site = site_access(tx, actor, Can.ADMIN, organization_id, site_id)
         require_publishable(tx, site.organization, dict(spaces))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from octavo.content.references.viewing import SpaceView, load_view
 from octavo.content.revisions.store import shown_state
 from octavo.content.search.drafts import SearchedDraft, draft_of
-from octavo.content.search.store import FoundSection
+from octavo.content.search.store import SectionMatch
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted, Visitor
 
@@ -26,7 +26,7 @@ class Sight:
             self.draft = draft_of(tx, views[drafted.space_id].state)
         self._known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
 
-    def __call__(self, found: FoundSection) -> bool:
+    def __call__(self, found: SectionMatch) -> bool:
         key = (found.space_id, found.page_id, found.conditions)
         if key not in self._known:
             self._known[key] = self._sees(*key)

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from octavo.content.references.mentions import NamedKind, is_named_for, list_spaces_naming_person
 from octavo.core.expressions import NOBODY
+from octavo.core.json_types import JsonObject
 from octavo.errors import NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -63,7 +64,7 @@ _decoder = msgspec.json.Decoder(_Payload)
 def make_visitor_token(
     signer: Signer,
     site: SiteRow,
-    claims: dict[str, Any],
+    claims: JsonObject,
     *,
     link: str = "",
     preview: str = "",
@@ -173,7 +174,7 @@ def _read(
             return None
         claims = payload.claims or {}
         unsigned = claims.get(UNSIGNED)
-        visitor: dict[str, Any] = NOBODY
+        visitor: JsonObject = NOBODY
         if payload.claims is not None:
             visitor = admit(get_schema(tx, site.id), claims, unsigned if isinstance(unsigned, dict) else {})
         return expires, _make_visitor(tx, context, site, visitor, link=payload.link)
@@ -263,7 +264,7 @@ def _make_visitor(
     tx: Transaction,
     context: Context,
     site: SiteRow,
-    claims: dict[str, Any],
+    claims: JsonObject,
     *,
     link: str = "",
     preview: str = "",

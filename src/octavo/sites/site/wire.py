@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 from octavo.organization.orgs.store import OrgRow
 
 from .customization.model import Favicon
@@ -20,7 +23,9 @@ from .types import SiteTitle, SiteType, Visibility
 
 PROXIED = "/~proxied/"
 """Path prefix of requests from owners' proxies, followed by the id of a site."""
-_PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
+_PROXY = pattern(
+    r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a host name and a path, such as example.com/docs"
+)
 
 # Every plan of Octavo includes everything.
 FEATURES = (
@@ -89,7 +94,7 @@ class Unproved(Struct):
     text: str
 
 
-class Site(Struct, rename="camel"):
+class Site(Struct, rename="camel", kw_only=True):
     """Site. ``hostname`` and ``proxy``: as requested; ``unproved``: those not verified yet; an Octavo extension."""
 
     id: str
@@ -112,7 +117,7 @@ class Site(Struct, rename="camel"):
     unproved: list[Unproved] | UnsetType = UNSET
 
 
-class UpdateSite(Struct, rename="camel"):
+class UpdateSite(Struct, rename="camel", kw_only=True):
     """Update of a site. ``proxy``: null removes it. ``hostname``: the custom domain, null removes it; an
     Octavo extension."""
 
@@ -134,7 +139,7 @@ class CreateSite(Struct):
     spaces: Annotated[list[str], Meta(max_length=200)] = []
 
 
-class SitesQuery(PageQuery):
+class SitesQuery(PageQuery, kw_only=True):
     space: str | None = None
     title: str | None = None
     published: bool | None = None
@@ -184,7 +189,7 @@ def proxied_path(site: SiteRow) -> str:
     return f"{PROXIED}{site.id}"
 
 
-def _public_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
+def _public_ads(ads: Mapping[str, object] | None) -> JsonObject | UnsetType:
     """Return ad settings without what is only for the ad network."""
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 

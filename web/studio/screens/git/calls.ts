@@ -1,5 +1,28 @@
 /** The operations of Git sync, which are the same of a space, a collection and a site. */
-import { api, ask, type Schemas } from "../../../shared/client.ts";
+import type { Schemas } from "../../../shared/client.ts";
+import {
+  connectCollectionGitSync,
+  connectGitSync,
+  connectSiteGitSync,
+  disconnectCollectionGitSync,
+  disconnectGitSync,
+  disconnectSiteGitSync,
+  getCollectionGitSync,
+  getGitSync,
+  getSiteGitSync,
+  previewCollectionGitSync,
+  previewGitSync,
+  previewSiteGitSync,
+  rotateCollectionGitSyncSecret,
+  rotateGitSyncSecret,
+  rotateSiteGitSyncSecret,
+  runCollectionGitSync,
+  runGitSync,
+  runSiteGitSync,
+  updateCollectionGitSync,
+  updateGitSync,
+  updateSiteGitSync,
+} from "../../api/git.ts";
 
 export type Kind = "space" | "collection" | "site";
 export type Sync = Schemas["GitSync"] | Schemas["GitProject"];
@@ -21,42 +44,40 @@ interface Calls {
 function ofSpace(id: string): Calls {
   const params = { path: { spaceId: id } };
   return {
-    get: () => ask(api.GET("/spaces/{spaceId}/git/sync", { params })),
+    get: () => getGitSync(params.path),
     look: ({ remote, branch, folder, credential }) =>
-      ask(
-        api.POST("/spaces/{spaceId}/git/preview", { params, body: { remote, branch, folder, credential } }),
-      ),
-    connect: (body) => ask(api.POST("/spaces/{spaceId}/git/sync", { params, body })),
-    change: (body) => ask(api.PATCH("/spaces/{spaceId}/git/sync", { params, body })),
-    run: (body) => ask(api.POST("/spaces/{spaceId}/git/sync/run", { params, body })),
-    renew: () => ask(api.POST("/spaces/{spaceId}/git/sync/hook-secret", { params })),
-    leave: () => ask(api.DELETE("/spaces/{spaceId}/git/sync", { params })),
+      previewGitSync(params.path, { remote, branch, folder, credential }),
+    connect: (body) => connectGitSync(params.path, body),
+    change: (body) => updateGitSync(params.path, body),
+    run: (body) => runGitSync(params.path, body),
+    renew: () => rotateGitSyncSecret(params.path),
+    leave: () => disconnectGitSync(params.path),
   };
 }
 
 function ofCollection(id: string): Calls {
   const params = { path: { collectionId: id } };
   return {
-    get: () => ask(api.GET("/collections/{collectionId}/git/sync", { params })),
-    look: (body) => ask(api.POST("/collections/{collectionId}/git/preview", { params, body })),
-    connect: (body) => ask(api.POST("/collections/{collectionId}/git/sync", { params, body })),
-    change: (body) => ask(api.PATCH("/collections/{collectionId}/git/sync", { params, body })),
-    run: (body) => ask(api.POST("/collections/{collectionId}/git/sync/run", { params, body })),
-    renew: () => ask(api.POST("/collections/{collectionId}/git/sync/hook-secret", { params })),
-    leave: () => ask(api.DELETE("/collections/{collectionId}/git/sync", { params })),
+    get: () => getCollectionGitSync(params.path),
+    look: (body) => previewCollectionGitSync(params.path, body),
+    connect: (body) => connectCollectionGitSync(params.path, body),
+    change: (body) => updateCollectionGitSync(params.path, body),
+    run: (body) => runCollectionGitSync(params.path, body),
+    renew: () => rotateCollectionGitSyncSecret(params.path),
+    leave: () => disconnectCollectionGitSync(params.path),
   };
 }
 
 function ofSite(organizationId: string, siteId: string): Calls {
   const params = { path: { organizationId, siteId } };
   return {
-    get: () => ask(api.GET("/orgs/{organizationId}/sites/{siteId}/git/sync", { params })),
-    look: (body) => ask(api.POST("/orgs/{organizationId}/sites/{siteId}/git/preview", { params, body })),
-    connect: (body) => ask(api.POST("/orgs/{organizationId}/sites/{siteId}/git/sync", { params, body })),
-    change: (body) => ask(api.PATCH("/orgs/{organizationId}/sites/{siteId}/git/sync", { params, body })),
-    run: (body) => ask(api.POST("/orgs/{organizationId}/sites/{siteId}/git/sync/run", { params, body })),
-    renew: () => ask(api.POST("/orgs/{organizationId}/sites/{siteId}/git/sync/hook-secret", { params })),
-    leave: () => ask(api.DELETE("/orgs/{organizationId}/sites/{siteId}/git/sync", { params })),
+    get: () => getSiteGitSync(params.path),
+    look: (body) => previewSiteGitSync(params.path, body),
+    connect: (body) => connectSiteGitSync(params.path, body),
+    change: (body) => updateSiteGitSync(params.path, body),
+    run: (body) => runSiteGitSync(params.path, body),
+    renew: () => rotateSiteGitSyncSecret(params.path),
+    leave: () => disconnectSiteGitSync(params.path),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Publishing an integration: out of a packed file, or as it is written in the browser. */
-import { api, ApiError, ask, type Schemas } from "../../../shared/client.ts";
+import { ApiError, type Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
+import { publishIntegration } from "../../api/integrations.ts";
 
 export type Publication = Schemas["PublishIntegration"];
 /** What `octavo integrations pack` writes: a publication without who publishes it, with the names of secrets alone. */
@@ -40,10 +41,7 @@ export async function publish(
   { name, ...publication }: Packed,
 ): Promise<Schemas["Integration"]> {
   try {
-    return await ask(api.POST("/integrations/{integrationName}", {
-      params: { path: { integrationName: name } },
-      body: { ...publication, organization },
-    }));
+    return await publishIntegration({ integrationName: name }, { ...publication, organization });
   } catch (problem) {
     if (!(problem instanceof ApiError)) throw problem;
     const taken = problem.status === 404;

@@ -1,6 +1,7 @@
 /** A component that the script of an integration draws: what it shows, what somebody filled in, and what they press. */
-import { api, ask, type Schemas } from "../../../shared/client.ts";
+import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
+import { renderIntegrationUIWithPost } from "../../api/integrations.ts";
 import { themes } from "../../state/theme.svelte.ts";
 
 /** An element of the tree. The server checked its kinds, its size, and that its addresses are those of the web. */
@@ -110,15 +111,12 @@ export class Scripted {
     this.busy = true;
     this.problem = "";
     try {
-      const given = await ask(api.POST("/integrations/{integrationName}/render", {
-        params: { path: { integrationName: this.#integration } },
-        body: {
-          componentId: this.#component,
-          props: this.#props,
-          context: { ...this.#where, theme: themes.isDark ? "dark" : "light" } as Asked["context"],
-          ...(action ? { state: $state.snapshot(this.values), action } : {}),
-        },
-      })) as unknown as {
+      const given = await renderIntegrationUIWithPost({ integrationName: this.#integration }, {
+        componentId: this.#component,
+        props: this.#props,
+        context: { ...this.#where, theme: themes.isDark ? "dark" : "light" } as Asked["context"],
+        ...(action ? { state: $state.snapshot(this.values), action } : {}),
+      }) as unknown as {
         type: string;
         element: Element;
         state: Values;

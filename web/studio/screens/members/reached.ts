@@ -1,18 +1,16 @@
 /** What one person reaches in an organization. */
-import { api, ask, type Schemas } from "../../../shared/client.ts";
+import type { Schemas } from "../../../shared/client.ts";
+import { t } from "../../../shared/words.ts";
+import { getMemberInOrganizationById } from "../../api/organizations.ts";
 import type { Names } from "../../parts/why.ts";
 import { teamsOf } from "../../parts/why.ts";
 import { resource } from "../../state/resource.svelte.ts";
 import { collectionsOf } from "../../state/session.svelte.ts";
-import { t } from "../../../shared/words.ts";
 
 export const memberOf = (organization: string, user: string) =>
   resource(
     `org/${organization}/member/${user}`,
-    () =>
-      ask(api.GET("/orgs/{organizationId}/members/{userId}", {
-        params: { path: { organizationId: organization, userId: user } },
-      })),
+    () => getMemberInOrganizationById({ organizationId: organization, userId: user }),
   );
 
 /** The names of what a reason speaks of. `spaces`: those that are known by now. */

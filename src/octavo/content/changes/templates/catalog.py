@@ -136,7 +136,7 @@ def _built_in_template(tx: Transaction, template_id: str) -> TemplateEntry:
     return TemplateEntry(template_id, about["title"], about["description"], about["icon"], refs)
 
 
-_slots: OwnCache[list[str]] = OwnCache("slots of templates", 1)
+_slots: OwnCache[list[str]] = OwnCache("template placeholders", 1)
 
 
 def _template_of(tx: Transaction, space: SpaceRow) -> TemplateEntry:

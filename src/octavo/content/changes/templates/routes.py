@@ -18,14 +18,7 @@ from .wire import ApplyTemplate, Template, present_template
 operation = Area("changes").operation
 
 
-@operation(
-    "listTemplates",
-    "GET",
-    "/orgs/{organizationId}/templates",
-    needs=Can.VIEW,
-    returns=Listing[Template],
-    extension=True,
-)
+@operation("listTemplates", "GET", "/orgs/{organizationId}/templates", needs=Can.VIEW)
 def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Template]:
     """List templates: those that come with Octavo, and the spaces of an organization that the caller can read."""
     with call.db.read() as tx:
@@ -37,7 +30,6 @@ def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Temp
     "POST",
     "/spaces/{spaceId}/content/template",
     needs=Can.EDIT,
-    returns=None,
     status=201,
     errors=(400, 403, 404, 409),
 )

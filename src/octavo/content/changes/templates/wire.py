@@ -16,7 +16,7 @@ class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
     change_request_id: str | UnsetType = UNSET
 
 
-class Template(Struct, rename="camel"):
+class Template(Struct, rename="camel", kw_only=True):
     id: str
     title: str
     description: str

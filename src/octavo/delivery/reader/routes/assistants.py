@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -42,7 +41,7 @@ from ..tracking import EventNote, record_cached_events, record_event
 def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     look = get_customization(view.tx, visit.site.id)
     if not look.page_actions.mcp:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     if is_cross_origin(view, visit):
         raise Forbidden("Messages must be sent as application/json, and not from pages of other sites.")
     headers = Headers.of(view.request)
@@ -101,7 +100,7 @@ def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Ans
     def make() -> ToolResult:
         notes: list[EventNote] = []
 
-        def note(location: VisitorLocation, make: Callable[..., Event], **said: Any) -> None:
+        def note(location: VisitorLocation, make: Callable[..., Event], **said: object) -> None:
             notes.append(EventNote(location, make, said))
 
         reading = _reading(view, visit, note)

@@ -12,7 +12,7 @@ from ..answers import redirect, revalidated_answer, with_query
 from ..drawing import embed_script
 from ..sites import find_look
 from ..table import View, route
-from ..views import Labels
+from ..views import FrameLabels
 
 
 @route("leadToEmbedded", "~gitbook/embed")
@@ -31,7 +31,7 @@ def read_embed_script(view: View, visit: SiteVisit) -> Answer:
         raise NotFound("This site can't be embedded.")
     shown = next(iter(visit.outline.site_spaces()), None)
     look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
-    script = embed_script(look.labels if look is not None else Labels())
+    script = embed_script(look.labels if look is not None else FrameLabels())
     answer = revalidated_answer(script.content, script.media_type)
     headers = {**answer.headers, "cross-origin-resource-policy": "cross-origin"}
     return msgspec.structs.replace(answer, headers=headers)

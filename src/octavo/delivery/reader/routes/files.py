@@ -21,7 +21,7 @@ def read_font(view: View, visit: SiteVisit, font: str, name: str) -> Answer:
     """Return a font of the organization, for the pages of its sites."""
     grant = find_face(view.tx, visit.organization_id, font, name)
     if grant is None:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     return file_answer(view.context, grant, None, public=visit.indexed and not visit.admission.personal)
 
 

@@ -43,14 +43,14 @@ def read_robots(view: View, visit: SiteVisit) -> Answer:
 @route("readPagesSitemap", "sitemap-pages.xml", kept=True)
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     return revalidated_answer(sitemap_xml(view.tx, visit), "application/xml")
 
 
 @route("readSiteFeed", FEED_PATH, kept=True)
 def read_site_feed(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     from ..feeds import site_feed_xml
 
     return feed_answer(site_feed_xml(visit, listed_pages(view.tx, visit)), "application/atom+xml")
@@ -59,7 +59,7 @@ def read_site_feed(view: View, visit: SiteVisit) -> Answer:
 def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
     """Return an answer that is counted as a view by an agent."""
     if not visit.admission.preview:
-        visit.made_of.location = location_at(visit, quote(visit.rest), "markdown")
+        visit.made_of.count_view(location_at(visit, quote(visit.rest), "markdown"))
     return answer
 
 
@@ -110,7 +110,7 @@ def read_skill(view: View, visit: SiteVisit) -> Answer | Later:
 def read_well_known(view: View, visit: SiteVisit, path: str) -> Answer:
     found = well_known(view.tx, visit, path, _mcp_address(view, visit))
     if found is None:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     body, media_type = found
     return with_headers(revalidated_answer(body, media_type), {"access-control-allow-origin": "*"})
 

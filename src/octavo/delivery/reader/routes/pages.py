@@ -83,9 +83,9 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         if has_question(view.request.query_string):
             return _answer_question(view, visit, frame.look, shown)
         written = builder.markdown(shown)
-        visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
+        visit.visit.made_of.depend_on_more(builder.varies)
         if not visit.visit.admission.preview:
-            visit.visit.made_of.location = location_of(visit, shown, "markdown")
+            visit.visit.made_of.count_view(location_of(visit, shown, "markdown"))
         links = link_header(visit.visit, f'<{canonical}>; rel="canonical"')
         return with_headers(
             revalidated_answer(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)}
@@ -98,10 +98,10 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         image = Image(url=address, width=WIDTH, height=HEIGHT)
         drawn = msgspec.structs.replace(drawn, social_image=image)
     made_of = visit.visit.made_of
-    made_of.more = made_of.more or builder.varies
+    made_of.depend_on_more(builder.varies)
     # A reader who expands all fields has already been counted.
     if not visit.visit.admission.preview and not frame.whole:
-        made_of.location = location_of(visit, shown)
+        made_of.count_view(location_of(visit, shown))
     return _drawn(view, visit, shown.id, site, drawn, whole=frame.whole)
 
 
@@ -135,7 +135,7 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
     frame = Frame(view, visit)
     drawn = frame.builder.page(shown) if shown is not None else None
     address = drawn.feed if drawn is not None else None
-    visit.visit.made_of.more = visit.visit.made_of.more or frame.builder.varies
+    visit.visit.made_of.depend_on_more(frame.builder.varies)
     if shown is None or drawn is None or address is None:
         return not_found(view, visit)
     if address != f"{visit.base}{quote(visit.rest)}":

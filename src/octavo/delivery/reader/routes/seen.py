@@ -23,7 +23,7 @@ def record_report(view: View, visit: SpaceVisit) -> Answer:
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page = visit.view.tree.page(query.get("page", [""])[0])
     if page is None:
-        raise NotFound("There is nothing at this URL.")
+        raise NotFound("There is no page at this URL.")
     location = location_of(visit, page)
 
     def find_page(path: str) -> tuple[SpaceVisit, Page]:

@@ -23,7 +23,7 @@ from ..locales import direction
 from ..sites import ASSETS_PATH, find_look
 from ..table import Later, View, route
 from ..tracking import location_of, session_of
-from ..views import Labels
+from ..views import FrameLabels
 
 _MAX_POST = 2 * MAX_SENT
 """Bytes of a body, which contains another one in base64."""
@@ -56,7 +56,7 @@ def read_signed_in(view: View, visit: SiteVisit) -> Answer:
     requested it; that page's script gets the token in the browser."""
     shown = next(iter(visit.outline.site_spaces()), None)
     look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
-    locale, labels = (look.locale, look.labels) if look is not None else ("en", Labels())
+    locale, labels = (look.locale, look.labels) if look is not None else ("en", FrameLabels())
     headers = {
         "cache-control": "no-store",
         "content-security-policy": "default-src 'none'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'",

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from octavo.errors import NotFound
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice, slice_items
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 
 from ..accounts import list_users_by_id
 from ..authorization import role_of_member
@@ -46,22 +46,8 @@ def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
         granting.invite(tx, target, body.role, users=users, teams=teams)
 
 
-@operation(
-    "listUserPermissionsInSpace",
-    "GET",
-    _SPACE + "/users",
-    needs=Can.ADMIN,
-    returns=Listing[UserPermission],
-    errors=(404,),
-)
-@operation(
-    "listUserPermissionsInCollection",
-    "GET",
-    _COLLECTION + "/users",
-    needs=Can.ADMIN,
-    returns=Listing[UserPermission],
-    errors=(404,),
-)
+@operation("listUserPermissionsInSpace", "GET", _SPACE + "/users", needs=Can.ADMIN, errors=(404,))
+@operation("listUserPermissionsInCollection", "GET", _COLLECTION + "/users", needs=Can.ADMIN, errors=(404,))
 def list_users(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[UserPermission]:
     """List the people with a role granted directly on this object."""
     with call.db.read() as tx:
@@ -69,22 +55,8 @@ def list_users(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Us
     return present_slice(found, lambda item: UserPermission(item[1], present_user(call, item[0])))
 
 
-@operation(
-    "listTeamPermissionsInSpace",
-    "GET",
-    _SPACE + "/teams",
-    needs=Can.ADMIN,
-    returns=Listing[TeamPermission],
-    errors=(404,),
-)
-@operation(
-    "listTeamPermissionsInCollection",
-    "GET",
-    _COLLECTION + "/teams",
-    needs=Can.ADMIN,
-    returns=Listing[TeamPermission],
-    errors=(404,),
-)
+@operation("listTeamPermissionsInSpace", "GET", _SPACE + "/teams", needs=Can.ADMIN, errors=(404,))
+@operation("listTeamPermissionsInCollection", "GET", _COLLECTION + "/teams", needs=Can.ADMIN, errors=(404,))
 def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[TeamPermission]:
     """List the teams with a role granted directly on this object."""
     with call.db.read() as tx:
@@ -97,20 +69,8 @@ def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Te
     )
 
 
-@operation(
-    "listPermissionsAggregateInSpace",
-    "GET",
-    _SPACE + "/aggregate",
-    needs=Can.ADMIN,
-    returns=Listing[UserPermission],
-)
-@operation(
-    "listPermissionsAggregateInCollection",
-    "GET",
-    _COLLECTION + "/aggregate",
-    needs=Can.ADMIN,
-    returns=Listing[UserPermission],
-)
+@operation("listPermissionsAggregateInSpace", "GET", _SPACE + "/aggregate", needs=Can.ADMIN)
+@operation("listPermissionsAggregateInCollection", "GET", _COLLECTION + "/aggregate", needs=Can.ADMIN)
 def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> Listing[UserPermission]:
     """List everyone who can see this object, with their role and its `source`."""
     with call.db.read() as tx:
@@ -133,23 +93,13 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
     )
 
 
-@operation(
-    "explainUserPermissionInSpace",
-    "GET",
-    _SPACE + "/users/{userId}",
-    needs=Can.ADMIN,
-    returns=ExplainedPermission,
-    errors=(404,),
-    extension=True,
-)
+@operation("explainUserPermissionInSpace", "GET", _SPACE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
 @operation(
     "explainUserPermissionInCollection",
     "GET",
     _COLLECTION + "/users/{userId}",
     needs=Can.ADMIN,
-    returns=ExplainedPermission,
     errors=(404,),
-    extension=True,
 )
 def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
     """Explain a member's role: every place it could come from, and the one that decides."""
@@ -214,20 +164,16 @@ def _update(call: Call, target: ObjectAccess, subject: Grantee, body: UpdatePerm
             granting.change_role(tx, target, subject, body.role)
 
 
-@operation("removeUserFromSpace", "DELETE", _SPACE + "/users/{userId}", needs=Can.ADMIN, returns=Deletion)
-@operation(
-    "removeUserFromCollection", "DELETE", _COLLECTION + "/users/{userId}", needs=Can.ADMIN, returns=Deletion
-)
+@operation("removeUserFromSpace", "DELETE", _SPACE + "/users/{userId}", needs=Can.ADMIN)
+@operation("removeUserFromCollection", "DELETE", _COLLECTION + "/users/{userId}", needs=Can.ADMIN)
 def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
     """Remove the role granted to a person directly on this object. Roles from elsewhere then apply."""
     with call.db.write() as tx:
         return granting.revoke(tx, target, Grantee("user", user_id))
 
 
-@operation("removeTeamFromSpace", "DELETE", _SPACE + "/teams/{teamId}", needs=Can.ADMIN, returns=Deletion)
-@operation(
-    "removeTeamFromCollection", "DELETE", _COLLECTION + "/teams/{teamId}", needs=Can.ADMIN, returns=Deletion
-)
+@operation("removeTeamFromSpace", "DELETE", _SPACE + "/teams/{teamId}", needs=Can.ADMIN)
+@operation("removeTeamFromCollection", "DELETE", _COLLECTION + "/teams/{teamId}", needs=Can.ADMIN)
 def remove_team(call: Call, target: ObjectAccess, team_id: str) -> bool:
     """Remove the role granted to a team directly on this object."""
     with call.db.write() as tx:

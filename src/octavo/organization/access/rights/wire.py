@@ -77,7 +77,7 @@ class TeamGrant(Struct):
     permission: str | None
 
 
-class PermissionPlace(Struct, rename="camel"):
+class PermissionPlace(Struct, rename="camel", kw_only=True):
     """Place that could give a person a role, and whether it decides.
 
     ``user``: the role granted to them there, if any. ``teams``: roles granted there to their teams.
@@ -115,7 +115,7 @@ def present_places(
     places = []
     for index, one in enumerate(said):
         place = PermissionPlace(
-            PermissionObject(one.step.kind, one.step.id), decides=found.decision.rung == index
+            object=PermissionObject(one.step.kind, one.step.id), decides=found.decision.rung == index
         )
         if told[index]:
             place.user = one.user[0] if one.user else UNSET
@@ -123,7 +123,7 @@ def present_places(
             place.default_level = one.step.default_level
         places.append(place)
     at = PermissionObject("organization", organization_id)
-    return [*places, PermissionPlace(at, decides=found.decision.rung is None, role=role)]
+    return [*places, PermissionPlace(object=at, decides=found.decision.rung is None, role=role)]
 
 
 def present_source(standing: EvaluatedRole, steps: list[Step], organization_id: str) -> PermissionSource:

@@ -1,9 +1,9 @@
-"""Verification of SAML responses.
+"""Requests to SAML identity providers, and verification of their responses.
 
-python3-saml checks schema, signatures, and conditions. It is lenient where identity providers differ, and
-known attacks exploit leniency. So a response that it accepts must also have the plain shape required here:
-one assertion in its place, each signature a child of the element that it signs and of nothing else, strong
-algorithms, and every condition present, not only correct if present. Only that assertion is read afterwards.
+signxml verifies signatures. Known attacks exploit leniency in everything around them, so a response must have
+the plain shape required here: one assertion in its place, each signature a child of the element that it signs
+and of nothing else, strong algorithms, and every condition present, not only correct if present. The assertion
+is read from the bytes that signxml found signed, never from the document that was received.
 
 The libraries are loaded at the first SAML sign-in: loading takes long, and most servers never need them.
 """
@@ -13,20 +13,19 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Any
+import secrets
+import zlib
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 from msgspec import Struct
 
-from octavo.core.url_parts import own_address
 from octavo.errors import Unauthorized
-from octavo.kit.clock import parse_iso
+from octavo.kit.clock import iso, now, parse_iso
 
 from .certificates import parse_certificates
 from .service import Service
 from .store import ProviderRow
-
-if TYPE_CHECKING:
-    from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
 MAX_BYTES = 512 * 1024
 _SKEW = 60_000
@@ -38,7 +37,9 @@ _DS = "{http://www.w3.org/2000/09/xmldsig#}"
 _BEARER = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 _TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 _POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
-_REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
+_UNSPECIFIED = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
+_METADATA = "urn:oasis:names:tc:SAML:2.0:metadata"
+_SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
 
 _MORE = "http://www.w3.org/2001/04/xmldsig-more#"
 _SIGNATURES = {
@@ -111,34 +112,6 @@ class Assertion(Struct, frozen=True):
     name: str | None
 
 
-def _settings(provider: ProviderRow, service: Service) -> OneLogin_Saml2_Settings:
-    from onelogin.saml2.settings import OneLogin_Saml2_Settings
-
-    return OneLogin_Saml2_Settings(
-        {
-            "strict": True,
-            "sp": {
-                "entityId": service.entity_id,
-                "assertionConsumerService": {"url": service.acs_url, "binding": _POST},
-                "NameIDFormat": "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
-            },
-            "idp": {
-                "entityId": provider.entity_id,
-                "singleSignOnService": {"url": provider.sso_url, "binding": _REDIRECT},
-                "x509certMulti": {"signing": parse_certificates(provider.certificate), "encryption": []},
-            },
-            "security": {
-                "requestedAuthnContext": False,
-                "wantAttributeStatement": False,
-                "rejectDeprecatedAlgorithm": True,
-                "allowSingleLabelDomains": True,
-                "wantAssertionsSigned": False,
-                "wantMessagesSigned": False,
-            },
-        }
-    )
-
-
 class AuthnRequest(Struct, frozen=True):
     id: str
     encoded: str
@@ -146,25 +119,28 @@ class AuthnRequest(Struct, frozen=True):
 
 
 def make_request(provider: ProviderRow, service: Service) -> AuthnRequest:
-    from onelogin.saml2.authn_request import OneLogin_Saml2_Authn_Request
-
-    made = OneLogin_Saml2_Authn_Request(_settings(provider, service))
-    return AuthnRequest(made.get_id(), made.get_request())
+    """Return a request to sign someone in, which is not signed."""
+    id = f"_{secrets.token_hex(20)}"
+    xml = (
+        f'<samlp:AuthnRequest xmlns:samlp="{_P[1:-1]}" xmlns:saml="{_A[1:-1]}" ID="{id}" Version="2.0"'
+        f' IssueInstant="{iso(now())}" Destination={quoteattr(provider.sso_url)} ProtocolBinding="{_POST}"'
+        f" AssertionConsumerServiceURL={quoteattr(service.acs_url)}>"
+        f"<saml:Issuer>{escape(service.entity_id)}</saml:Issuer>"
+        f'<samlp:NameIDPolicy Format="{_UNSPECIFIED}" AllowCreate="true"/></samlp:AuthnRequest>'
+    )
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return AuthnRequest(id, base64.b64encode(packer.compress(xml.encode()) + packer.flush()).decode())
 
 
 def service_metadata(service: Service) -> bytes:
     """Return the metadata that identity providers import, which doesn't depend on the provider's setup."""
-    from onelogin.saml2.settings import OneLogin_Saml2_Settings
-
-    sp = {
-        "entityId": service.entity_id,
-        "assertionConsumerService": {"url": service.acs_url, "binding": _POST},
-    }
-    shown = OneLogin_Saml2_Settings(
-        {"strict": True, "sp": sp, "security": {"allowSingleLabelDomains": True}}, sp_validation_only=True
-    )
-    metadata = shown.get_sp_metadata()
-    return metadata.encode() if isinstance(metadata, str) else bytes(metadata)
+    return (
+        f'<?xml version="1.0"?>\n<md:EntityDescriptor xmlns:md="{_METADATA}" entityID={quoteattr(service.entity_id)}>'
+        '<md:SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="false"'
+        f' protocolSupportEnumeration="{_P[1:-1]}"><md:NameIDFormat>{_UNSPECIFIED}</md:NameIDFormat>'
+        f'<md:AssertionConsumerService Binding="{_POST}" Location={quoteattr(service.acs_url)} index="1"/>'
+        "</md:SPSSODescriptor></md:EntityDescriptor>\n"
+    ).encode()
 
 
 def read_response(encoded: str, provider: ProviderRow, service: Service, moment: int) -> Assertion:
@@ -173,28 +149,58 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
 
     The caller must check that ``in_response_to`` was requested and that ``id`` has not been used before.
     """
-    import xmlsec
     from lxml import etree
-    from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError
-    from onelogin.saml2.response import OneLogin_Saml2_Response
 
     xml = _decode(encoded)
     try:
-        # Without comments, DTD, or instructions, this parser and python3-saml's own see the same elements.
         root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
-        assertion = _get_assertion(root)
-        _require_sound_signatures(root, assertion)
-        response = OneLogin_Saml2_Response(_settings(provider, service), base64.b64encode(xml).decode())
-        response.is_valid(_request_data(service.acs_url), raise_exceptions=True)
-    except (
-        OneLogin_Saml2_Error,
-        OneLogin_Saml2_ValidationError,
-        etree.LxmlError,
-        xmlsec.Error,
-        ValueError,
-    ) as error:
+    except etree.LxmlError as error:
         raise RefusedResponse(f"SAML response: {error}") from None
+    assertion = _get_assertion(root)
+    signatures = _require_sound_signatures(root, assertion)
+    for signature in signatures:
+        signed = signature.getparent()
+        found = _verify(root, "./" if signed is root else f"./{_A}Assertion/", provider)
+        if found.tag != signed.tag or found.get("ID") != signed.get("ID"):
+            raise RefusedResponse("SAML response: a signature covers another element than its parent")
+        assertion = _get_assertion(found) if signed is root else found
     return _read(root, assertion, provider, service, moment)
+
+
+def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
+    """Return what the signature at a place signs, parsed from the signed bytes. Raises RefusedResponse if no
+    certificate of the provider verifies it."""
+    from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from lxml import etree
+    from signxml.exceptions import SignXMLException
+    from signxml.verifier import SignatureConfiguration, XMLVerifier
+
+    problem: Exception | None = None
+    for encoded in parse_certificates(provider.certificate):
+        certificate = x509.load_der_x509_certificate(base64.b64decode(encoded))
+        # Providers keep using certificates that have expired. Their key is trusted because it was configured.
+        config = SignatureConfiguration(
+            location=location,
+            verification_time=certificate.not_valid_before_utc,
+            ignore_ambiguous_key_info=True,
+        )
+        try:
+            found = XMLVerifier().verify(root, x509_cert=certificate, id_attribute="ID", expect_config=config)
+        except (
+            SignXMLException,
+            UnsupportedAlgorithm,
+            etree.LxmlError,
+            # Of elements that have no text or attribute where one is expected.
+            AttributeError,
+            TypeError,
+            ValueError,
+        ) as error:
+            problem = error
+        else:
+            assert not isinstance(found, list)  # It has one reference.
+            return found.signed_xml
+    raise RefusedResponse(f"SAML response: its signature is not valid: {problem}")
 
 
 def _decode(encoded: str) -> bytes:
@@ -217,7 +223,7 @@ def _decode(encoded: str) -> bytes:
     return xml
 
 
-def _get_assertion(root: Any) -> Any:
+def _get_assertion(root: Any) -> object:
     """Return the single assertion of a response. Raises RefusedResponse when it is not in its place."""
     if root.tag != f"{_P}Response":
         raise RefusedResponse("SAML response: the root element must be a Response")
@@ -234,7 +240,9 @@ def _get_assertion(root: Any) -> Any:
     return assertions[0]
 
 
-def _require_sound_signatures(root: Any, assertion: Any) -> None:
+def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
+    """Return the signatures, that of the assertion last. Raises RefusedResponse for any that is not in its
+    place or is signed in a way that is not supported."""
     signatures = list(root.iter(f"{_DS}Signature"))
     if not signatures:
         raise RefusedResponse("SAML response: must be signed")
@@ -270,34 +278,46 @@ def _require_sound_signatures(root: Any, assertion: Any) -> None:
             raise RefusedResponse("SAML response: is signed with an unsupported transform")
         if not signed.get("ID") or reference.get("URI") != f"#{signed.get('ID')}":
             raise RefusedResponse("SAML response: a signature covers another element than its parent")
+    return sorted(signatures, key=lambda signature: signature.getparent() is assertion)
 
 
-def _request_data(acs_url: str) -> dict[str, str]:
-    parts = own_address(acs_url)
-    return {
-        "https": "on" if parts.scheme == "https" else "off",
-        "http_host": parts.authority,
-        "script_name": parts.path,
-    }
+def _require_once(parent: Any, name: str) -> Any:
+    found = parent.findall(name)
+    if len(found) != 1:
+        raise RefusedResponse(f"SAML response: must have exactly one {name.rpartition('}')[2]}")
+    return found[0]
+
+
+def _require_success(root: Any) -> None:
+    if any(element.get("Version") != "2.0" for element in (root, *root.iter(f"{_A}Assertion"))):
+        raise RefusedResponse("SAML response: must be of version 2.0")
+    code = _require_once(_require_once(root, f"{_P}Status"), f"{_P}StatusCode").get("Value")
+    if code != _SUCCESS:
+        raise RefusedResponse(f"SAML response: the provider did not sign anyone in: {code}")
 
 
 def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, moment: int) -> Assertion:
-    issuers = [root.find(f"{_A}Issuer"), assertion.find(f"{_A}Issuer")]
-    if issuers[1] is None or any(i is not None and _text(i) != provider.entity_id for i in issuers):
+    _require_success(root)
+    issuers = [*root.findall(f"{_A}Issuer"), _require_once(assertion, f"{_A}Issuer")]
+    if any(_text(issuer) != provider.entity_id for issuer in issuers):
         raise RefusedResponse("SAML response: comes from another issuer")
     if root.get("Destination") not in (None, service.acs_url):
         raise RefusedResponse("SAML response: is intended for another destination")
-    conditions = assertion.find(f"{_A}Conditions")
-    restrictions = [] if conditions is None else conditions.findall(f"{_A}AudienceRestriction")
+    conditions = _require_once(assertion, f"{_A}Conditions")
+    restrictions = conditions.findall(f"{_A}AudienceRestriction")
     if not restrictions or any(
         service.entity_id not in [_text(a) for a in restriction.findall(f"{_A}Audience")]
         for restriction in restrictions
     ):
         raise RefusedResponse("SAML response: is intended for another audience")
     _require_time(conditions, moment)
+    session_ends = _time(_require_once(assertion, f"{_A}AuthnStatement").get("SessionNotOnOrAfter"))
+    if session_ends is not None and moment >= session_ends + _SKEW:
+        raise RefusedResponse("SAML response: the session at the provider has expired")
+    subject_element = _require_once(assertion, f"{_A}Subject")
     confirmed = [
         data
-        for confirmation in assertion.iterfind(f"{_A}Subject/{_A}SubjectConfirmation")
+        for confirmation in subject_element.iterfind(f"{_A}SubjectConfirmation")
         if confirmation.get("Method") == _BEARER
         and (data := confirmation.find(f"{_A}SubjectConfirmationData")) is not None
         and data.get("Recipient") == service.acs_url
@@ -310,12 +330,10 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
     }
     if len(asked) > 1 or (asked and confirmed[0].get("InResponseTo") is None):
         raise RefusedResponse("SAML response: belongs to another request")
-    name_ids = assertion.findall(f"{_A}Subject/{_A}NameID")
-    if len(name_ids) != 1:
-        raise RefusedResponse("SAML response: names no one")
-    name_id = _text(name_ids[0])
+    name_element = _require_once(subject_element, f"{_A}NameID")
+    name_id = _text(name_element)
     email = _attribute(assertion, _EMAIL_NAMES) or (name_id if "@" in name_id else None)
-    transient = name_ids[0].get("Format") == _TRANSIENT
+    transient = name_element.get("Format") == _TRANSIENT
     subject = f"email:{(email or '').lower()}" if transient else name_id
     if not name_id or len(subject) > 512 or (transient and email is None):
         raise RefusedResponse("SAML response: names no one")
@@ -367,7 +385,7 @@ def _attribute(assertion: Any, names: tuple[str, ...]) -> str | None:
     return None
 
 
-def _display_name(assertion: Any) -> str | None:
+def _display_name(assertion: object) -> str | None:
     whole = _attribute(assertion, _DISPLAY_NAMES)
     parts = [part for names in (_GIVEN_NAMES, _SURNAMES) if (part := _attribute(assertion, names))]
     found = whole or " ".join(parts)

@@ -12,7 +12,7 @@ from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
-from octavo.kit.http.operation import PUBLIC, Area, Call, Deletion, RawBody, Reply
+from octavo.kit.http.operation import PUBLIC, Area, Call, RawBody, Reply
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import OrgAccess, SignedIn, actor_or_stranger
 from octavo.organization.access.roles import Can
@@ -71,13 +71,7 @@ def _present(call: Call, tx: Transaction, row: store.ProviderRow) -> wire.Provid
     return wire.present_provider(call, row, team)
 
 
-@operation(
-    "listSAMLProvidersInOrganizationById",
-    "GET",
-    _PROVIDERS,
-    needs=Can.ADMIN,
-    returns=Listing[wire.Provider],
-)
+@operation("listSAMLProvidersInOrganizationById", "GET", _PROVIDERS, needs=Can.ADMIN)
 def list_saml_providers(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Provider]:
     """List the SAML providers of an organization, oldest first."""
     with call.db.read() as tx:
@@ -85,15 +79,7 @@ def list_saml_providers(call: Call, org: OrgAccess, query: PageQuery) -> Listing
         return present_slice(found, lambda row: _present(call, tx, row))
 
 
-@operation(
-    "createOrganizationSAMLProvider",
-    "POST",
-    _PROVIDERS,
-    needs=Can.ADMIN,
-    returns=wire.Provider,
-    status=201,
-    errors=(404,),
-)
+@operation("createOrganizationSAMLProvider", "POST", _PROVIDERS, needs=Can.ADMIN, status=201, errors=(404,))
 def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) -> wire.Provider:
     """Create a SAML provider. It is `pending` until entity ID, certificate, and URL are all set, then
     `active`."""
@@ -105,23 +91,14 @@ def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) 
         return _present(call, tx, made)
 
 
-@operation(
-    "getOrganizationSAMLProviderById", "GET", _PROVIDER, needs=Can.ADMIN, returns=wire.Provider, errors=(404,)
-)
+@operation("getOrganizationSAMLProviderById", "GET", _PROVIDER, needs=Can.ADMIN, errors=(404,))
 def get_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> wire.Provider:
     """Get a SAML provider."""
     with call.db.read() as tx:
         return _present(call, tx, store.get_provider(tx, org.organization_id, saml_provider_id))
 
 
-@operation(
-    "updateOrganizationSAMLProvider",
-    "PATCH",
-    _PROVIDER,
-    needs=Can.ADMIN,
-    returns=wire.Provider,
-    errors=(404,),
-)
+@operation("updateOrganizationSAMLProvider", "PATCH", _PROVIDER, needs=Can.ADMIN, errors=(404,))
 def update_saml_provider(
     call: Call, org: OrgAccess, saml_provider_id: str, body: wire.UpdateProvider
 ) -> wire.Provider:
@@ -149,7 +126,7 @@ def update_saml_provider(
         return _present(call, tx, after)
 
 
-@operation("deleteOrganizationSAMLProvider", "DELETE", _PROVIDER, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteOrganizationSAMLProvider", "DELETE", _PROVIDER, needs=Can.ADMIN)
 def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> bool:
     """Delete a SAML provider and end the sessions that were started through the organization's providers."""
     with call.db.write() as tx:
@@ -161,12 +138,7 @@ def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> b
 
 
 @operation(
-    "listSSOProviderLoginsInOrganization",
-    "GET",
-    "/orgs/{organizationId}/sso",
-    needs=Can.VIEW,
-    returns=wire.ProviderLogins,
-    scripts=True,
+    "listSSOProviderLoginsInOrganization", "GET", "/orgs/{organizationId}/sso", needs=Can.VIEW, scripts=True
 )
 def list_sso_logins(call: Call, org: OrgAccess) -> wire.ProviderLogins:
     """List the active sign-in providers of an organization and their start URLs."""
@@ -186,15 +158,7 @@ class SamlFinishQuery(Struct):
     answer: Annotated[str, Meta(max_length=200)] = ""
 
 
-@operation(
-    "startSamlSignIn",
-    "GET",
-    "/saml/{samlProviderId}/start",
-    needs=PUBLIC,
-    status=303,
-    extension=True,
-    browsed=True,
-)
+@operation("startSamlSignIn", "GET", "/saml/{samlProviderId}/start", needs=PUBLIC, status=303, browsed=True)
 def start_saml(call: Call, saml_provider_id: str, query: SamlStartQuery) -> Reply:
     """Redirect a browser to the identity provider. `next` is the path to return to."""
     return _redirect(call, signing_in.start(call.context, saml_provider_id, query.next))
@@ -222,7 +186,6 @@ def _redirect(call: Call, leaving: signing_in.BrowserRedirect) -> Reply:
     needs=PUBLIC,
     returns=bytes,
     media_type="application/samlmetadata+xml",
-    extension=True,
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     """Get the SAML metadata that the identity provider needs to know about Octavo."""
@@ -240,7 +203,6 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     needs=PUBLIC,
     status=303,
     errors=(401, 403),
-    extension=True,
     browsed=True,
     body_limit=MAX_BYTES * 2,
     body_media="application/x-www-form-urlencoded",
@@ -267,7 +229,6 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     needs=PUBLIC,
     status=303,
     errors=(401, 403),
-    extension=True,
     browsed=True,
 )
 def finish_saml(call: Call, saml_provider_id: str, query: SamlFinishQuery) -> Reply:
@@ -301,7 +262,6 @@ def _reply_with_session(call: Call, finished: signing_in.SamlSignIn) -> Reply:
     needs=PUBLIC,
     returns=wire.SamlAnswer,
     errors=(401, 403, 404),
-    extension=True,
     body_limit=16_384,
 )
 def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
@@ -320,7 +280,6 @@ def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     needs=PUBLIC,
     returns=wire.SamlSignedIn,
     errors=(401, 403, 404, 409),
-    extension=True,
     body_limit=16_384,
 )
 def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
@@ -339,7 +298,6 @@ def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     needs=Can.CHANGE_SIGN_IN,
     returns=wire.SamlSignedIn,
     errors=(401, 403, 404),
-    extension=True,
     body_limit=16_384,
 )
 def connect_saml(call: Call, caller: SignedIn, body: wire.UseAnswer) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -82,7 +83,7 @@ def list_active_providers(tx: Transaction, organization_id: str) -> list[Provide
     return [found for row in rows if (found := _provider(row)).active]
 
 
-def insert_provider(tx: Transaction, organization_id: str, values: dict[str, Any]) -> str:
+def insert_provider(tx: Transaction, organization_id: str, values: Mapping[str, object]) -> str:
     """Insert a provider and return its ID. ``values``: keyed by the names in CHANGEABLE."""
     provider_id = ids.new_id()
     tx.run(
@@ -96,7 +97,7 @@ def insert_provider(tx: Transaction, organization_id: str, values: dict[str, Any
     return provider_id
 
 
-def update_provider(tx: Transaction, provider_id: str, values: dict[str, Any]) -> None:
+def update_provider(tx: Transaction, provider_id: str, values: Mapping[str, object]) -> None:
     """Update the given columns, named as in CHANGEABLE."""
     assert set(values) <= set(CHANGEABLE)
     if values:
@@ -108,7 +109,7 @@ def update_provider(tx: Transaction, provider_id: str, values: dict[str, Any]) -
         )
 
 
-def _booleans_as_integers(values: dict[str, Any]) -> dict[str, Any]:
+def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, Any]:
     return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 

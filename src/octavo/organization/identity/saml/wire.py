@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK
 from octavo.organization.access.roles import Role
 from octavo.organization.access.teams import TeamRow
 from octavo.organization.access.wire import Team, present_team
@@ -15,13 +16,13 @@ from octavo.organization.access.wire import Team, present_team
 from .service import _NAMES, Service, service
 from .store import ProviderRow
 
-Label = Annotated[str, Meta(min_length=1, max_length=30, pattern=r"\S")]
+Label = Annotated[str, Meta(min_length=1, max_length=30, pattern=NOT_BLANK)]
 EntityId = Annotated[str, Meta(max_length=1024)]
 Certificate = Annotated[str, Meta(max_length=10_000)]
 Url = Annotated[str, Meta(max_length=2048)]
 
 
-class CreateProvider(Struct, rename=_NAMES):
+class CreateProvider(Struct, rename=_NAMES, kw_only=True):
     """Body for creating a provider. ``idpInitiated`` is Octavo's own: it allows sign-ins that the provider
     initiates."""
 
@@ -34,7 +35,7 @@ class CreateProvider(Struct, rename=_NAMES):
     idp_initiated: bool = False
 
 
-class UpdateProvider(Struct, rename=_NAMES):
+class UpdateProvider(Struct, rename=_NAMES, kw_only=True):
     """Body for updating a provider. Absent fields remain unchanged."""
 
     label: Label | UnsetType = UNSET
@@ -50,7 +51,7 @@ class ProviderUrls(Struct):
     location: str
 
 
-class Provider(Struct, rename=_NAMES):
+class Provider(Struct, rename=_NAMES, kw_only=True):
     id: str
     label: str
     entity_id: str

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from octavo.errors import Forbidden
 from octavo.kit.db.pagination import Listing, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.members import note_member_seen
 from octavo.organization.access.roles import ORGANIZATION, Can, at_least
@@ -20,14 +20,7 @@ _MEMBERS = "/orgs/{organizationId}/members"
 _MEMBER = _MEMBERS + "/{userId}"
 
 
-@operation(
-    "listMembersInOrganizationById",
-    "GET",
-    _MEMBERS,
-    needs=Can.LIST_MEMBERS,
-    returns=Listing[Member],
-    agents="docs:read",
-)
+@operation("listMembersInOrganizationById", "GET", _MEMBERS, needs=Can.LIST_MEMBERS, agents="docs:read")
 def list_members(call: Call, org: OrgAccess, query: MembersQuery) -> Listing[Member]:
     """List the members of an organization. `search` matches names and email addresses; `role` can be `guest`."""
     with call.db.read() as tx:
@@ -44,21 +37,14 @@ def list_members(call: Call, org: OrgAccess, query: MembersQuery) -> Listing[Mem
     return present_slice(found, lambda member: present_member(call, member))
 
 
-@operation("getMemberInOrganizationById", "GET", _MEMBER, needs=Can.LIST_MEMBERS, returns=Member)
+@operation("getMemberInOrganizationById", "GET", _MEMBER, needs=Can.LIST_MEMBERS)
 def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
     """Get a member."""
     with call.db.read() as tx:
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
-@operation(
-    "updateMemberInOrganizationById",
-    "PATCH",
-    _MEMBER,
-    needs=Can.ADMIN,
-    returns=Member,
-    errors=(404, 409),
-)
+@operation("updateMemberInOrganizationById", "PATCH", _MEMBER, needs=Can.ADMIN, errors=(404, 409))
 def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) -> Member:
     """Update a member's role. `null` makes them a guest. Returns 409 for the last administrator."""
     with call.db.write() as tx:
@@ -67,14 +53,7 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
-@operation(
-    "removeMemberFromOrganizationById",
-    "DELETE",
-    _MEMBER,
-    needs=Can.VIEW,
-    returns=Deletion,
-    errors=(409,),
-)
+@operation("removeMemberFromOrganizationById", "DELETE", _MEMBER, needs=Can.VIEW, errors=(409,))
 def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
     """Remove a member with their sessions, tokens, team memberships, and grants. Administrators can remove
     anyone; members can remove themselves. Returns 409 for the last administrator."""
@@ -86,14 +65,7 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
         return editing.remove_member(tx, org, user_id)
 
 
-@operation(
-    "setUserAsSSOMemberForOrganization",
-    "POST",
-    _MEMBER + "/sso",
-    needs=Can.ADMIN,
-    returns=Member,
-    errors=(404, 412),
-)
+@operation("setUserAsSSOMemberForOrganization", "POST", _MEMBER + "/sso", needs=Can.ADMIN, errors=(404, 412))
 def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
     """Set a member to sign in through the organization's identity provider. Returns 412 without an active
     provider."""
@@ -102,13 +74,7 @@ def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
 
-@operation(
-    "updateOrganizationMemberLastSeenAt",
-    "POST",
-    "/orgs/{organizationId}/ping",
-    needs=Can.VIEW,
-    returns=Ping,
-)
+@operation("updateOrganizationMemberLastSeenAt", "POST", "/orgs/{organizationId}/ping", needs=Can.VIEW)
 def ping(call: Call, org: OrgAccess) -> Ping:
     """Record that the caller was active just now."""
     with call.db.write() as tx:

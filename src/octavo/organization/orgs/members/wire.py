@@ -15,7 +15,7 @@ from octavo.organization.access.wire import RoleOrGuest, User, present_user
 from .store import MemberRow, Sort
 
 
-class Member(Struct, rename="camel"):
+class Member(Struct, rename="camel", kw_only=True):
     id: str
     role: str | None
     user: User
@@ -28,7 +28,7 @@ class Member(Struct, rename="camel"):
     last_seen_at: str | UnsetType = UNSET
 
 
-class MembersQuery(PageQuery, rename="camel"):
+class MembersQuery(PageQuery, rename="camel", kw_only=True):
     order: Order = "desc"
     role: Role | Literal["guest"] | None = None
     search: Annotated[str, Meta(max_length=256)] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.permitting import can_write
 from octavo.organization.access.roles import Can
@@ -33,7 +33,7 @@ _TEAMS = "/orgs/{organizationId}/teams"
 _TEAM = _TEAMS + "/{teamId}"
 
 
-@operation("listTeamsInOrganizationById", "GET", _TEAMS, needs=Can.LIST_TEAMS, returns=Listing[Team])
+@operation("listTeamsInOrganizationById", "GET", _TEAMS, needs=Can.LIST_TEAMS)
 def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
     """List the teams of an organization, newest first. `owner`: only teams that this member can manage."""
     with call.db.read() as tx:
@@ -47,14 +47,14 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
     )
 
 
-@operation("createOrganizationTeam", "PUT", _TEAMS, needs=Can.OWN_TEAM, returns=Team, status=201)
+@operation("createOrganizationTeam", "PUT", _TEAMS, needs=Can.OWN_TEAM, status=201)
 def create_team(call: Call, org: OrgAccess, body: CreateTeam) -> Team:
     """Create a team with these members of the organization."""
     with call.db.write() as tx:
         return present_team(editing.create_team(tx, org, body.title.strip(), body.members), admin=True)
 
 
-@operation("getTeamInOrganizationById", "GET", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
+@operation("getTeamInOrganizationById", "GET", _TEAM, needs=Can.LIST_TEAMS)
 def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
     """Get a team."""
     with call.db.read() as tx:
@@ -63,27 +63,21 @@ def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
         return present_team(team, admin=manages and can_write(org.actor, "orgs"))
 
 
-@operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
+@operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.LIST_TEAMS)
 def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> Team:
     """Rename a team. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
         return present_team(editing.rename_team(tx, org, team_id, body.title.strip()), admin=True)
 
 
-@operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS, returns=Deletion)
+@operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS)
 def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
     """Delete a team with its grants. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.delete_team(tx, org, team_id)
 
 
-@operation(
-    "listTeamMembersInOrganizationById",
-    "GET",
-    _TEAM + "/members",
-    needs=Can.LIST_TEAMS,
-    returns=Listing[TeamMember],
-)
+@operation("listTeamMembersInOrganizationById", "GET", _TEAM + "/members", needs=Can.LIST_TEAMS)
 def list_team_members(call: Call, org: OrgAccess, team_id: str, query: PageQuery) -> Listing[TeamMember]:
     """List the members of a team, each with their role in it."""
     with call.db.read() as tx:
@@ -121,11 +115,7 @@ def add_team_member(
 
 
 @operation(
-    "deleteMemberFromOrganizationTeamById",
-    "DELETE",
-    _TEAM + "/members/{userId}",
-    needs=Can.LIST_TEAMS,
-    returns=Deletion,
+    "deleteMemberFromOrganizationTeamById", "DELETE", _TEAM + "/members/{userId}", needs=Can.LIST_TEAMS
 )
 def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -> bool:
     """Remove a member from a team. Requires an owner of the team or an administrator."""
@@ -138,7 +128,6 @@ def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -
     "GET",
     "/orgs/{organizationId}/members/{userId}/teams",
     needs=Can.LIST_TEAMS,
-    returns=Listing[MemberTeam],
 )
 def list_member_teams(
     call: Call, org: OrgAccess, user_id: str, query: MemberTeamsQuery

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.db.pagination import PageQuery
+from octavo.kit.texts import NOT_BLANK
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.teams import TeamRole, TeamRow
 from octavo.organization.access.wire import Team, present_team
 
 from ..members.wire import Member
 
-Title = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")]
+Title = Annotated[str, Meta(min_length=1, max_length=64, pattern=NOT_BLANK)]
 Named = Annotated[list[str], Meta(max_length=1000)]
 
 

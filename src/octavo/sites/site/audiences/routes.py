@@ -10,7 +10,7 @@ from octavo.errors import NotFound
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
@@ -43,14 +43,7 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
     return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
 
 
-@operation(
-    "listSiteShareLinks",
-    "GET",
-    _LINKS,
-    needs=Can.ADMIN,
-    returns=Listing[wire.ShareLink],
-    yields=("sites:write",),
-)
+@operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, yields=("sites:write",))
 def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.ShareLink]:
     """List the share links of a site, newest first. Their URLs grant access to the site, so only
     administrators of all its spaces can list them."""
@@ -61,7 +54,7 @@ def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.S
     return present_slice(found, lambda link: wire.present_link(call, base, link))
 
 
-@operation("createSiteShareLink", "POST", _LINKS, needs=Can.ADMIN, returns=wire.ShareLink, status=201)
+@operation("createSiteShareLink", "POST", _LINKS, needs=Can.ADMIN, status=201)
 def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.ShareLink:
     """Create a share link. It works as soon as the site is published with share links."""
     with call.db.write() as tx:
@@ -71,7 +64,7 @@ def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.Sha
         return wire.present_link(call, _base(tx, call, site), link)
 
 
-@operation("updateSiteShareLinkById", "PATCH", _LINK, needs=Can.ADMIN, returns=wire.ShareLink)
+@operation("updateSiteShareLinkById", "PATCH", _LINK, needs=Can.ADMIN)
 def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.UpdateLink) -> wire.ShareLink:
     """Rename, disable, or enable a share link. Disabling takes effect immediately. Callers who cannot enable
     it receive no URL."""
@@ -85,7 +78,7 @@ def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.Upd
         return wire.present_link(call, _base(tx, call, site), link)
 
 
-@operation("deleteSiteShareLinkById", "DELETE", _LINK, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteSiteShareLinkById", "DELETE", _LINK, needs=Can.ADMIN)
 def delete_link(call: Call, site: SiteAccess, share_link_id: str) -> bool:
     """Delete a share link permanently."""
     with call.db.write() as tx:
@@ -107,15 +100,7 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
     )
 
 
-@operation(
-    "getSitePublishingAuthById",
-    "GET",
-    _AUTH,
-    needs=Can.ADMIN,
-    returns=wire.PublishingAuth,
-    yields=("sites:write",),
-    errors=(400,),
-)
+@operation("getSitePublishingAuthById", "GET", _AUTH, needs=Can.ADMIN, yields=("sites:write",), errors=(400,))
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     """Get the key that signs visitor tokens, and the URL where visitors without a token are sent.
 
@@ -125,30 +110,16 @@ def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
         return _present_auth(tx, call, site)
 
 
-@operation(
-    "updateSitePublishingAuthById",
-    "PATCH",
-    _AUTH,
-    needs=Can.ADMIN,
-    returns=wire.PublishingAuth,
-    errors=(400,),
-)
+@operation("updateSitePublishingAuthById", "PATCH", _AUTH, needs=Can.ADMIN, errors=(400,))
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
-    """Update where visitors without a token are sent: to a sign-in URL of your own (`custom`), or to an
+    """Update where visitors without a token are sent: to your own sign-in URL (`custom`), or to an
     integration on the site, falling back to the URL if there is none (`integration`)."""
     with call.db.write() as tx:
         visitor_auth.update_auth(tx, site, body.backend, body.fallback_url)
         return _present_auth(tx, call, site)
 
 
-@operation(
-    "regenerateSitePublishingAuthById",
-    "POST",
-    f"{_AUTH}/regenerate",
-    needs=Can.ADMIN,
-    returns=wire.PublishingAuth,
-    errors=(400,),
-)
+@operation("regenerateSitePublishingAuthById", "POST", f"{_AUTH}/regenerate", needs=Can.ADMIN, errors=(400,))
 def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     """Regenerate the key that signs visitor tokens. Tokens signed with the old key stop working."""
     with call.db.write() as tx:
@@ -161,7 +132,6 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     "GET",
     f"{_SITE}/publishing/preview",
     needs=Can.VIEW,
-    returns=wire.Preview,
     yields=("content:read",),
     errors=(400,),
 )
@@ -182,10 +152,8 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     "GET",
     f"{_SITE}/publishing/preview/content",
     needs=Can.VIEW,
-    returns=wire.PretendedListing,
     yields=("content:read",),
     errors=(400,),
-    extension=True,
 )
 def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
     """List what a visitor with the given claims sees of the site, and the condition that hides each of the
@@ -209,14 +177,7 @@ def _schema(tx: Transaction, site: SiteAccess) -> wire.AdaptiveSchema:
     return wire.AdaptiveSchema(found[0], iso(found[1]))
 
 
-@operation(
-    "getSiteAdaptiveSchema",
-    "GET",
-    f"{_SITE}/adaptive-schema",
-    needs=Can.VIEW,
-    returns=wire.AdaptiveSchema,
-    errors=(404,),
-)
+@operation("getSiteAdaptiveSchema", "GET", f"{_SITE}/adaptive-schema", needs=Can.VIEW, errors=(404,))
 def get_schema(call: Call, site: SiteAccess) -> wire.AdaptiveSchema:
     """Get the visitor schema of a site, which defines the claims that conditions can use."""
     with call.db.read() as tx:
@@ -228,7 +189,6 @@ def get_schema(call: Call, site: SiteAccess) -> wire.AdaptiveSchema:
     "PUT",
     f"{_SITE}/adaptive-schema",
     needs=Can.ADMIN,
-    returns=wire.AdaptiveSchema,
     errors=(400,),
     body_limit=256 * 1024,
 )
@@ -245,7 +205,6 @@ def update_schema(call: Call, site: SiteAccess, body: wire.UpdateAdaptiveSchema)
     "GET",
     f"{_SITE}/adaptive-schema/template-conditions",
     needs=Can.VIEW,
-    returns=wire.TemplateConditions,
 )
 def list_template_conditions(call: Call, site: SiteAccess) -> wire.TemplateConditions:
     """List condition templates: one for each boolean of the visitor schema and one for each allowed value of

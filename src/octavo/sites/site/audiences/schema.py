@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from octavo.core.json_types import JsonObject
+from octavo.kit.texts import pattern
 
 UNSIGNED = "unsigned"
 """Claim that contains all unsigned claims."""
@@ -21,7 +24,16 @@ _TEXT = 4096
 _LONE = re.compile("[\ud800-\udfff]")
 """Surrogate, which UTF-8 text cannot contain."""
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z_$][\w$]*\Z")]
+Name = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=pattern(
+            r"^[A-Za-z_$][\w$]*\Z", "start with a letter, _, or $, and consist of letters, digits, _, and $"
+        ),
+    ),
+]
 Description = Annotated[str, Meta(max_length=1024)]
 
 
@@ -127,7 +139,7 @@ EMPTY = VisitorSchema(type="object", properties={}, additional_properties=False)
 # --- claims of a visitor --------------------------------------------------------------------------------
 
 
-def admit(schema: VisitorSchema, signed: Mapping[str, Any], unsigned: Mapping[str, Any]) -> dict[str, Any]:
+def admit(schema: VisitorSchema, signed: Mapping[str, object], unsigned: Mapping[str, object]) -> JsonObject:
     """Return the ``visitor`` that conditions and expressions use: the signed and unsigned claims that match
     the schema."""
     claims = {name: claim for name, claim in schema.properties.items() if name != UNSIGNED}
@@ -136,7 +148,7 @@ def admit(schema: VisitorSchema, signed: Mapping[str, Any], unsigned: Mapping[st
     return {"claims": {**_admitted_claims(claims, signed), UNSIGNED: known}}
 
 
-def _admitted_claims(claims: Mapping[str, Claim], given: Mapping[str, Any]) -> dict[str, Any]:
+def _admitted_claims(claims: Mapping[str, Claim], given: Mapping[str, object]) -> JsonObject:
     found = {}
     for name, claim in claims.items():
         if name in given and (value := _value(claim, given[name])) is not None:
@@ -144,14 +156,14 @@ def _admitted_claims(claims: Mapping[str, Claim], given: Mapping[str, Any]) -> d
     return found
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """Return whether a value is a number that JSON and its readers can represent."""
     if isinstance(value, float):
         return isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
 
 
-def _value(claim: Claim, value: Any) -> Any:
+def _value(claim: Claim, value: object) -> object:
     """Return the value of a claim, or None if it has another type."""
     match claim:
         case BooleanClaim():

@@ -5,7 +5,7 @@ A key is derived from the id of its link, so that it can be shown again; it is l
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -107,7 +107,9 @@ def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) 
     return get_link(tx, site.site_id, link_id)
 
 
-def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: dict[str, Any]) -> ShareLinkRow:
+def update_link(
+    tx: Transaction, site: SiteAccess, link_id: str, values: Mapping[str, object]
+) -> ShareLinkRow:
     """Rename, disable, or enable a link; disabling takes effect immediately. Raises Forbidden if the caller
     cannot publish what an active link shows."""
     before = get_link(tx, site.site_id, link_id)

@@ -134,7 +134,7 @@ class PretendedPart(Struct):
     condition: PretendedCondition
 
 
-class PretendedEntry(Struct, rename="camel"):
+class PretendedEntry(Struct, rename="camel", kw_only=True):
     """Section, variant, or page. ``level``: depth in the list, starting at 0. ``path``: of a document,
     relative to the start of the site. ``listed``: whether navigation includes it, if it is visible.
     ``condition``: its own; ``hiddenBy``: why it is hidden. ``parts``: evaluated conditional parts of a

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -129,15 +131,15 @@ def _read(kept: str | None) -> StoredCustomization:
     return StoredCustomization(customization, plain.get("themes", {}).get("default"))
 
 
-def _convert(stored: dict[str, Any]) -> Customization:
-    """The customization that is stored. Earlier versions took some control characters in URLs."""
+def _convert(stored: Mapping[str, object]) -> Customization:
+    """Return a stored customization. Earlier versions accepted some control characters in URLs."""
     try:
         return msgspec.convert(stored, Customization)
     except msgspec.ValidationError:
         return msgspec.convert(_without_controls(stored), Customization)
 
 
-def _without_controls(stored: Any) -> Any:
+def _without_controls(stored: object) -> object:
     """What is stored, with another character for each control character of a URL."""
     if isinstance(stored, dict):
         return {name: _without_controls(value) for name, value in stored.items()}
@@ -161,7 +163,7 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
     )
 
 
-def _page_actions(before: Customization, body: PutCustomization) -> dict[str, Any]:
+def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
     """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the
     list; each sends back unchanged what it does not know. Raises BadRequest if both were changed and
     disagree."""
@@ -253,12 +255,12 @@ def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_i
     return look_of(tx, site.site_id, site_space_id)
 
 
-def _find_override(tx: Transaction, site_space_id: str) -> dict[str, Any]:
+def _find_override(tx: Transaction, site_space_id: str) -> JsonObject:
     kept = tx.value("SELECT customization FROM site_spaces WHERE id = :id", id=site_space_id)
     return _plain.decode(kept) if kept else {}
 
 
-def _merged(whole: Customization, override: dict[str, Any]) -> Customization:
+def _merged(whole: Customization, override: JsonObject) -> Customization:
     return _convert(_merge_over(msgspec.to_builtins(whole), override))
 
 
@@ -291,7 +293,7 @@ def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bo
     return True
 
 
-def _merge_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merge_over(below: JsonObject, above: JsonObject) -> JsonObject:
     """Return ``below`` with the values of ``above``, merging objects field by field."""
     found = dict(below)
     for name, value in above.items():
@@ -302,7 +304,7 @@ def _merge_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+def _without_nulls(values: Mapping[str, object]) -> JsonObject:
     """Remove nulls, except in links without a target, and objects that become empty."""
     found = {}
     for name, value in values.items():
@@ -331,7 +333,7 @@ def _require_fonts(tx: Transaction, site: SiteAccess, body: PutCustomization) ->
 def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:
     found: list[ContentRef] = []
 
-    def walk(value: Any) -> None:
+    def walk(value: object) -> None:
         if isinstance(value, ContentRef):
             found.append(value)
         elif isinstance(value, list):
@@ -345,5 +347,5 @@ def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:
     return found
 
 
-def _note(tx: Transaction, site: SiteAccess, target: tuple[str, str], before: Any, after: Any) -> None:
+def _note(tx: Transaction, site: SiteAccess, target: tuple[str, str], before: object, after: object) -> None:
     audit(tx, site.actor, f"{target[0]}.customized", site.organization_id, target, before=before, after=after)

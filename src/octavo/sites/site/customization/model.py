@@ -9,12 +9,24 @@ from msgspec.structs import replace
 
 from octavo.core.emoji import require_emoji
 from octavo.core.expressions import ExpressionError, parse
-from octavo.kit.texts import TWO_SIGNS
+from octavo.kit.texts import TWO_SIGNS, pattern
 
 from ..types import SiteTitle
 
-Color = Annotated[str, Meta(pattern=r"^#(?:[0-9a-fA-F]{3}){1,2}\Z")]
-Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f\x22'<>()\\]+\Z")]
+Color = Annotated[str, Meta(pattern=pattern(r"^#(?:[0-9a-fA-F]{3}){1,2}\Z", "be a color, such as #346ddb"))]
+Url = Annotated[
+    str,
+    Meta(
+        max_length=2048,
+        pattern=pattern(
+            r"^https?://[^\s\x00-\x1f\x7f-\x9f\x22'<>()\\]+\Z",
+            (
+                "be a URL that starts with http:// or https://, without spaces, quotes, angle "
+                "brackets, parentheses, or backslashes"
+            ),
+        ),
+    ),
+]
 """URL of images and links; excludes characters that could end a CSS `url()` or an attribute."""
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Copyright = Annotated[str, Meta(max_length=300)]
@@ -238,7 +250,14 @@ class FileRef(Struct, rename="camel", tag_field="kind", tag="file"):
 
 class UrlRef(Struct, rename="camel", tag_field="kind", tag="url"):
     url: Annotated[
-        str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/(?![/\\]))[^\x00-\x1f\x7f-\x9f]*\Z")
+        str,
+        Meta(
+            max_length=2048,
+            pattern=pattern(
+                r"^(https?://|mailto:|/(?![/\\]))[^\x00-\x1f\x7f-\x9f]*\Z",
+                "be a URL that starts with http://, https://, or mailto:, or a path that starts with /",
+            ),
+        ),
     ]
 
 

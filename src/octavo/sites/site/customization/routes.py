@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
@@ -18,14 +18,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SITE_SPACE = _SITE + "/site-spaces/{siteSpaceId}/customization"
 
 
-@operation(
-    "getSiteCustomizationById",
-    "GET",
-    f"{_SITE}/customization",
-    needs=Can.VIEW,
-    returns=Customization,
-    errors=(400,),
-)
+@operation("getSiteCustomizationById", "GET", f"{_SITE}/customization", needs=Can.VIEW, errors=(400,))
 def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -> Customization:
     """Get the customization of a site, with all settings."""
     with call.db.read() as tx:
@@ -37,7 +30,6 @@ def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -
     "PUT",
     f"{_SITE}/customization",
     needs=Can.ADMIN,
-    returns=Customization,
     errors=(400,),
     body_limit=512 * 1024,
     refuses_unread=True,
@@ -54,10 +46,8 @@ def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> C
     "POST",
     f"{_SITE}/customization/preview",
     needs=Can.ADMIN,
-    returns=Preview,
     errors=(400,),
     body_limit=512 * 1024,
-    extension=True,
 )
 def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) -> Preview:
     """Preview an unsaved customization of a site, optionally with overrides of a site space. Returns a URL
@@ -67,14 +57,7 @@ def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) 
         return Preview(framed_preview_url(tx, call.context, site, body.site_space, body.theme))
 
 
-@operation(
-    "getSiteSpaceCustomizationById",
-    "GET",
-    _SITE_SPACE,
-    needs=Can.VIEW,
-    returns=Customization,
-    errors=(400,),
-)
+@operation("getSiteSpaceCustomizationById", "GET", _SITE_SPACE, needs=Can.VIEW, errors=(400,))
 def get_site_space_customization(
     call: Call, site: SiteAccess, site_space_id: str, query: CustomizationQuery
 ) -> Customization:
@@ -88,7 +71,6 @@ def get_site_space_customization(
     "PATCH",
     _SITE_SPACE,
     needs=Can.ADMIN,
-    returns=Customization,
     errors=(400,),
     body_limit=512 * 1024,
     refuses_unread=True,
@@ -99,14 +81,7 @@ def override_customization(call: Call, site: SiteAccess, site_space_id: str, bod
         return editing.override(tx, site, site_space_id, body)
 
 
-@operation(
-    "deleteSiteSpaceCustomizationById",
-    "DELETE",
-    _SITE_SPACE,
-    needs=Can.ADMIN,
-    returns=Deletion,
-    errors=(400,),
-)
+@operation("deleteSiteSpaceCustomizationById", "DELETE", _SITE_SPACE, needs=Can.ADMIN, errors=(400,))
 def delete_override(call: Call, site: SiteAccess, site_space_id: str) -> bool:
     """Delete all overrides of a site space."""
     with call.db.write() as tx:

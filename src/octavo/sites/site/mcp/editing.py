@@ -63,8 +63,8 @@ def _note(
     done: str,
     server_id: str,
     *,
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     target = ("siteMcpServer", server_id)
     audit(tx, site.actor, f"siteMcpServer.{done}", site.organization_id, target, before=before, after=after)

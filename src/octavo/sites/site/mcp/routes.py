@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
@@ -17,14 +17,7 @@ _SERVERS = "/orgs/{organizationId}/sites/{siteId}/mcp-servers"
 _SERVER = _SERVERS + "/{siteMcpServerId}"
 
 
-@operation(
-    "listSiteMcpServers",
-    "GET",
-    _SERVERS,
-    needs=Can.ADMIN,
-    returns=Listing[McpServer],
-    yields=("sites:write",),
-)
+@operation("listSiteMcpServers", "GET", _SERVERS, needs=Can.ADMIN, yields=("sites:write",))
 def list_servers(call: Call, site: SiteAccess, query: PageQuery) -> Listing[McpServer]:
     """List the MCP servers of a site, oldest first."""
     with call.db.read() as tx:
@@ -32,7 +25,7 @@ def list_servers(call: Call, site: SiteAccess, query: PageQuery) -> Listing[McpS
     return present_slice(found, lambda server: present_server(call, site, server))
 
 
-@operation("createSiteMcpServer", "POST", _SERVERS, needs=Can.ADMIN, returns=McpServer, status=201)
+@operation("createSiteMcpServer", "POST", _SERVERS, needs=Can.ADMIN, status=201)
 def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpServer:
     """Add an MCP server, with the headers to send with requests to it."""
     with call.db.write() as tx:
@@ -40,16 +33,14 @@ def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpSer
         return present_server(call, site, server)
 
 
-@operation(
-    "getSiteMcpServerById", "GET", _SERVER, needs=Can.ADMIN, returns=McpServer, yields=("sites:write",)
-)
+@operation("getSiteMcpServerById", "GET", _SERVER, needs=Can.ADMIN, yields=("sites:write",))
 def get_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> McpServer:
     """Get an MCP server."""
     with call.db.read() as tx:
         return present_server(call, site, editing.get_server(tx, call.context, site, site_mcp_server_id))
 
 
-@operation("updateSiteMcpServerById", "PATCH", _SERVER, needs=Can.ADMIN, returns=McpServer)
+@operation("updateSiteMcpServerById", "PATCH", _SERVER, needs=Can.ADMIN)
 def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: UpdateMcpServer) -> McpServer:
     """Update an MCP server. Headers are replaced as a whole."""
     with call.db.write() as tx:
@@ -58,7 +49,7 @@ def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: U
         )
 
 
-@operation("deleteSiteMcpServerById", "DELETE", _SERVER, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteSiteMcpServerById", "DELETE", _SERVER, needs=Can.ADMIN)
 def delete_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> bool:
     """Delete an MCP server."""
     with call.db.write() as tx:

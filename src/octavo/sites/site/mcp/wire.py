@@ -7,14 +7,31 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import NOT_BLANK, pattern
 from octavo.kit.urls import FetchUrl
 from octavo.organization.access.authorization import SiteAccess
 
 from .store import McpServerRow
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
-HeaderName = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")]
-HeaderValue = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^[\t\x20-\x7e]*\Z")]
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
+HeaderName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=128,
+        pattern=pattern(
+            r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z", "be the name of an HTTP header, such as Authorization"
+        ),
+    ),
+]
+HeaderValue = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=512,
+        pattern=pattern(r"^[\t\x20-\x7e]*\Z", "consist of printable ASCII characters, spaces, and tabs"),
+    ),
+]
 Headers = Annotated[dict[HeaderName, HeaderValue], Meta(max_length=20)]
 
 

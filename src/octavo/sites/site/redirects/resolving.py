@@ -7,8 +7,8 @@ Used by the reader and by external renderers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
@@ -47,7 +47,7 @@ class ResolvedRedirect(Struct, frozen=True):
 
 
 def resolve_redirect(
-    tx: Transaction, site: SiteRow, outline: Outline, claims: dict[str, Any], path: str, sites_url: str
+    tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
     """Return where a path leads, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
     the sites, which redirects of spaces cannot target."""
@@ -83,7 +83,9 @@ def _is_left(outline: Outline, path: str) -> bool:
     return all(outline.base(shown).strip("/") != path for shown in outline.site_spaces())
 
 
-def find_target(tx: Transaction, outline: Outline, claims: dict[str, Any], row: RedirectRow) -> str | None:
+def find_target(
+    tx: Transaction, outline: Outline, claims: Mapping[str, object], row: RedirectRow
+) -> str | None:
     """Return where a redirect of the site leads; None if its target is no longer shown, or hidden from this visitor."""
     if row.url is not None:
         return row.url
@@ -123,7 +125,7 @@ def _of_space(
     tx: Transaction,
     site: SiteRow,
     outline: Outline,
-    claims: dict[str, Any],
+    claims: Mapping[str, object],
     shown: SiteSpaceRow,
     rest: str,
     sites_url: str,

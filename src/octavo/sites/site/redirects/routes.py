@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
@@ -28,7 +28,7 @@ _REDIRECTS = f"{_SITE}/redirects"
 _REDIRECT = _REDIRECTS + "/{siteRedirectId}"
 
 
-@operation("listSiteRedirects", "GET", _REDIRECTS, needs=Can.VIEW, returns=Listing[wire.Redirect])
+@operation("listSiteRedirects", "GET", _REDIRECTS, needs=Can.VIEW)
 def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> Listing[wire.Redirect]:
     """List the redirects of a site, newest first. `search` filters by source."""
     with call.db.read() as tx:
@@ -36,7 +36,7 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
     return present_slice(found, wire.present_redirect)
 
 
-@operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, returns=wire.Redirect, status=201)
+@operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
     """Create a redirect from a path at which there is no page. `/old/*` matches everything below `/old`."""
     with call.db.write() as tx:
@@ -45,15 +45,7 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
         )
 
 
-@operation(
-    "importSiteRedirects",
-    "POST",
-    f"{_REDIRECTS}/import",
-    needs=Can.ADMIN,
-    returns=importing.Imported,
-    body_limit=2 * 1024 * 1024,
-    extension=True,
-)
+@operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.ADMIN, body_limit=2 * 1024 * 1024)
 def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
     """Import up to 500 redirects from a CSV table with the columns `source`, `destination`, and `intent`. An
     empty destination deletes a redirect. Invalid rows are reported; the others are imported."""
@@ -61,7 +53,7 @@ def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -
         return importing.import_redirects(tx, call, site, body.csv)
 
 
-@operation("updateSiteRedirectById", "PATCH", _REDIRECT, needs=Can.ADMIN, returns=wire.Redirect)
+@operation("updateSiteRedirectById", "PATCH", _REDIRECT, needs=Can.ADMIN)
 def update_redirect(
     call: Call, site: SiteAccess, site_redirect_id: str, body: wire.UpdateRedirect
 ) -> wire.Redirect:
@@ -72,7 +64,7 @@ def update_redirect(
         )
 
 
-@operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.ADMIN)
 def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool:
     """Delete a redirect."""
     with call.db.write() as tx:
@@ -80,13 +72,7 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
 
 
 @operation(
-    "getSiteRedirectBySource",
-    "GET",
-    f"{_SITE}/redirect",
-    needs=Can.VIEW,
-    returns=wire.FoundRedirect,
-    errors=(404,),
-    visitors=True,
+    "getSiteRedirectBySource", "GET", f"{_SITE}/redirect", needs=Can.VIEW, errors=(404,), visitors=True
 )
 def get_redirect_by_source(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery

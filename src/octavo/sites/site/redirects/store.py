@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -110,7 +111,7 @@ def insert_redirect(tx: Transaction, site_id: str, source: str, columns: dict[st
     return redirect_id
 
 
-def update_redirect(tx: Transaction, redirect_id: str, values: dict[str, Any]) -> None:
+def update_redirect(tx: Transaction, redirect_id: str, values: Mapping[str, object]) -> None:
     columns = ", ".join(f"{name} = :{name}" for name in values)
     tx.run(f"UPDATE site_redirects SET {columns} WHERE id = :id", id=redirect_id, **values)
 

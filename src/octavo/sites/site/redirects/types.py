@@ -6,13 +6,17 @@ from typing import Literal, assert_never
 
 from msgspec import Struct
 
+from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 
 Kind = Literal["site-section", "site-space", "site-page", "url"]
 SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
 MAX_SOURCE = 512
 """Maximum characters of a source path."""
-SOURCE_PATTERN = rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/\*)?\Z"
+SOURCE_PATTERN = pattern(
+    rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/\*)?\Z",
+    "be a path, such as /guides/install or /old/*, without a query or fragment",
+)
 
 
 class ToSection(Struct, rename="camel", tag_field="kind", tag="site-section"):

@@ -7,11 +7,21 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.db.pagination import PageQuery
+from octavo.kit.texts import pattern
 
 from .store import RedirectRow, destination_of
 from .types import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, ToUrl
 
-Source = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=rf"^/{SEGMENT}(?:/{SEGMENT})*\Z")]
+Source = Annotated[
+    str,
+    Meta(
+        max_length=MAX_SOURCE,
+        pattern=pattern(
+            rf"^/{SEGMENT}(?:/{SEGMENT})*\Z",
+            "be a path, such as /guides/install, without a query or fragment",
+        ),
+    ),
+]
 SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
 """Path, or everything below a path if followed by `/*`."""
 

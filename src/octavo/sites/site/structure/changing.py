@@ -7,7 +7,7 @@ two site spaces can have the same path, and former paths redirect to the new one
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -103,8 +103,8 @@ def note(
     site: SiteAccess,
     action: str,
     target: tuple[str, str],
-    before: Any = None,
-    after: Any = None,
+    before: object = None,
+    after: object = None,
 ) -> None:
     """Record a change of a site in the audit log of its organization."""
     audit(tx, site.actor, action, site.organization_id, target, before=before, after=after)
@@ -292,7 +292,7 @@ def add_group(
     return group_id
 
 
-def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: dict[str, Any]) -> None:
+def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: Mapping[str, object]) -> None:
     with change_structure(tx, site.site_id, site) as structure:
         group = get_group(structure, group_id)
         store.update_row(tx, group, **values)
@@ -389,7 +389,9 @@ def _require_room(structure: Structure) -> None:
         raise Conflict(f"A site can show at most {store.MAX_SITE_SPACES} spaces.")
 
 
-def update_site_space(tx: Transaction, site: SiteAccess, site_space_id: str, values: dict[str, Any]) -> None:
+def update_site_space(
+    tx: Transaction, site: SiteAccess, site_space_id: str, values: Mapping[str, object]
+) -> None:
     """Update columns of a site space. Raises NotFound, BadRequest for a path in use, Conflict."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = get_site_space(structure, site_space_id)

@@ -3,7 +3,8 @@ parts without pages."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from octavo.core.expressions import Shown
 from octavo.kit.http.operation import Drafted
@@ -35,7 +36,7 @@ class Outline:
     def __init__(
         self,
         structure: Structure,
-        claims: dict[str, Any],
+        claims: Mapping[str, object],
         *,
         preview: bool = False,
         drafted: Drafted | None = None,

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.bodies import or_none
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
@@ -30,7 +30,7 @@ _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
 
 
-def _given(**values: Any) -> dict[str, Any]:
+def _given(**values: object) -> dict[str, Any]:
     """Return the columns to set, without omitted ones."""
     return {name: value for name, value in values.items() if value is not UNSET}
 
@@ -42,14 +42,7 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
 # --- structure ----------------------------------------------------------------------------------------
 
 
-@operation(
-    "getSiteStructure",
-    "GET",
-    f"{_SITE}/structure",
-    needs=Can.VIEW,
-    returns=wire.SiteStructure,
-    errors=(404,),
-)
+@operation("getSiteStructure", "GET", f"{_SITE}/structure", needs=Can.VIEW, errors=(404,))
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
     """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections, as
     far as the caller can see their spaces."""
@@ -57,14 +50,7 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
         return ShownStructure(tx, call, site, query.share_key).whole()
 
 
-@operation(
-    "sortSiteStructure",
-    "PATCH",
-    f"{_SITE}/structure/sort",
-    needs=Can.ADMIN,
-    returns=wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup,
-    errors=(400, 404),
-)
+@operation("sortSiteStructure", "PATCH", f"{_SITE}/structure/sort", needs=Can.ADMIN, errors=(400, 404))
 def sort_structure(
     call: Call, site: SiteAccess, body: wire.Sort
 ) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
@@ -85,7 +71,7 @@ def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> 
     return shown.section(section)
 
 
-@operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW, returns=Listing[wire.SiteSection])
+@operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW)
 def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
     """List the sections of a site in reading order, regardless of groups. Sections whose spaces the caller
     cannot see are left out."""
@@ -96,15 +82,7 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.section)
 
 
-@operation(
-    "addSectionToSite",
-    "POST",
-    _SECTIONS,
-    needs=Can.ADMIN,
-    returns=wire.SiteSection,
-    status=201,
-    yields=("content:read",),
-)
+@operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
     """Add a section with one space that the caller administers. If the site had no sections, its previous
     content becomes the first section."""
@@ -117,7 +95,7 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
         return _section(tx, call, site, made)
 
 
-@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, returns=wire.SiteSection)
+@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN)
 def update_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
 ) -> wire.SiteSection:
@@ -137,22 +115,14 @@ def update_section(
         return _section(tx, call, site, site_section_id)
 
 
-@operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN)
 def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
     """Delete a section. The content of its spaces is kept."""
     with call.db.write() as tx:
         return changing.delete_section(tx, site, site_section_id)
 
 
-@operation(
-    "moveSiteSection",
-    "POST",
-    f"{_SECTION}/move",
-    needs=Can.ADMIN,
-    returns=wire.SiteSection,
-    errors=(400, 404),
-    deprecated=True,
-)
+@operation("moveSiteSection", "POST", f"{_SECTION}/move", needs=Can.ADMIN, errors=(400, 404), deprecated=True)
 def move_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.MoveSection
 ) -> wire.SiteSection:
@@ -174,7 +144,7 @@ def _group(tx: Transaction, call: Call, site: SiteAccess, group_id: str) -> wire
     return shown.group(group)
 
 
-@operation("listSiteSectionGroups", "GET", _GROUPS, needs=Can.VIEW, returns=Listing[wire.SiteSectionGroup])
+@operation("listSiteSectionGroups", "GET", _GROUPS, needs=Can.VIEW)
 def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.SiteSectionGroup]:
     """List the section groups of a site in reading order, each with its contents."""
     with call.db.read() as tx:
@@ -184,9 +154,7 @@ def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.group)
 
 
-@operation(
-    "addSectionGroupToSite", "POST", _GROUPS, needs=Can.ADMIN, returns=wire.SiteSectionGroup, status=201
-)
+@operation("addSectionGroupToSite", "POST", _GROUPS, needs=Can.ADMIN, status=201)
 def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSectionGroup:
     """Add a group around sections of the site, at the top level or in another group."""
     with call.db.write() as tx:
@@ -202,7 +170,7 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
         return _group(tx, call, site, made)
 
 
-@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, returns=wire.SiteSectionGroup)
+@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN)
 def update_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
 ) -> wire.SiteSectionGroup:
@@ -213,7 +181,7 @@ def update_group(
         return _group(tx, call, site, site_section_group_id)
 
 
-@operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN)
 def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bool:
     """Delete a group. Its sections and groups take its place."""
     with call.db.write() as tx:
@@ -221,13 +189,7 @@ def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bo
 
 
 @operation(
-    "moveSiteSectionGroup",
-    "POST",
-    f"{_GROUP}/move",
-    needs=Can.ADMIN,
-    returns=wire.SiteSectionGroup,
-    errors=(400, 404),
-    deprecated=True,
+    "moveSiteSectionGroup", "POST", f"{_GROUP}/move", needs=Can.ADMIN, errors=(400, 404), deprecated=True
 )
 def move_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.MoveGroup
@@ -239,14 +201,7 @@ def move_group(
         return _group(tx, call, site, site_section_group_id)
 
 
-@operation(
-    "addSectionToGroup",
-    "POST",
-    f"{_GROUP}/sections",
-    needs=Can.ADMIN,
-    returns=wire.SiteSectionGroup,
-    status=201,
-)
+@operation("addSectionToGroup", "POST", f"{_GROUP}/sections", needs=Can.ADMIN, status=201)
 def add_section_to_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.AddSectionToGroup
 ) -> wire.SiteSectionGroup:
@@ -257,13 +212,7 @@ def add_section_to_group(
         return _group(tx, call, site, site_section_group_id)
 
 
-@operation(
-    "removeSectionFromGroup",
-    "DELETE",
-    _GROUP + "/sections/{siteSectionId}",
-    needs=Can.ADMIN,
-    returns=Deletion,
-)
+@operation("removeSectionFromGroup", "DELETE", _GROUP + "/sections/{siteSectionId}", needs=Can.ADMIN)
 def remove_section_from_group(
     call: Call, site: SiteAccess, site_section_group_id: str, site_section_id: str
 ) -> bool:
@@ -280,7 +229,7 @@ def _site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: st
     return shown.site_space(changing.get_site_space(shown.structure, site_space_id))
 
 
-@operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW, returns=Listing[wire.SiteSpace])
+@operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW)
 def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) -> Listing[wire.SiteSpace]:
     """List the site spaces whose spaces the caller can see, in reading order. `default` filters by whether
     they are a default."""
@@ -294,15 +243,7 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.site_space)
 
 
-@operation(
-    "addSpaceToSite",
-    "POST",
-    _SPACES,
-    needs=Can.ADMIN,
-    returns=wire.SiteSpace,
-    status=201,
-    yields=("content:read",),
-)
+@operation("addSpaceToSite", "POST", _SPACES, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
     """Add a space that the caller administers, as a variant of a section or of the site."""
     with call.db.write() as tx:
@@ -312,7 +253,7 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
         return _site_space(tx, call, site, made)
 
 
-@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, returns=wire.SiteSpace)
+@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN)
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
@@ -326,22 +267,14 @@ def update_site_space(
         return _site_space(tx, call, site, site_space_id)
 
 
-@operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.ADMIN, returns=Deletion)
+@operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.ADMIN)
 def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
     """Remove a space from the site. Its content is kept."""
     with call.db.write() as tx:
         return changing.delete_site_space(tx, site, site_space_id)
 
 
-@operation(
-    "moveSiteSpace",
-    "POST",
-    f"{_SPACE}/move",
-    needs=Can.ADMIN,
-    returns=wire.SiteSpace,
-    errors=(400, 404),
-    deprecated=True,
-)
+@operation("moveSiteSpace", "POST", f"{_SPACE}/move", needs=Can.ADMIN, errors=(400, 404), deprecated=True)
 def move_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.MoveSiteSpace
 ) -> wire.SiteSpace:

@@ -86,9 +86,9 @@ def _place(
 ) -> tuple[str | None, int]:
     """Return the parent that a neighbor determines, and the index among its other children."""
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
-        raise BadRequest(f"{neighbor.field}: it cannot be moved next to a {neighbor.kind}")
+        raise BadRequest(f"{neighbor.field}: it can't be moved next to a {neighbor.kind}")
     if at.id == row.id:
-        raise BadRequest(f"{neighbor.field}: it cannot be moved before or after itself")
+        raise BadRequest(f"{neighbor.field}: it can't be moved before or after itself")
     parent = _parent(structure, at)
     if isinstance(row, SiteSpaceRow) and parent != row.section_id:
         raise BadRequest(f"{neighbor.field}: a site space can only be moved within its section")
@@ -100,7 +100,7 @@ def _require_outside(structure: Structure, group: SectionGroupRow, parent: str |
     above = parent
     while above is not None:
         if above == group.id:
-            raise BadRequest("position: a group cannot be moved into itself")
+            raise BadRequest("position: a group can't be moved into itself")
         above = structure.groups[above].parent_id
     if structure.depth(parent) + structure.height(group.id) > store.MAX_DEPTH:
         raise BadRequest(f"position: groups can be nested at most {store.MAX_DEPTH} levels deep")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -338,7 +337,7 @@ def put_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow) -
     )
 
 
-def update_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow, **values: Any) -> None:
+def update_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow, **values: object) -> None:
     """Update columns of a row."""
     if values:
         columns = ", ".join(f"{name} = :{name}" for name in values)

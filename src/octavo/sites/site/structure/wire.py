@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.core.expressions import ExpressionError, parse
 from octavo.kit.db.pagination import PageQuery
-from octavo.kit.texts import TWO_SIGNS
+from octavo.kit.texts import NOT_BLANK, TWO_SIGNS
 from octavo.organization.spaces.wire import Space
 
 from .sorting import Kind, StructurePart
 
 SectionTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
-GroupTitle = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+GroupTitle = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 Path = Annotated[str, Meta(min_length=1, max_length=100)]
 Icon = Annotated[str, Meta(max_length=50)]
 Condition = Annotated[str, Meta(max_length=1024)]
@@ -35,7 +35,7 @@ class PublishedUrls(Struct):
     published: str | UnsetType = UNSET
 
 
-class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space"):
+class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space", kw_only=True):
     """Space shown on a site: by itself, or as a variant of a section."""
 
     id: str
@@ -49,7 +49,7 @@ class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space"):
     has_advanced_customization_feature: bool = True
 
 
-class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section"):
+class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section", kw_only=True):
     """Section. ``draft``: hidden from visitors; an Octavo extension."""
 
     id: str
@@ -65,7 +65,7 @@ class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section"
     icon: str | UnsetType = UNSET
 
 
-class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group"):
+class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group", kw_only=True):
     """Section group. ``sections``: the ``children`` that are sections."""
 
     id: str
@@ -109,7 +109,7 @@ class AddSection(Struct, rename="camel"):
     draft: bool = False
 
 
-class UpdateSection(Struct, rename="camel"):
+class UpdateSection(Struct, rename="camel", kw_only=True):
     title: SectionTitle | UnsetType = UNSET
     path: Path | UnsetType = UNSET
     default_site_space: str | UnsetType = UNSET
@@ -222,7 +222,7 @@ def neighbors(
     }
 
 
-def _neighbor(pointer: Any, field: str) -> StructurePart | None:
+def _neighbor(pointer: object, field: str) -> StructurePart | None:
     match pointer:
         case SectionPointer():
             return StructurePart("site-section", pointer.site_section, field)

@@ -1,0 +1,211 @@
+"""Commands for backups, and for the data of a server as a whole."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from octavo.cli.commands import DONE, FAILED, QUIET, Failure, command, option
+from octavo.cli.opening import find_organization, load_settings, opened
+from octavo.cli.output import progress, show, warn
+from octavo.cli.values import parse_duration, parse_moment, parse_positive, parse_seconds
+from octavo.errors import Damaged
+from octavo.kit.texts import counted
+
+_DAY_MS = 24 * 60 * 60 * 1000
+
+
+@command(
+    "backup",
+    option(
+        "file",
+        metavar="FILE|PLACE",
+        help="file to write, or a folder or s3://bucket/prefix to write a file named by the time to",
+    ),
+    option(
+        "--keep",
+        type=parse_positive,
+        metavar="DAYS",
+        help="in a folder or bucket: delete backups older than this once the new one is verified",
+    ),
+    option(
+        "--follow",
+        action="store_true",
+        help="SQLite only: keep running and back up every change to PLACE, so that any point in time can be"
+        " restored",
+    ),
+    option(
+        "--every",
+        type=parse_seconds,
+        metavar="SECONDS",
+        help="with --follow: seconds between backups of changes (default: 5)",
+    ),
+    option(
+        "--base-hours",
+        type=parse_positive,
+        metavar="HOURS",
+        help="with --follow: hours between full backups (default: 24)",
+    ),
+    option(
+        "--moments",
+        type=parse_positive,
+        metavar="DAYS",
+        help="with --follow: days for which any point in time can be restored (default: 2); full backups are kept"
+        " for --keep days (default: 14)",
+    ),
+)
+def back_up(options: argparse.Namespace) -> int:
+    """Back up the whole server into one file. The server keeps running."""
+    from octavo.operations.admin import backup
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.kept_backups import back_up_into, is_place
+
+    if options.follow:
+        return _follow(options)
+    if alone := [name for name in ("every", "base_hours", "moments") if getattr(options, name) is not None]:
+        raise Failure(f"--{alone[0].replace('_', '-')} can only be used with --follow")
+    name = options.file
+    into_place = is_place(name)
+    if options.keep is not None and not into_place:
+        raise Failure("--keep can only be used with a folder or bucket of backups")
+    with opened(options) as context, progress(options, f"Backing up to {name}"):
+        if into_place:
+            place = BackupPlace(name, new=True)
+            name, outcome = back_up_into(
+                context, place, None if options.keep is None else options.keep * _DAY_MS
+            )
+            name = f"{place.address}/{name}"
+        else:
+            outcome = backup.back_up(context, Path(name))
+    text = f"Backed up {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} to {name}"
+    return _show_outcome(options, outcome, text)
+
+
+def _follow(options: argparse.Namespace) -> int:
+    """Keep a backup up to date until SIGTERM or SIGINT."""
+    import signal
+    import threading
+
+    from octavo.kit.observability import logs
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_backup import Terms, follow
+
+    given = {
+        "every": options.every,
+        "base_hours": options.base_hours,
+        "moments": options.moments,
+        "keep": options.keep,
+    }
+    terms = Terms(**{name: value for name, value in given.items() if value is not None})
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with opened(options) as context:
+        settings = context.settings
+        logs.configure("json" if settings.log_format == "json" else "text", secrets=settings.secrets)
+        follow(context, BackupPlace(options.file, new=True), terms, stop)
+    return DONE
+
+
+@command(
+    "restore",
+    option("file", metavar="FILE|PLACE", help="backup to restore; of a folder or bucket, the newest one"),
+    option(
+        "--until",
+        type=parse_moment,
+        metavar="TIME",
+        help="for --follow backups: restore the state of this time, such as 2026-11-26T14:05 (UTC by default)",
+    ),
+    QUIET,
+)
+def restore(options: argparse.Namespace) -> int:
+    """Restore a backup into an empty server, on SQLite or PostgreSQL."""
+    from octavo.operations.admin import backup
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_restore import holds_log, restore_followed
+    from octavo.operations.admin.kept_backups import is_place, opened_backup
+
+    settings = load_settings(options)
+    outcome: Any
+    with progress(options, f"Restoring {options.file}") as advance:
+        if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
+            outcome = restore_followed(settings, place, options.until, advance)
+            text = f"Restored the state of {outcome.moment}, with {counted(outcome.files, 'file')}"
+        elif options.until is not None:
+            raise Failure("--until: needs a folder or bucket written by `octavo backup --follow`")
+        else:
+            with opened_backup(options.file) as file:
+                outcome = backup.restore(settings, file, advance)
+            text = f"Restored {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')}"
+    return _show_outcome(options, outcome, text)
+
+
+def _show_outcome(options: argparse.Namespace, outcome: Any, text: str) -> int:
+    show(options, outcome, text)
+    for digest in outcome.missing:
+        warn(f"file {digest} is missing")
+    return FAILED if outcome.missing else DONE
+
+
+@command(
+    "reindex",
+    option("--org", metavar="ORG", help="rebuild only this organization: its id, host name, or title"),
+    QUIET,
+)
+def reindex(options: argparse.Namespace) -> int:
+    """Rebuild search, references, and counts. The server keeps running."""
+    from octavo.core.links import app_hosts
+    from octavo.operations.admin import reindexing
+
+    with opened(options) as context, progress(options, "Reindexing spaces") as advance:
+        organization = options.org and find_organization(context, options.org)
+        hosts = app_hosts(context.settings.url)
+        rebuilt = reindexing.reindex(context.db, hosts, organization, advance)
+    text = f"Reindexed {counted(rebuilt.spaces, 'space')}, corrected {counted(rebuilt.counts, 'count')}"
+    show(options, rebuilt, text)
+    return DONE
+
+
+@command(
+    "verify",
+    option(
+        "file",
+        nargs="?",
+        metavar="FILE|PLACE",
+        help="backup to check; of a folder or bucket, the newest one (default: this server)",
+    ),
+    option(
+        "--fresh",
+        type=parse_duration,
+        metavar="DURATION",
+        help="for --follow backups: fail if the last change was backed up longer ago than this, such as 10m",
+    ),
+)
+def verify(options: argparse.Namespace) -> int:
+    """Check that a backup, or this server's data, is complete and undamaged."""
+    with progress(options, f"Verifying {options.file or 'the data of this server'}"):
+        findings = _find_damage(options)
+    show(options, findings, "\n".join(findings) or "No problems found")
+    return FAILED if findings else DONE
+
+
+def _find_damage(options: argparse.Namespace) -> list[str]:
+    from octavo.operations.admin.backup import list_damage, verify_backup, verify_installation
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_restore import holds_log, verify_followed
+    from octavo.operations.admin.kept_backups import is_place, opened_backup
+
+    if options.file is None:
+        try:
+            with opened(options) as context:
+                return verify_installation(context)
+        except Damaged as damaged:
+            # A database that is known to be damaged is not opened; or PostgreSQL found it meanwhile.
+            return list_damage(load_settings(options)) or [damaged.message]
+    if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
+        return verify_followed(place, options.fresh)
+    if options.fresh is not None:
+        raise Failure("--fresh: needs a folder or bucket written by `octavo backup --follow`")
+    with opened_backup(options.file) as file:
+        return verify_backup(file)

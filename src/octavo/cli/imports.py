@@ -1,0 +1,226 @@
+"""The command that imports."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.cli.commands import DONE, FAILED, QUIET, Failure, command, option
+from octavo.cli.opening import find_organization, opened
+from octavo.cli.output import print_json, progress
+
+if TYPE_CHECKING:
+    from octavo.operations.admin.docs_sites import BroughtSite
+    from octavo.operations.admin.import_export import Brought
+    from octavo.operations.admin.import_summary import Imported
+
+
+@command(
+    "import",
+    option(
+        "source",
+        nargs="?",
+        help="folder, .zip file, Git URL (with optional #ref and //subfolder), or exported organization",
+    ),
+    option(
+        "--from",
+        dest="remote",
+        metavar="URL",
+        help="import over the API at this URL: GitBook, another Octavo server, or the --service",
+    ),
+    option(
+        "--service",
+        choices=["octavo", "confluence", "readme"],
+        default="octavo",
+        help="kind of API at --from; octavo also stands for GitBook (default: %(default)s)",
+    ),
+    option("--user", metavar="EMAIL", help="email address of the token's owner, for Confluence Cloud"),
+    option(
+        "--from-space",
+        action="append",
+        metavar="SPACE",
+        help="key of a Confluence space, or a ReadMe version; repeat it for several (default: all)",
+    ),
+    option("--token", help="access token for the API at --from"),
+    option(
+        "--token-file", type=Path, metavar="FILE", help="file with the access token for the API at --from"
+    ),
+    option(
+        "--from-org",
+        metavar="ORG",
+        help="organization at --from, if the token can access several: its id or title",
+    ),
+    option(
+        "--org",
+        help="organization of the new space or site, if the server has several: its id, host name, or title",
+    ),
+    option("--space", help="import into this existing space: its id, URL, or title"),
+    option("--collection", help="id of the collection for the new space"),
+    option(
+        "--title",
+        help="title of the new space, or of the new site if the source has several versions or languages",
+    ),
+    option("--publish", action="store_true", help="publish the imported space or site"),
+    option("--site", help="import into this existing site: its id, URL, or title"),
+    option("--new-site", action="store_true", help="create a new site even if one with this title exists"),
+    option(
+        "--map",
+        type=Path,
+        metavar="FILE",
+        help="YAML file that maps names of spaces, as in links or docs.yaml, to ids of spaces on this server",
+    ),
+    option("--kind", help="format of the source, such as docusaurus or notion (default: detected)"),
+    option(
+        "--replace",
+        action="store_true",
+        help="replace everything in the space with the source, including edits made in Octavo",
+    ),
+    option(
+        "--one-space",
+        action="store_true",
+        help="import only the default version and language, into one space",
+    ),
+    option("--preview", action="store_true", help="show what would be imported, and import nothing"),
+    QUIET,
+)
+def import_source(options: argparse.Namespace) -> int:
+    """Import a folder, a .zip file, or a Git URL as a space or a site, or import an organization."""
+    if options.remote is not None:
+        return _import_from_api(options)
+    if options.source is None:
+        raise Failure("SOURCE: required, unless --from names an API to import from")
+    return _import_files(options)
+
+
+def _import_files(options: argparse.Namespace) -> int:
+    from octavo.interchange.readers.choosing import KINDS
+    from octavo.operations.admin.archives import import_organization, is_organization
+    from octavo.operations.admin.import_export import preview
+
+    if is_organization(options.source):
+        # A new server may start with an exported organization.
+        with opened(options, new=True) as context, progress(options, options.source) as advance:
+            moved = import_organization(context, Path(options.source), advance)
+        return _print_import(options, moved, moved)
+    if options.space is not None and (options.site is not None or options.new_site):
+        raise Failure("--space: can't be used with --site or --new-site")
+    if options.kind is not None and options.kind not in KINDS:
+        raise Failure(f"--kind: must be one of {', '.join(KINDS)}, got {options.kind!r}")
+    if options.preview:
+        with opened(options) as context:
+            several = options.space is None and not options.one_space
+            plan = preview(context, options.source, options.kind, several)
+        return _print_import(options, plan, plan)
+    return _import_pages(options)
+
+
+def _import_pages(options: argparse.Namespace) -> int:
+    from octavo.operations.admin.docs_sites import bring_source
+    from octavo.operations.admin.import_export import bring, read_known
+    from octavo.operations.admin.lookup import find_named, the_organization
+
+    given = {
+        "kind": options.kind,
+        "collection_id": options.collection,
+        "title": options.title,
+        "publish": options.publish,
+        "whole": options.replace,
+    }
+    with opened(options) as context, progress(options, f"Importing {options.source}") as advance:
+        given |= {"known": read_known(options.map) if options.map else {}, "progress": advance}
+        given["organization_id"] = options.org and find_organization(context, options.org)
+        if options.space is None:
+            given["organization_id"] = given["organization_id"] or the_organization(context)
+            given |= {"site": options.site, "new_site": options.new_site, "several": not options.one_space}
+            brought = bring_source(context, options.source, **given)
+        else:
+            space = find_named(context, options.space, ["space"], given["organization_id"])
+            brought = bring(context, options.source, space_id=space.id, **given)
+    return _print_brought(options, brought)
+
+
+def _import_from_api(options: argparse.Namespace) -> int:
+    from octavo.operations.admin.api_import import MovedIn, move_in, move_spaces_in
+    from octavo.operations.admin.lookup import the_organization
+
+    if options.source is not None or options.space is not None or options.site is not None:
+        raise Failure(
+            "--from: imports whole spaces and sites, so SOURCE, --space, and --site can't be used with it"
+        )
+    token = options.token
+    if options.token_file is not None:
+        try:
+            token = options.token_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(f"--token-file: {error}") from None
+    if not token:
+        raise Failure("--from: give a token of that API with --token or --token-file")
+    if options.service == "octavo" and (options.from_space or options.user is not None):
+        raise Failure("--from-space, --user: can only be used with --service confluence or readme")
+    with opened(options) as context, progress(options, f"Importing {options.remote}") as advance:
+        organization = find_organization(context, options.org) if options.org else the_organization(context)
+        if options.service != "octavo":
+            brought = move_spaces_in(
+                context,
+                options.service,
+                options.remote,
+                options.user,
+                token,
+                organization_id=organization,
+                collection_id=options.collection,
+                wanted=options.from_space or (),
+                publish=options.publish,
+                progress=advance,
+            )
+            if not isinstance(brought, MovedIn):
+                return _print_brought(options, brought)
+            moved = brought
+        else:
+            moved = move_in(
+                context,
+                options.remote,
+                token,
+                organization_id=organization,
+                collection_id=options.collection,
+                source=options.from_org,
+                publish=options.publish,
+                progress=advance,
+            )
+    _print_import(options, moved, moved)
+    return FAILED if moved.stopped else DONE
+
+
+def _print_brought(options: argparse.Namespace, brought: Brought | BroughtSite) -> int:
+    from octavo.operations.admin.import_export import Brought
+
+    described = _describe_space(brought) if isinstance(brought, Brought) else _describe_site(brought)
+    return _print_import(options, brought, described)
+
+
+def _print_import(options: argparse.Namespace, done: Imported, described: object) -> int:
+    """Print a summary on a terminal, and one JSON object (``described``) with ``--json`` or into a pipe."""
+    from octavo.operations.admin.import_summary import summarize_import
+
+    if options.json or not sys.stdout.isatty():
+        print_json(described)
+    else:
+        print(summarize_import(done))
+    return DONE
+
+
+def _describe_space(one: Brought) -> dict[str, Any]:
+    import msgspec
+
+    outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
+    return outcome | ({"site": one.site_url} if one.site_url else {})
+
+
+def _describe_site(brought: BroughtSite) -> dict[str, Any]:
+    return {
+        "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
+        "spaces": {key: _describe_space(one) for key, one in brought.spaces.items()},
+        "known": brought.known,
+        "problems": brought.problems,
+    }

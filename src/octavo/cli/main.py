@@ -1,0 +1,66 @@
+"""Where the ``octavo`` command starts."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+
+from octavo.cli import (
+    accounts,
+    backups,
+    descriptions,
+    exports,
+    git_syncs,
+    imports,
+    integrations,
+    jobs,
+    server,
+    serving,
+)
+from octavo.cli.commands import DONE, FAILED, Command, Failure
+from octavo.cli.output import warn
+from octavo.cli.parsing import create_parser
+from octavo.errors import OctavoError
+
+_MODULES = (
+    serving,
+    accounts,
+    imports,
+    exports,
+    backups,
+    jobs,
+    descriptions,
+    git_syncs,
+    integrations,
+    server,
+)
+"""Modules with commands, in the order of ``octavo --help``."""
+
+
+def create_command_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    found = (value for module in _MODULES for value in vars(module).values())
+    return create_parser(value for value in found if isinstance(value, Command))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and exit: 0 done, 1 failed, 2 wrong usage."""
+    options = create_command_parser().parse_args(arguments)
+    # Files that a command creates (SQLite, the file store, temporary files) are private to its user.
+    os.umask(0o077)
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What its encoding lacks, such as names of files that are not Unicode, is escaped.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = options.run(options)
+    except BrokenPipeError:
+        code = DONE
+    except (OctavoError, Failure, OSError) as error:
+        warn(str(error))
+        code = FAILED
+    except KeyboardInterrupt:
+        code = FAILED
+    sys.exit(code)

@@ -1,0 +1,43 @@
+"""The server that a command works on."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from octavo.kit.context import Context
+    from octavo.settings import Settings
+
+
+def load_settings(options: argparse.Namespace) -> Settings:
+    """Load the settings of a command that does not serve, with the URLs that the server was last started with."""
+    from octavo.settings import kept_addresses, load
+
+    given = {"data": options.data}
+    return load(given, options.config, defaults=kept_addresses(load(given, options.config)))
+
+
+@contextmanager
+def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
+    """Open the server's data. Raises Unavailable if there is none yet, unless ``new``."""
+    from octavo.operations.installation import close_context, open_context, require_installation
+
+    settings = load_settings(options)
+    if not new:
+        require_installation(settings)
+    context = open_context(settings)
+    try:
+        yield context
+    finally:
+        close_context(context)
+
+
+def find_organization(context: Context, given: str) -> str:
+    """Return the id of an organization by its id, host name, or title. Raises NotFound or BadRequest, with a list
+    of all."""
+    from octavo.operations.admin.lookup import find_named
+
+    return find_named(context, given, ["organization"]).id

@@ -1,0 +1,67 @@
+"""What commands print: values as JSON or for people, tables, notes on standard error, and progress."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+
+def show(options: argparse.Namespace, value: object, text: str | Callable[[], str]) -> None:
+    """Print a value: as JSON with ``--json``, otherwise ``text``, or what it returns."""
+    if options.json:
+        print_json(value)
+    else:
+        print(text if isinstance(text, str) else text())
+
+
+def print_json(value: object) -> None:
+    """Print a value, whose parts may be structs, as one line of JSON."""
+    import msgspec
+
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    print(json.dumps(msgspec.to_builtins(value), ensure_ascii=not is_unicode))
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return columns of text under headings, with ``-`` for None."""
+    lines = [[heading.replace("_", " ").upper() for heading in headings]]
+    lines += [["-" if cell is None else str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def warn(text: str) -> None:
+    """Print what is wrong on standard error."""
+    say(f"octavo: {text}")
+
+
+def say(line: str) -> None:
+    """Print a line that is not the result of a command, on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(options: argparse.Namespace, what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar on standard error. The function that this returns takes what is done and the total;
+    until it is called, the bar only moves. A command without ``--quiet`` shows it only on a terminal."""
+    if options.quiet if "quiet" in options else not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=None, count="")
+        yield lambda done, total: bar.update(task, completed=done, total=total, count=f"{done}/{total}")

@@ -1,0 +1,50 @@
+"""Values of options: each function parses a text, and its error says what the option must be."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError
+
+_DURATION = re.compile(r"(\d+)([smhdwy])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
+
+
+def parse_duration(text: str) -> int:
+    """Return the milliseconds of a duration such as ``90d``."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ArgumentTypeError(f"must be a duration such as 90d or 12h, got {text!r}")
+    return int(match[1]) * _SECONDS[match[2]] * 1000
+
+
+def parse_moment(text: str) -> int:
+    """Return the moment of an ISO 8601 time, which is in UTC unless it says otherwise."""
+    from octavo.kit.clock import parse_iso
+
+    try:
+        return parse_iso(text)
+    except ValueError:
+        raise ArgumentTypeError(
+            f"must be a time such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, got {text!r}"
+        ) from None
+
+
+def parse_seconds(text: str) -> float:
+    """Return seconds, which are more than 0."""
+    if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text) or not float(text):
+        raise ArgumentTypeError(f"must be seconds such as 5 or 0.5, got {text!r}")
+    return float(text)
+
+
+def parse_positive(text: str) -> int:
+    """Return a whole number of at least 1."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"must be a number of at least 1, got {text!r}")
+    return int(text)
+
+
+def parse_port(text: str) -> int:
+    """Return the number of a port."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise ArgumentTypeError(f"must be a port from 1 to 65535, got {text!r}")
+    return int(text)

@@ -1,0 +1,107 @@
+"""Wording of validation problems: messages of msgspec in the words of people who call an API."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+import msgspec.inspect as models
+
+_TYPES = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+_COUNTED = {"str": "characters", "array": "items", "object": "fields"}
+_LIMITS = {">=": "at least", "<=": "at most", ">": "greater than", "<": "less than", "": "exactly"}
+_SHOWN = 80
+"""Maximum length of a wrong value that is shown."""
+_LISTED = 30
+"""Maximum number of allowed values that are listed."""
+_WHERE = re.compile(r"^(.*?)(?: - at `\$(.*?)`)?$", re.S)
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(?:\d+|\.\.\.)\]")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_LENGTH = re.compile(r"Expected `(str|array|object)` of length (>=|<=|)\s?(\d+)")
+_BOUND = re.compile(r"Expected `(?:int|float)` (>=|<=|>|<) (\S+)")
+_MATCHING = re.compile(r"Expected `str` matching regex (.*)", re.S)
+_KINDS = re.compile(r"Expected `([\w |]+)`(?:, got `(\w+)`)?")
+_VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
+
+
+class FieldProblem(NamedTuple):
+    """A validation problem. ``field``: the path of the field, such as ``changes[2].title``; empty for the whole.
+    ``text``: what the field must be. ``is_missing``: whether it is required and not there."""
+
+    field: str
+    text: str
+    is_missing: bool = False
+
+
+def describe_problem(
+    error: msgspec.ValidationError, type: object, expected: Mapping[str, str]
+) -> FieldProblem:
+    """Return the problem that an exception of msgspec is about.
+
+    ``type``: the type of the whole value, which knows the allowed values. ``expected``: what texts must be or
+    do, by the regular expression that they must match.
+    """
+    match = _WHERE.match(str(error))
+    assert match is not None
+    what, field = match[1], (match[2] or "").lstrip(".")
+    if missing := _MISSING.match(what):
+        return FieldProblem(f"{field}.{missing[1]}".lstrip("."), "this field is required", is_missing=True)
+    return FieldProblem(field, _say(what, field, type, expected))
+
+
+def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> str:
+    if found := _MATCHING.fullmatch(what):
+        words = next((words for pattern, words in expected.items() if repr(pattern) == found[1]), "be valid")
+        return f"must {words}"
+    if found := _LENGTH.fullmatch(what):
+        if (found[2], found[3]) == (">=", "1"):
+            return "must not be empty"
+        verb = "be" if found[1] == "str" else "have"
+        noun = _COUNTED[found[1]].removesuffix("s") if found[3] == "1" else _COUNTED[found[1]]
+        end = " long" if found[1] == "str" else ""
+        return f"must {verb} {_LIMITS[found[2]]} {found[3]} {noun}{end}"
+    if found := _BOUND.fullmatch(what):
+        return f"must be {_LIMITS[found[1]]} {found[2].removesuffix('.0')}"
+    if found := _KINDS.fullmatch(what):
+        kinds = [_TYPES.get(kind, kind) for kind in found[1].split(" | ")]
+        return f"must be {' or '.join(kinds)}" + (
+            f", not {_TYPES.get(found[2], found[2])}" if found[2] else ""
+        )
+    if found := _VALUE.fullmatch(what):
+        allowed = sorted(_allowed(models.type_info(type), [step[1] for step in _STEP.finditer(field)]))
+        problem = f"{found[1] if len(found[1]) <= _SHOWN else 'this'} is not an allowed value"
+        return f"{problem}. Use one of {', '.join(allowed)}" if 0 < len(allowed) <= _LISTED else problem
+    return what[0].lower() + what[1:]
+
+
+def _allowed(kind: models.Type, steps: list[str | None]) -> set[str]:
+    """Return the values that the field at a path may have, as JSON. A step is the name of a field; None for an
+    item of an array, or for a value of an object with free keys."""
+    if isinstance(kind, models.Metadata):
+        return _allowed(kind.type, steps)
+    if isinstance(kind, models.UnionType):
+        return _all_allowed(kind.types, steps)
+    if not steps:
+        return {str(value) for value in kind.values} if isinstance(kind, models.LiteralType) else set()
+    step, rest = steps[0], steps[1:]
+    if isinstance(kind, models.StructType):
+        if step == kind.tag_field:
+            return {str(kind.tag)}
+        return _all_allowed((field.type for field in kind.fields if field.encode_name == step), rest)
+    if isinstance(kind, models.ListType):
+        return _allowed(kind.item_type, rest)
+    return _allowed(kind.value_type, rest) if isinstance(kind, models.DictType) else set()
+
+
+def _all_allowed(kinds: Iterable[models.Type], steps: list[str | None]) -> set[str]:
+    return set().union(*(_allowed(kind, steps) for kind in kinds))

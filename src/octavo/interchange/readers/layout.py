@@ -1,0 +1,173 @@
+"""The form that every reader returns: the pages, their order, their names, and their original locations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from octavo.core.problems import Problem
+from octavo.core.sources import Brand
+
+Head = dict[str, Any]
+"""The keys of a page's front matter."""
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """Differences between the Markdown of a kind of source and Octavo's. Syntax without conflicts (alerts, fenced
+    containers, definition lists, attribute lists) is read in all of them.
+
+    ``jsx``: components and expressions, in files with these endings. ``vue``: script and template of Vue.
+    ``tags``: ``{% %}`` are Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and ``===``
+    with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``. ``roles``: directives
+    and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and names of blocks at their
+    ends, as in Obsidian. ``dollars``: ``$x$`` is a formula. ``icons``: names between colons are icons. ``marks``:
+    ``==x==``. ``lowered`` and ``raised``: ``~x~`` and ``^x^``. ``tabsets``: headings as tabs, and drawings in
+    fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with an emoji, adjacent
+    listings as tabs, and ``<<value>>``, as in ReadMe.
+    """
+
+    jsx: tuple[str, ...] = ()
+    vue: bool = False
+    tags: bool = False
+    indented: bool = False
+    shortcodes: bool = False
+    liquid: bool = False
+    roles: bool = False
+    wiki: bool = False
+    vault: bool = False
+    dollars: bool = False
+    icons: bool = False
+    marks: bool = False
+    lowered: bool = False
+    raised: bool = False
+    tabsets: bool = False
+    magic: bool = False
+
+    @property
+    def attributes(self) -> bool:
+        """Return whether attribute lists follow text and blocks."""
+        return self.indented or self.liquid or self.roles or self.tabsets
+
+
+class Entry(Struct, kw_only=True):
+    """An entry of the tree: a page of a file of the source (``path``), a link (``href``), or a group of pages.
+
+    ``title`` is the title in the navigation. None means the title of the page itself.
+    """
+
+    title: str | None = None
+    path: str | None = None
+    href: str | None = None
+    children: list[Entry] = field(default_factory=list)
+
+
+class Place(Protocol):
+    """The location of a page, and its access to the rest of the source."""
+
+    path: str
+
+    def link(self, href: str, line: int, *, shown: bool = False) -> str:
+        """Return the converted page's reference for ``href``. ``shown`` tells that it is an image or a file."""
+
+    def in_language(self, path: str, language: str, line: int) -> str:
+        """Return the reference to a page in another language, relative to the folder of this page or to the top."""
+
+    def keep(self, source: str) -> str | None:
+        """Store an image embedded as a ``data:`` URL and return its path, or None if it can't be stored."""
+
+    def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
+        """Return the href and the text of a page in double brackets. ``quiet`` reports no problem for a missing
+        page; its href starts with a null character."""
+
+    def include(self, path: str, line: int) -> tuple[str, str] | None:
+        """Return the path and the text of an included file."""
+
+    def embedded(self, text: str, line: int) -> str | None:
+        """Return the Markdown of a fragment in another markup language below a line, or None if it isn't
+        supported."""
+
+    def below(self) -> list[tuple[str, str]]:
+        """Return the href and title of each subpage."""
+
+    def value(self, name: str) -> str | None:
+        """Return the value of a variable of the source."""
+
+    def problem(self, line: int, code: str, message: str) -> None: ...
+
+    def within(self, path: str) -> Place:
+        """Return the same page, with links relative to the file ``path``."""
+
+
+class Variant(Struct, frozen=True, kw_only=True):
+    """A version or a language of a source. ``path`` is the prefix of its URLs. ``language`` is the source's name
+    of the language. Readers see the ``default`` variant first."""
+
+    key: str
+    title: str
+    lay_out: Callable[[], Layout]
+    path: str | None = None
+    language: str | None = None
+    default: bool = False
+
+
+class Layout(Struct, frozen=True, kw_only=True):
+    """The results of a reader before the pages are read.
+
+    ``root`` is the folder that pages and root-relative links are relative to, empty or with a trailing slash.
+    ``statics`` are folders whose files were served from the root of the site. ``addresses`` are the URL paths of
+    the files of the source, without slashes at their ends. ``redirects`` are further URL paths, with the URL path
+    or file that each led to. ``parts`` are folders with texts that others include.
+    """
+
+    entries: Sequence[Entry]
+    dialect: Dialect = Dialect()
+    root: str = ""
+    statics: tuple[str, ...] = ()
+    addresses: Mapping[str, str] = {}
+    redirects: Mapping[str, str] = {}
+    parts: tuple[str, ...] = ()
+    site: str = ""
+    base: str = ""
+    begins: str = ""
+    """The prefix that the tool itself adds to links that start with a slash, usually the language of the page."""
+    title: str = ""
+    language: str = ""
+    """The language that the configuration states for these pages, as it spells it."""
+    description: str = ""
+    """The description of the whole site in the configuration. The home page gets it if it has none of its own."""
+    brand: Brand = Brand()
+    """The branding in the configuration, with images as it writes them."""
+    titles: Mapping[str, str] = {}
+    """Titles of pages that don't state one in their own head."""
+    titled: bool = False
+    """Whether readers saw the title in a page's head above the text, whatever heading the text starts with."""
+    names: Mapping[str, str] = {}
+    """Paths of files here that differ from those in the source."""
+    same: Mapping[str, str] = {}
+    """Files that another file replaces."""
+    convert: Callable[[str, Place], str | None] | None = None
+    """Converts the whole page of a file that isn't Markdown. Returns None for Markdown."""
+    embedded: Callable[[str, Place], str | None] | None = None
+    """Converts a fragment in another markup language within a page of Markdown."""
+    letters: bool = False
+    """Whether it converts text in any encoding. Otherwise, text is UTF-8."""
+    anchors: Callable[[str], dict[str, str]] | None = None
+    """The heading above each id in a converted file, by its anchor. Headings keep their anchors."""
+    close: Callable[[], None] | None = None
+    """Releases the resources that reading the pages needed."""
+    skipped: tuple[str, ...] = ()
+    """Endings of files that are imported as pages or not at all."""
+    schemes: Mapping[str, str] = {}
+    """URLs for the prefixes of links that consist of a word and a colon."""
+    overlays: tuple[tuple[str, str], ...] = ()
+    """Folders that overlay others. A file missing in the first is looked up in the second."""
+    variants: Sequence[Variant] = ()
+    """All variants if there are several, including this one."""
+    left: Sequence[Problem] = ()
+    """The problem to report for skipped variants."""
+    values: Mapping[str, Any] = {}
+    problems: Sequence[Problem] = ()
+    rest: bool = False
+    """Whether files outside of ``root`` and ``statics`` are imported if no page shows them."""

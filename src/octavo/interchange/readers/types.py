@@ -1,0 +1,28 @@
+"""The interface of readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from octavo.core.sources import SourceFiles
+
+from .layout import Layout
+from .source_files import Heads
+
+Tick = Callable[[], None]
+"""Callback between files. It raises when the run is over."""
+Add = Callable[[SourceFiles, str, bytes], None]
+"""Callback that stores bytes in the files of a source at a path."""
+
+
+class Reader(Struct, frozen=True):
+    """A reader of a kind of source. ``find`` returns the folder of the source, or None; ``lay_out`` returns its
+    layout. ``told`` is ``find`` for a source whose kind is stated."""
+
+    kind: str
+    name: str
+    find: Callable[[Heads], str | None]
+    lay_out: Callable[[Heads, str], Layout]
+    told: Callable[[Heads], str | None] | None = None

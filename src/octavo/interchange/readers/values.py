@@ -1,0 +1,27 @@
+"""Values of JSON and YAML files of any shape, as the types that readers need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from octavo.core.json_types import JsonObject
+
+
+def mapping(value: object) -> JsonObject:
+    """Return a value if it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listing(value: object) -> list[Any]:
+    """Return a value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str:
+    """Return a text or a number as text, empty for anything else."""
+    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
+
+
+def mappings(value: object) -> list[JsonObject]:
+    """Return the mappings in a list, none if it isn't a list."""
+    return [one for one in listing(value) if isinstance(one, dict)]

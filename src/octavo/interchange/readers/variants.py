@@ -1,0 +1,153 @@
+"""Versions and languages of one source: overlaid trees, and the problem to report if only one is imported."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from octavo.core.free_names import free_name
+from octavo.core.pages import slugify
+from octavo.core.problems import Problem
+
+from .layout import Entry, Layout
+from .trees import walk_entries
+
+MAX_VARIANTS = 60
+"""Maximum number of variants of a source. The others are reported as skipped."""
+
+LANGUAGE_NAMES = {
+    "ar": "العربية",
+    "cs": "Čeština",
+    "de": "Deutsch",
+    "en": "English",
+    "es": "Español",
+    "fr": "Français",
+    "it": "Italiano",
+    "ja": "日本語",
+    "ko": "한국어",
+    "nl": "Nederlands",
+    "pl": "Polski",
+    "pt": "Português",
+    "pt-br": "Português (Brasil)",
+    "ru": "Русский",
+    "tr": "Türkçe",
+    "uk": "Українська",
+    "vi": "Tiếng Việt",
+    "zh": "中文",
+    "zh-cn": "简体中文",
+    "zh-hans": "简体中文",
+    "zh-tw": "繁體中文",
+    "zh-hant": "繁體中文",
+    "fa": "فارسی",
+    "he": "עברית",
+    "id": "Bahasa Indonesia",
+    "hi": "हिन्दी",
+}
+"""The names of languages in the language itself, for sources that don't state them."""
+
+
+def language_name(name: str, told: str = "") -> str:
+    return told or LANGUAGE_NAMES.get(name.lower().replace("_", "-"), name)
+
+
+def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
+    """Return the problem for skipped variants. ``what`` is `versions` or `translations`."""
+    said = ", ".join(names)[:200]
+    return Problem(
+        path,
+        0,
+        f"{what}_left_out",
+        (
+            f"{what} ({said}): not imported into a single space; import all versions and languages to "
+            f"get a site with all of them"
+        ),
+    )
+
+
+def key_of(taken: set[str], *parts: str) -> str:
+    """Return a unique key for a variant."""
+    wanted = re.sub(r"[^a-z0-9.-]+", "-", slugify("-".join(part for part in parts if part))).strip("-.")
+    made = free_name(wanted[:60].strip("-.") or "main", taken.__contains__)
+    taken.add(made)
+    return made
+
+
+def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
+    """Return the same tree, with URLs that start with the name of the variant. The default variant is also
+    available without it."""
+    addresses = {path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()}
+    if is_first:
+        former = {address: path for path, address in addresses.items()}
+        return replace(layout, redirects={**layout.redirects, **former})
+    return replace(layout, addresses=addresses, begins=name)
+
+
+def laid_over(
+    layout: Layout,
+    find: Callable[[str], str | None],
+    *,
+    labels: Mapping[str, str] = {},  # noqa: B006
+    begins: str = "",
+    whole: bool = True,
+) -> Layout:
+    """Return the same tree in another language. ``find`` returns the file in that language for a file in the
+    default language. ``labels`` has the texts of the navigation in it. ``begins`` is its URL prefix. ``whole``
+    imports pages without a translation in the default language, as readers saw them."""
+    instead: dict[str, str] = {}
+    for path in layout.addresses:
+        found = find(path)
+        if found is not None:
+            instead[path] = found
+    translated = set(instead.values())
+
+    def entries(given: Sequence[Entry]) -> list[Entry]:
+        made = []
+        for entry in given:
+            path = entry.path
+            if path is not None:
+                path = instead.get(path) or (path if whole else None)
+            children = entries(entry.children)
+            if path is None and entry.href is None and not children:
+                continue
+            title = labels.get(entry.title or "", entry.title) if entry.title else None
+            # The title of the page in the default language doesn't apply to this one.
+            if path in translated and title == entry.title:
+                title = None
+            if path is None and title is None and entry.path is not None:
+                title = layout.titles.get(entry.path) or entry.title
+            made.append(Entry(title=title, path=path, href=entry.href, children=children))
+        return made
+
+    addresses = {
+        instead.get(path, path): f"{begins}/{address}".strip("/") if begins else address
+        for path, address in layout.addresses.items()
+        if whole or path in instead
+    }
+    names = {**layout.names}
+    for path, other in instead.items():
+        inside = path[len(layout.root) :] if path.startswith(layout.root) else path
+        names[other] = layout.names.get(path) or re.sub(
+            r"(?:^|(?<=/))(?:index|readme|_index)\.\w+$",
+            "README.md",
+            re.sub(r"\.(?:mdx|markdown)$", ".md", inside),
+            flags=re.IGNORECASE,
+        )
+    first = next((entry.path for entry in walk_entries(layout.entries) if entry.path), None)
+    if first in instead and posixpath.dirname(first) == layout.root.rstrip("/"):
+        names[instead[first]] = "README.md"
+    same = {name: instead.get(path, path) for name, path in layout.same.items()}
+    redirects = {old: instead.get(target, target) for old, target in layout.redirects.items()}
+    return replace(
+        layout,
+        entries=entries(layout.entries),
+        addresses=addresses,
+        names=names,
+        redirects=redirects,
+        description="",
+        same={**same, **instead},
+        variants=(),
+        left=(),
+    )

@@ -1,0 +1,25 @@
+"""Names of types in the API description, where they differ from the names in the code.
+
+Class names are unique in the code, where a name has to be clear without its package. The API has its own
+names, which clients know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+SCHEMA_NAMES: dict[str, str] = {}
+"""Name of the schema by the name of the class."""
+
+
+def schema_name(name: str) -> Callable[[type[_T]], type[_T]]:
+    """Declare the name of the decorated class in the API description."""
+
+    def declare(of: type[_T]) -> type[_T]:
+        SCHEMA_NAMES[of.__name__] = name
+        return of
+
+    return declare

@@ -1,0 +1,53 @@
+"""The setup of the first administrator's account in the browser."""
+
+from __future__ import annotations
+
+from octavo.errors import BadRequest, Conflict
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.accounts import (
+    UserRow,
+    get_user_for_update,
+    is_first_administrator,
+    lacks_email,
+    set_email,
+    update_user,
+)
+from octavo.settings import Settings
+
+from .passwords import find_password, set_password
+
+
+def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted: str | None) -> str:
+    """Return the email address that the account has after its setup.
+
+    ``wanted``: None for an address that the settings name. Raises Conflict for accounts other than the first
+    administrator's, and for one that is set up.
+    """
+    if lacks_email(tx, settings, user):
+        if wanted is None:
+            raise BadRequest("email: is required")
+        return wanted.strip().lower()
+    if not is_first_administrator(tx, user.id) or find_password(tx, user.id) is not None:
+        raise Conflict(
+            "This account is already set up. Change your name and password in the settings of your account."
+        )
+    if wanted is not None and wanted.strip().lower() != user.email:
+        raise BadRequest(
+            "email: the server's settings name another address. To change it, set OCTAVO_ADMIN_EMAIL."
+        )
+    return user.email
+
+
+def set_up_account(
+    tx: Transaction, settings: Settings, user_id: str, *, name: str, email: str | None, password_hash: str
+) -> UserRow:
+    """Set the name, email address, and password of the first administrator, and return the updated account.
+
+    ``password_hash``: from ``hash_password``. Raises what ``email_after_setup`` raises, and Conflict if
+    another account has the address.
+    """
+    user = get_user_for_update(tx, user_id)
+    set_email(tx, user_id, email_after_setup(tx, settings, user, email))
+    set_password(tx, user_id, password_hash)
+    update_user(tx, user_id, display_name=name.strip(), photo_url=None)
+    return get_user_for_update(tx, user_id)

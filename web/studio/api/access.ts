@@ -1,0 +1,24 @@
+import { operation, type Schemas } from "../../shared/client.ts";
+import type { Role } from "../parts/roles.ts";
+
+export type Kind = "space" | "collection";
+
+/** The roles at a space or a collection. The operations of both are alike, below other paths. */
+export function accessOf(kind: Kind, id: string) {
+  const at = (kind === "space" ? "/spaces/{spaceId}" : "/collections/{collectionId}") as "/spaces/{spaceId}";
+  const ids = (kind === "space" ? { spaceId: id } : { collectionId: id }) as { spaceId: string };
+  return {
+    listPeople: (query: { page: string | undefined; role: Role | undefined }) =>
+      operation.GET(`${at}/permissions/aggregate`)(ids, query),
+    listTeams: (query: { page: string | undefined }) => operation.GET(`${at}/permissions/teams`)(ids, query),
+    explain: (userId: string) => operation.GET(`${at}/permissions/users/{userId}`)({ ...ids, userId }),
+    /** Gives a role; null: no access. */
+    give: (who: { users: string[] } | { teams: string[] }, role: Role | null) =>
+      operation.POST(`${at}/permissions`)(ids, { ...who, role }),
+    removeUser: (userId: string) => operation.DELETE(`${at}/permissions/users/{userId}`)({ ...ids, userId }),
+    removeTeam: (teamId: string) => operation.DELETE(`${at}/permissions/teams/{teamId}`)({ ...ids, teamId }),
+    /** What all members of the organization have. */
+    setDefault: (defaultLevel: Schemas["UpdateSpace"]["defaultLevel"]) =>
+      operation.PATCH(at)(ids, { defaultLevel }),
+  };
+}

@@ -1,0 +1,19 @@
+import { operation } from "../../shared/client.ts";
+import { resource } from "../state/resource.svelte.ts";
+
+export const getInstallation = operation.GET("/installation");
+export const checkInstallation = operation.POST("/installation/check");
+export const listInstallationJobs = operation.GET("/installation/jobs");
+export const retryInstallationJobs = operation.POST("/installation/jobs/retry");
+export const getInstallationJob = operation.GET("/installation/jobs/{jobId}");
+export const retryInstallationJob = operation.POST("/installation/jobs/{jobId}/retry");
+export const testInstallationMail = operation.POST("/installation/mail-test");
+export const listInstallationOrganizations = operation.GET("/installation/organizations");
+export const listInstallationUsers = operation.GET("/installation/users");
+export const deleteAccount = operation.DELETE("/installation/users/{userId}");
+export const foreseeAccountDeletion = operation.GET("/installation/users/{userId}/deletion");
+
+export const jobOf = (id: string) =>
+  resource(`installation/jobs/${id}`, () => getInstallationJob({ jobId: id }));
+
+export const installation = () => resource("installation", () => getInstallation({}));

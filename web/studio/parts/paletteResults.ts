@@ -1,0 +1,188 @@
+/** What the dialog of ways finds: of what is known here at once, of the rest on the server. */
+import type { Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { address } from "../addresses.ts";
+import { listMembersInOrganizationById } from "../api/organizations.ts";
+import { searchOrganizationContent, searchSpaceContent } from "../api/search.ts";
+import type { Action } from "../state/keys.ts";
+import { sitesOf, spacesOf } from "../state/session.svelte.ts";
+import { changeRequestsOf } from "../state/waiting.svelte.ts";
+import { askAbout } from "./creating.ts";
+import type { IconName } from "./Icon.svelte";
+
+export interface Result {
+  id: string;
+  group: string;
+  text: string;
+  note?: string;
+  icon?: IconName;
+  space?: { id: string; emoji?: string };
+  change?: Schemas["ChangeRequest"];
+  keys?: string;
+  href?: string;
+  run?: () => unknown;
+}
+
+/** What is looked for. `only`: the sign that it begins with, for commands, change requests, or people alone. */
+export interface Query {
+  organization: string | undefined;
+  /** The space that is looked in; without one, everywhere. */
+  scope: string | undefined;
+  only: string;
+  query: string;
+}
+
+const matches = (text: string, wanted: string) =>
+  wanted.toLocaleLowerCase().split(/\s+/).every((word) => text.toLocaleLowerCase().includes(word));
+
+/** What is known without asking the server; `here`: the actions of the screen below. */
+export function knownResults({ organization, scope, only, query }: Query, here: readonly Action[]): Result[] {
+  const list: Result[] = [];
+  if (organization && !only) {
+    for (const one of spacesOf(organization).value?.items ?? []) {
+      if (matches(one.title, query)) {
+        list.push({
+          id: `space-${one.id}`,
+          group: t("spaces"),
+          text: one.title,
+          space: one,
+          href: address.space(one.id),
+        });
+      }
+    }
+    for (const one of sitesOf(organization).value?.items ?? []) {
+      if (query && matches(one.title, query)) {
+        list.push({
+          id: `site-${one.id}`,
+          group: t("sites"),
+          text: one.title,
+          icon: "globe",
+          href: address.site(organization, one.id),
+        });
+      }
+    }
+    list.splice(6);
+  }
+  if (organization && only !== ">" && only !== "@" && (query || only)) {
+    const all = ["open", "draft"].flatMap((status) =>
+      changeRequestsOf(organization, { status: status as "open" }).value?.items ?? []
+    );
+    for (const one of all) {
+      if (!matches(`${one.subject} #${one.number}`, query) || only !== "#" && list.length > 9) continue;
+      list.push({
+        id: `change-${one.id}`,
+        group: t("changeRequests"),
+        text: one.subject || t("noSubject"),
+        note: `#${one.number}`,
+        icon: "pull",
+        change: one,
+        href: address.change(one.space, one.number),
+      });
+    }
+  }
+  if (only !== "#" && only !== "@") {
+    for (const [at, one] of here.entries()) {
+      if (matches(one.text!, query)) {
+        list.push({
+          id: `do-${at}`,
+          group: t("commands"),
+          text: one.text!,
+          icon: one.icon ?? "bolt",
+          keys: one.keys,
+          run: one.run,
+        });
+      }
+    }
+    if (!only) {
+      const places: [string, string, IconName][] = [];
+      if (scope) {
+        places.push(
+          [t("comments"), address.space(scope, "comments"), "comment"],
+          [t("files"), address.space(scope, "files"), "image"],
+          [t("reusableContents"), address.space(scope, "reusable"), "duplicate"],
+          [t("variables"), address.space(scope, "variables"), "bars"],
+          [t("links"), address.space(scope, "links"), "link"],
+          [t("spaceSettings"), address.space(scope, "settings"), "gear"],
+        );
+      }
+      if (organization) {
+        places.push(
+          [t("membersAndAccess"), address.organization(organization, "members"), "people"],
+          [t("integrations"), address.organization(organization, "integrations"), "plug"],
+          [t("settings"), address.organization(organization, "settings"), "gear"],
+        );
+      }
+      for (const [text, href, icon] of places) {
+        if (query && matches(text, query)) {
+          list.push({ id: `go-${href}`, group: t("goTo"), text, icon, href });
+        }
+      }
+    }
+  }
+  if (organization && !only && query.includes(" ")) {
+    list.push({
+      id: "ask",
+      group: t("ask"),
+      text: query,
+      icon: "question",
+      run: () => askAbout(organization, query),
+    });
+  }
+  return list;
+}
+
+/** What the server finds. */
+export function searchResults({ organization, scope, only, query }: Query): Promise<Result[]> {
+  if (only === "@") return searchPeople(organization!, query);
+  return scope ? searchSpace(scope, query) : searchAll(organization!, query);
+}
+
+async function searchPeople(organization: string, wanted: string): Promise<Result[]> {
+  const { items } = await listMembersInOrganizationById(
+    { organizationId: organization },
+    { search: wanted, limit: 8 } as never,
+  );
+  return items.map(({ user }) => ({
+    id: `user-${user.id}`,
+    group: t("people"),
+    text: user.displayName,
+    note: user.email,
+    icon: "user",
+    href: address.organization(organization, `members/people/${user.id}`),
+  }));
+}
+
+function present(space: string, query: string) {
+  return (page: Schemas["SearchPage"]): Result[] => {
+    const section = page.sections[0];
+    const one: Result = {
+      id: `found-${page.id}`,
+      group: t("pages"),
+      text: page.title,
+      note: page.ancestors.map((one) => one.title).join(" / "),
+      icon: "file",
+      href: address.page(space, page.path),
+    };
+    if (!section?.title || matches(page.title, query)) return [one];
+    return [{
+      ...one,
+      id: `found-${section.id}`,
+      text: section.title,
+      note: t("titleHeading", { title: page.title }),
+      icon: "heading",
+    }];
+  };
+}
+
+async function searchSpace(space: string, wanted: string): Promise<Result[]> {
+  const { items } = await searchSpaceContent({ spaceId: space }, { query: wanted, limit: 8 });
+  return items.flatMap(present(space, wanted));
+}
+
+async function searchAll(organization: string, wanted: string): Promise<Result[]> {
+  const { items } = await searchOrganizationContent({ organizationId: organization }, {
+    query: wanted,
+    limit: 5,
+  });
+  return items.flatMap((space) => space.pages.slice(0, 5).flatMap(present(space.id, wanted)));
+}

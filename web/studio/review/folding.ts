@@ -1,0 +1,44 @@
+/** Which blocks of a page that is compared are shown, and which are folded. */
+import type { Row } from "./blocks.ts";
+import { keyOf } from "./editing.ts";
+
+/** `change`: the number of the change of the page that a row is; 0: it is none. */
+export type Shown = { row: Row; change: number } | { folded: Row[]; id: string };
+
+const isHeading = (row: Row | undefined) => row?.after?.type.name.startsWith("heading") ?? false;
+
+/**
+ * Unchanged blocks are folded, but for a heading above a change, one alone between two changes and those that something
+ * keeps. `unfolded`: by the ids of what is folded.
+ */
+export function foldRows(
+  rows: Row[],
+  page: string,
+  isKept: (row: Row) => boolean,
+  unfolded: Record<string, boolean>,
+): Shown[] {
+  const found: Shown[] = [];
+  let change = 0;
+  let run: Row[] = [];
+  const flush = (beforeChange: boolean) => {
+    const heading = beforeChange && isHeading(run.at(-1)) ? run.pop() : undefined;
+    if (run.length === 1) found.push({ row: run[0]!, change: 0 });
+    else if (run.length) {
+      const id = `${page} ${keyOf(run[0]!)}`;
+      if (unfolded[id]) { for (const row of run) found.push({ row, change: 0 }); }
+      else found.push({ folded: run, id });
+    }
+    if (heading) found.push({ row: heading, change: 0 });
+    run = [];
+  };
+  for (const row of rows) {
+    if (row.kind === "same" && !isKept(row)) {
+      run.push(row);
+      continue;
+    }
+    flush(true);
+    found.push({ row, change: row.kind === "same" ? 0 : ++change });
+  }
+  flush(false);
+  return found;
+}

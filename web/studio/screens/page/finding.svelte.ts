@@ -1,0 +1,65 @@
+/** Which page an address leads to. */
+import { untrack } from "svelte";
+import { ApiError } from "../../../shared/client.ts";
+import type { Base } from "../../editor/base.ts";
+import { live } from "../../state/live.svelte.ts";
+import { findPage } from "../../state/page.svelte.ts";
+import { baseKey } from "../../state/parts.ts";
+import { router } from "../../state/router.svelte.ts";
+import { sessionEnded } from "../../state/signin.ts";
+
+interface Place {
+  space: string;
+  base: Base;
+  path: string;
+}
+const keyOf = ({ space, base, path }: Place) => `${space} ${baseKey(base)} ${path}`;
+
+export class Finding {
+  /** The page that the address led to. It stays the one that is shown when it is renamed, whoever has its path then. */
+  id = $state<string>();
+  missing = $state.raw<ApiError>();
+  #led: string | undefined;
+  #looks = 0;
+
+  /** `place`: what the address names. Belongs to the component that makes it. */
+  constructor(readonly place: () => Place) {
+    const key = $derived(keyOf(place()));
+    $effect(() => {
+      void [router.visit, key];
+      untrack(() => this.#look());
+    });
+    $effect(() =>
+      live.hear((news) => {
+        if (news.kind === "revision" || news.kind === "ready" || news.kind === "reset") this.again();
+      })
+    );
+  }
+
+  /** What is not there, or not to be reached, may be by now. */
+  again = () => {
+    if (this.missing) void this.#look();
+  };
+
+  /** Its page has another path now. */
+  moved(path: string): void {
+    this.#led = keyOf({ ...this.place(), path });
+  }
+
+  async #look(): Promise<void> {
+    const place = this.place();
+    const asked = ++this.#looks;
+    this.missing = undefined;
+    if (keyOf(place) !== this.#led) this.id = undefined;
+    this.#led = keyOf(place);
+    try {
+      const found = await findPage(place.space, place.base, place.path);
+      if (asked === this.#looks) this.id = found.id;
+    } catch (told) {
+      if (asked !== this.#looks) return;
+      this.id = undefined;
+      this.missing = told instanceof ApiError ? told : new ApiError(0, String(told));
+      if (this.missing.status === 401) sessionEnded();
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/** The open threads of a page, marked in the text that they are about, and the one that is read. */
+import { untrack } from "svelte";
+import type { About, Base, PageHandle } from "../../editor/base.ts";
+import { notices } from "../../state/notices.svelte.ts";
+import { router } from "../../state/router.svelte.ts";
+import { type Comment, readWords, Talk } from "../../state/talk.ts";
+
+interface Shown {
+  space: string;
+  base: Base;
+  id: string | undefined;
+}
+
+const remarkOf = ({ id, target, body }: Comment) => ({
+  id,
+  node: target.node!.id,
+  quote: readWords(body.markdown).quote,
+});
+
+export class PageTalk {
+  /** What a new comment is about. */
+  about = $state.raw<About>();
+  active = $state<string>();
+  status = $state<Comment["status"]>("open");
+  /** The ids of threads as their words are one after the other. */
+  order = $state.raw<string[]>([]);
+  #toShow = $state.raw<Comment>();
+  readonly #threads = $derived.by(() => {
+    const { space, base, id } = this.shown();
+    return id && base.kind !== "revision" ? new Talk(space, base).list(id, "open") : undefined;
+  });
+
+  /** `shown`: the page that is, `handle`: that of its text; `open` opens the threads beside it. Belongs to the component
+   * that makes it. */
+  constructor(
+    readonly shown: () => Shown,
+    readonly handle: () => PageHandle | undefined,
+    open: () => void,
+  ) {
+    $effect(() => {
+      const found = (this.threads ?? []).filter((one) => one.target.node && !one.target.gone);
+      this.order = handle()?.remark(found.map(remarkOf), this.active) ?? [];
+    });
+    // The thread that the address names is open beside the page, with its text in sight.
+    const named = $derived(new URL(router.href, location.origin).searchParams.get("comment"));
+    $effect(() => {
+      const [thread, { space, base, id }] = [named, shown()];
+      this.#toShow = undefined;
+      if (!thread || !id || base.kind === "revision") return;
+      untrack(() => new Talk(space, base).one(thread).refresh({ force: true })).then((comment) => {
+        if (named !== thread || shown().id !== id) return;
+        [this.status, this.active] = [comment.status, thread];
+        open();
+        this.#toShow = comment;
+      }, (told) => notices.fail(told));
+    });
+    $effect(() => {
+      if (this.#toShow) this.show(this.#toShow);
+    });
+  }
+
+  get threads(): Comment[] | undefined {
+    return this.#threads?.value;
+  }
+
+  /** Brings the text that a thread is about in sight. */
+  show(comment: Comment): void {
+    const handle = this.handle();
+    if (!handle) return;
+    if (comment.target.node && !comment.target.gone) handle.show(remarkOf(comment));
+    this.#toShow = undefined;
+  }
+}

@@ -1,0 +1,71 @@
+/** What can be done to a row of a site's structure. */
+import { t } from "../../../shared/words.ts";
+import type { MenuEntry } from "../../parts/Menu.svelte";
+import type { Structure } from "../../state/site.svelte.ts";
+import { groupsOf, type Item, type Place, type StructureEditor } from "../../state/structure.svelte.ts";
+import { endOf, isIn, neighbourOf } from "./structuring.ts";
+
+interface Ways {
+  editor: StructureEditor;
+  rename: () => unknown;
+  move: (to: Place) => unknown;
+  /** Adds a variant. */
+  add: () => unknown;
+  remove: () => unknown;
+}
+
+export function structureMenu(
+  structure: Structure,
+  item: Item,
+  { editor, rename, move, add, remove }: Ways,
+): MenuEntry[] {
+  const entries: MenuEntry[] = [{
+    text: item.object === "site-space" ? t("edit") : t("rename"),
+    icon: "edit",
+    keys: "f2",
+    run: rename,
+  }];
+  if (item.object !== "site-section-group" && !item.default) {
+    entries.push({ text: t("setAsDefault"), icon: "star", run: () => editor.begin(item) });
+  }
+  if (item.object === "site-section") {
+    entries.push(
+      {
+        text: item.draft ? t("showToVisitors") : t("convertToDraft"),
+        icon: item.draft ? "eye" : "eye-slash",
+        run: () => editor.update(item, { draft: !item.draft }).catch(rename),
+      },
+      { text: t("addVariant"), icon: "plus", run: add },
+    );
+  }
+  const ways = [
+    ["up", t("moveUp"), "up", "alt+shift+arrowup"],
+    ["down", t("moveDown"), "down", "alt+shift+arrowdown"],
+    ["out", t("moveOutOfGroup"), "reply", ""],
+  ] as const;
+  const moves = ways.flatMap(([key, text, icon, keys]): MenuEntry[] => {
+    const to = neighbourOf(structure, item, key);
+    return to ? [{ text, icon, keys: keys || undefined, run: () => move(to) }] : [];
+  });
+  if (item.object !== "site-space") {
+    for (const group of groupsOf(structure)) {
+      if (group.id === item.sectionGroup || isIn(group, item)) continue;
+      const to = endOf(group, item);
+      if (to) {
+        moves.push({
+          text: t("moveIntoTitle", { title: group.title }),
+          icon: "folder",
+          run: () => move(to),
+        });
+      }
+    }
+  }
+  if (moves.length) entries.push("line", ...moves);
+  entries.push("line", {
+    text: item.object === "site-section-group" ? t("ungroup") : t("removeFromSite"),
+    icon: "trash",
+    danger: true,
+    run: remove,
+  });
+  return entries;
+}

@@ -1,0 +1,7 @@
+/** How whoever is here signs in, as the server knows it. */
+import { getMfa, listPasskeys } from "../api/account.ts";
+import { resource } from "./resource.svelte.ts";
+
+export const ownPasskeys = () => resource("user/passkeys", () => listPasskeys({}));
+
+export const secondFactor = () => resource("user/mfa", () => getMfa({}));
