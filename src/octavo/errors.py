@@ -119,7 +119,7 @@ class Conflict(OctavoError):
     reason = "conflict"
 
 
-class Gone(OctavoError):
+class NoLongerKept(OctavoError):
     """What the request builds on is no longer kept: start again from the current state."""
 
     status = 410

@@ -102,7 +102,7 @@ def test_a_save_names_everyone_who_wrote(live):
     }
 
 
-def test_consecutive_saves_are_one_entry_whoever_writes(live):
+def test_consecutive_saves_of_several_people_are_one_entry(live):
     for who in ("editor", "admin", "editor"):
         live.open(who).type("x", 1)
         live.save(who)

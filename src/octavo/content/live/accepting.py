@@ -18,7 +18,7 @@ from octavo.core.editor.steps import StepError, StepJson, map_steps
 from octavo.errors import (
     Conflict,
     Forbidden,
-    Gone,
+    NoLongerKept,
     NotFound,
     PreconditionFailed,
     TooLarge,
@@ -56,12 +56,12 @@ _POSTS, _STEPS = 1_500, 13_000
 """Requests and steps of a person per minute."""
 _BATCHES_AT_ONCE = 1_000
 _NEW_EPOCH = "r"
-"""Start of the epoch of a page that nobody has edited live yet; the id of its revision follows."""
+"""Start of the epoch of a page that no one has edited live yet; the id of its revision follows."""
 
 
 class Behind(Conflict):
-    """The batch is based on an older version, and only its author can tell what it means now. ``version`` of the page, and
-    the batches that its author has not seen."""
+    """The batch is based on an older version, and only its author can tell what it means now. ``version`` of
+    the page, and the batches that its author has not seen."""
 
     reason = "behind"
 
@@ -123,7 +123,7 @@ class _Turn:
         return change
 
     def page(self, change: ChangeRow, key: PageKey, epoch: str) -> tuple[LiveRow, LivePage]:
-        """Return a page with everything that happened to it by now. Raises Gone for another epoch."""
+        """Return a page with everything that happened to it by now. Raises NoLongerKept for another epoch."""
         row = store.lock_live(self.tx, key)
         if row is None:
             row = self._begin(change, key, epoch)
@@ -159,8 +159,8 @@ class _Turn:
         return store.insert_live(tx, key, epoch, change.revision, encode_document(document))
 
 
-def _gone() -> Gone:
-    return Gone("epoch: this version of the page is no longer kept. Load the page again.")
+def _gone() -> NoLongerKept:
+    return NoLongerKept("epoch: this version of the page is no longer kept. Load the page again.")
 
 
 class Accepting:
@@ -182,8 +182,8 @@ class Accepting:
     def accept(self, access: ChangeAccess, key: PageKey, given: StepsInput) -> Accepted:
         """Add a batch to a page. A batch that was added before is only answered.
 
-        Raises Behind, Gone, OutdatedEditor, RefusedStep, TooLarge, TooManyRequests, and what an edit of the change
-        request is refused with.
+        Raises Behind, NoLongerKept, OutdatedEditor, RefusedStep, TooLarge, TooManyRequests, and what an edit of
+        the change request is refused with.
         """
         self._posts.check(access.user_id)
         self._steps.check(access.user_id, len(given.steps))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
+
+from octavo.core.json_types import JsonObject
 
 Client = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{8,64}\Z")]
 Position = Annotated[int, Meta(ge=0, lt=1_000_000_000)]
@@ -38,5 +40,5 @@ class StepsInput(Struct, frozen=True, kw_only=True):
     batch: Annotated[int, Meta(ge=1, lt=1_000_000_000_000)]
     attempt: Number
     version: Number
-    steps: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+    steps: Annotated[list[JsonObject], Meta(min_length=1)]
     caret: CaretPlace | None = None

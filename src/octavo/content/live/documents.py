@@ -6,7 +6,6 @@ import itertools
 import time
 from collections.abc import Iterable, Sequence
 from threading import Lock
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +21,7 @@ from octavo.core.editor.differences import SavedBlock
 from octavo.core.editor.reading import read_document
 from octavo.core.editor.schema import SCHEMA
 from octavo.core.editor.steps import Ranges, StepJson, apply_steps, ranges_of
+from octavo.core.json_types import JsonObject
 from octavo.core.links import app_hosts
 from octavo.core.pages import Page
 from octavo.errors import Conflict, NotFound
@@ -174,11 +174,11 @@ class _EveryEditor:
         return None
 
 
-def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> dict[str, Any]:
+def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
     """Return the document of a page as the API has it, the same for everyone who may edit it."""
     resolver = state_resolver(tx, state, app_hosts(context.settings.url), _EveryEditor())
 
-    def shown(document: Document) -> dict[str, Any]:
+    def shown(document: Document) -> JsonObject:
         return to_json(resolver.resolve_all(document, page_owner(page)))
 
     return contained("json", lambda: keyed_document(tx, page.id, page.body), shown)

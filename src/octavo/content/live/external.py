@@ -27,8 +27,8 @@ SERVER = "server:"
 def take_in(
     context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
 ) -> tuple[LiveRow, LivePage]:
-    """Bring what revisions changed since the one that a live page contains into it, as a batch of the last one's author.
-    Raises NotFound or Conflict if the page can't be edited any longer."""
+    """Bring what revisions changed since the one that a live page contains into it, as a batch of the last
+    one's author. Raises NotFound or Conflict if the page can't be edited any longer."""
     before = revision_state(tx, change.space_id, row.revision)
     old, new = find_page(tx, before, key.page_id), editable_page(tx, change.state, key.page_id)
     if old is None or old.body != new.body:

@@ -1,7 +1,7 @@
 """Commit what several requests write at the same time in one transaction.
 
-A commit costs the same for one batch of steps and for twenty. So the first request of several waits a moment, and commits
-for all of them.
+A commit costs the same for one batch of steps and for twenty. So the first request of several waits a moment,
+and commits for all of them.
 """
 
 from __future__ import annotations
@@ -9,43 +9,44 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Generic, TypeVar, cast
 
 from octavo.errors import OctavoError
 from octavo.kit.db.database import Database, RetryTransaction, Transaction, no_turn
 from octavo.kit.scheduling.permits import without
 
 T = TypeVar("T")
+Shared = TypeVar("Shared")
 
 _GATHER = 0.012
 """Seconds for which the first request waits for others."""
 _TRIES = 6
 
 
-class _Job:
-    def __init__(self, work: Callable[[Any], Any]) -> None:
+class _Job(Generic[Shared]):
+    def __init__(self, work: Callable[[Shared], object]) -> None:
         self.work = work
         self.ready = threading.Event()
         self.leads = False
-        self.result: Any = None
+        self.result: object = None
         self.error: BaseException | None = None
 
 
-class GroupCommit:
+class GroupCommit(Generic[Shared]):
     """Transactions that requests share. ``begin(tx)`` returns what each job of a transaction gets, and
     ``committed(it)`` is called once it is committed."""
 
     def __init__(
-        self, db: Database, begin: Callable[[Transaction], Any], committed: Callable[[Any], None]
+        self, db: Database, begin: Callable[[Transaction], Shared], committed: Callable[[Shared], None]
     ) -> None:
         self._db, self._begin, self._committed = db, begin, committed
         self._lock = threading.Lock()
-        self._waiting: list[_Job] = []
+        self._waiting: list[_Job[Shared]] = []
         self._is_led = False
 
-    def run(self, work: Callable[[Any], T]) -> T:
-        """Return the result of ``work`` in a transaction that is committed by then. It may run again, and raises what it
-        raises."""
+    def run(self, work: Callable[[Shared], T]) -> T:
+        """Return the result of ``work`` in a transaction that is committed by then. It may run again, and
+        raises what it raises."""
         job = _Job(work)
         with self._lock:
             self._waiting.append(job)
@@ -57,8 +58,7 @@ class GroupCommit:
                 self._lead()
         if job.error is not None:
             raise job.error
-        result: T = job.result
-        return result
+        return cast(T, job.result)
 
     def _lead(self) -> None:
         time.sleep(_GATHER)
@@ -84,13 +84,13 @@ class GroupCommit:
             for job in jobs:
                 job.ready.set()
 
-    def _write_alone(self, job: _Job) -> None:
+    def _write_alone(self, job: _Job[Shared]) -> None:
         try:
             self._write([job])
         except BaseException as error:
             job.error = error
 
-    def _write(self, jobs: Sequence[_Job]) -> None:
+    def _write(self, jobs: Sequence[_Job[Shared]]) -> None:
         for _ in range(_TRIES):
             try:
                 with self._db.write() as tx:

@@ -7,12 +7,12 @@ from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.revisions.store import get_page
 from octavo.core.editor.schema import VERSION
-from octavo.errors import Conflict, Gone
+from octavo.errors import Conflict, NoLongerKept
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice
-from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.accounts import list_users_by_id
 from octavo.organization.access.roles import Can
 
@@ -51,9 +51,7 @@ def _change(tx: Transaction, access: ChangeAccess) -> ChangeRow:
     return change
 
 
-@operation(
-    "getLivePage", "GET", _LIVE, needs=Can.EDIT, returns=LiveDocument, errors=(404, 409), extension=True
-)
+@operation("getLivePage", "GET", _LIVE, needs=Can.EDIT, errors=(404, 409))
 def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocument:
     """Get a page in the form in which several people edit it at the same time: a ProseMirror document at a version."""
     with call.db.read() as tx:
@@ -80,15 +78,7 @@ def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocumen
         )
 
 
-@operation(
-    "listLiveSteps",
-    "GET",
-    f"{_LIVE}/steps",
-    needs=Can.EDIT,
-    returns=BatchesAfter,
-    errors=(404, 409, 410),
-    extension=True,
-)
+@operation("listLiveSteps", "GET", f"{_LIVE}/steps", needs=Can.EDIT, errors=(404, 409, 410))
 def list_live_steps(call: Call, change: ChangeAccess, page_id: str, query: StepsQuery) -> BatchesAfter:
     """List the steps of a page after a version, in batches. If the last batch ends before `version`, there are more."""
     with call.db.read() as tx:
@@ -97,7 +87,7 @@ def list_live_steps(call: Call, change: ChangeAccess, page_id: str, query: Steps
         editable_page(tx, row.state, page_id)
         live = store.find_live(tx, key)
         if live is None:
-            # Nobody has changed it yet.
+            # No one has changed it yet.
             if query.after != 0:
                 raise _gone()
             return BatchesAfter(0, [])
@@ -118,8 +108,8 @@ def _known_page(tx: Transaction, access: ChangeAccess, page_id: str) -> PageKey:
     return key
 
 
-def _gone() -> Gone:
-    return Gone("after: this version of the page is no longer kept. Load the page again.")
+def _gone() -> NoLongerKept:
+    return NoLongerKept("after: this version of the page is no longer kept. Load the page again.")
 
 
 @operation(
@@ -127,10 +117,8 @@ def _gone() -> Gone:
     "POST",
     f"{_LIVE}/steps",
     needs=Can.EDIT,
-    returns=BatchesAfter,
     errors=(400, 403, 404, 409, 410, 412, 413, 422),
     body_limit=_BODY_LIMIT,
-    extension=True,
 )
 def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> BatchesAfter:
     """Change a page by a batch of steps. The response contains all batches after the given version, including this one.
@@ -148,14 +136,7 @@ def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsIn
     return BatchesAfter(accepted.version, present_batches(accepted.batches))
 
 
-@operation(
-    "setLiveCaret",
-    "PUT",
-    f"{_LIVE}/caret",
-    needs=Can.EDIT,
-    errors=(400, 404, 409),
-    extension=True,
-)
+@operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409))
 def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> None:
     """Report the selection of a client of the caller, for one minute. Batches of steps report it as well."""
     with call.db.read() as tx:
@@ -163,15 +144,7 @@ def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretIn
     accepting(call.context).place_caret(change, key, body)
 
 
-@operation(
-    "saveLivePage",
-    "POST",
-    f"{_LIVE}/save",
-    needs=Can.EDIT,
-    returns=SavedLive,
-    errors=(404, 409),
-    extension=True,
-)
+@operation("saveLivePage", "POST", f"{_LIVE}/save", needs=Can.EDIT, errors=(404, 409))
 def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
     """Save a page as a revision of the change request now. Pages are also saved a few seconds after the last step."""
     with call.db.read() as tx:
@@ -191,8 +164,6 @@ def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
     "GET",
     f"{_LIVE}/set-aside",
     needs=Can.EDIT,
-    returns=Listing[SetAsideText],
-    extension=True,
 )
 def list_set_aside_texts(
     call: Call, change: ChangeAccess, page_id: str, query: SetAsideQuery
@@ -205,14 +176,7 @@ def list_set_aside_texts(
 
 
 @operation(
-    "createSetAsideText",
-    "POST",
-    f"{_LIVE}/set-aside",
-    needs=Can.EDIT,
-    returns=SetAsideText,
-    status=201,
-    errors=(400, 404, 409),
-    extension=True,
+    "createSetAsideText", "POST", f"{_LIVE}/set-aside", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def create_set_aside_text(
     call: Call, change: ChangeAccess, page_id: str, body: SetAsideInput
@@ -229,14 +193,7 @@ def create_set_aside_text(
     return present_set_aside(row)
 
 
-@operation(
-    "deleteSetAsideText",
-    "DELETE",
-    f"{_LIVE}/set-aside/{{textId}}",
-    needs=Can.EDIT,
-    returns=Deletion,
-    extension=True,
-)
+@operation("deleteSetAsideText", "DELETE", f"{_LIVE}/set-aside/{{textId}}", needs=Can.EDIT)
 def delete_set_aside_text(call: Call, change: ChangeAccess, page_id: str, text_id: str) -> bool:
     """Delete a text that the caller set aside."""
     with call.db.write() as tx:

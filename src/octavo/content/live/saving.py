@@ -1,7 +1,7 @@
 """Save live pages: write what differs from the last revision as edits of single blocks.
 
-Every save is computed from rows and written in one transaction with the version that it contains. So it happens once, no
-matter how many processes try, or which of them dies.
+Every save is computed from rows and written in one transaction with the version that it contains. So it happens
+once, no matter how many processes try, or which of them dies.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from octavo.core.editor.differences import (
     block_differences,
     key_steps,
 )
-from octavo.core.merge import Conflict as MergeConflict
+from octavo.core.merge import MergeConflict
 from octavo.errors import BlockNotFound, OctavoError
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -89,8 +89,8 @@ class _Save(Struct, frozen=True):
 
 
 def save_page(context: Context, change_id: str, key: PageKey) -> Saved | None:
-    """Save the steps of a page that are not saved yet. None: nobody edits the page live, or its change request is merged
-    or archived. Raises what an edit of the page is refused with."""
+    """Save the steps of a page that are not saved yet. None: no one edits the page live, or its change request
+    is merged or archived. Raises what an edit of the page is refused with."""
     return retry_on_conflict(lambda: _try_to_save(context, change_id, key))
 
 
@@ -145,7 +145,7 @@ def _prepare(
 
 
 def _continued(tx: Transaction, change: ChangeRow) -> tuple[str, int] | None:
-    """Return where the consecutive live saves began that the next one continues, whoever wrote them."""
+    """Return where the consecutive live saves began that the next one continues, no matter who wrote them."""
     head = change.state
     if not store.was_written_live(tx, head.revision_id):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -37,7 +37,7 @@ class LiveRow(Struct, frozen=True):
 
 
 class BatchRow(Struct, frozen=True):
-    """Batch of steps. ``version``: after its last step. ``steps``: JSON. ``user_id`` None: nobody in particular."""
+    """Batch of steps. ``version``: after its last step. ``steps``: JSON. ``user_id`` None: no one in particular."""
 
     version: int
     client: str
@@ -74,7 +74,7 @@ CARET_LIFETIME = 60_000
 """Milliseconds after which a caret ends that its client does not report again."""
 
 
-def _key(key: PageKey) -> dict[str, Any]:
+def _key(key: PageKey) -> dict[str, str]:
     return {"branch": key.branch_id, "page": key.page_id}
 
 
@@ -124,7 +124,8 @@ def insert_live(tx: Transaction, key: PageKey, epoch: str, revision: str, docume
 
 def put_snapshot(tx: Transaction, key: PageKey, version: int, document: str) -> None:
     tx.run(
-        """INSERT INTO page_snapshots (branch_id, page_id, version, document) VALUES (:branch, :page, :version, :document)
+        """INSERT INTO page_snapshots (branch_id, page_id, version, document)
+           VALUES (:branch, :page, :version, :document)
            ON CONFLICT (branch_id, page_id) DO UPDATE SET version = excluded.version, document = excluded.document""",
         version=version,
         document=pack(document),
@@ -317,8 +318,11 @@ def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[Pag
 def remove_old(tx: Transaction, before: int, most: int) -> int:
     """Delete saved steps that were added before a moment and that the stored document contains; return how many
     batches."""
-    needed = """EXISTS (SELECT 1 FROM page_live l JOIN page_snapshots d ON d.branch_id = l.branch_id AND d.page_id = l.page_id
-      WHERE l.branch_id = s.branch_id AND l.page_id = s.page_id AND (l.saved_version < s.version OR d.version < s.version))"""
+    needed = """EXISTS (
+      SELECT 1 FROM page_live l
+      JOIN page_snapshots d ON d.branch_id = l.branch_id AND d.page_id = l.page_id
+      WHERE l.branch_id = s.branch_id AND l.page_id = s.page_id
+      AND (l.saved_version < s.version OR d.version < s.version))"""
     return tx.run(
         f"""DELETE FROM page_steps WHERE (branch_id, page_id, version) IN (
               SELECT s.branch_id, s.page_id, s.version FROM page_steps s
@@ -329,7 +333,7 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_merged(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests that nobody has edited since a moment."""
+    """Delete the live pages of merged change requests last edited before a moment."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND branch_id IN (
              SELECT branch_id FROM change_requests WHERE status = 'merged')""",

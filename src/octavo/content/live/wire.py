@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -54,7 +54,7 @@ class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "ph
     photo_url: str | UnsetType = UNSET
 
 
-class Batch(Struct):
+class Batch(Struct, kw_only=True):
     """Batch of steps. ``version``: of the page after its last step. ``user``: id of its author, if it has one."""
 
     version: int
@@ -73,7 +73,7 @@ class BatchesAfter(Struct):
     batches: list[Batch]
 
 
-class Caret(Struct):
+class Caret(Struct, kw_only=True):
     """Selection of a client. ``anchor`` and ``head`` None: it is gone."""
 
     client: str
@@ -116,8 +116,8 @@ class LiveDocument(Struct, rename="camel", kw_only=True):
 
 
 class SavedLive(Struct):
-    """Result of a save. ``version``: up to which the revision contains the page. ``refused``: keys of blocks that stay as
-    they were, because what they contain now can't be saved."""
+    """Result of a save. ``version``: up to which the revision contains the page. ``refused``: keys of blocks
+    that stay as they were, because what they contain now can't be saved."""
 
     revision: str
     version: int
@@ -158,17 +158,22 @@ def present_live_person(user_id: str, known: Mapping[str, UserRow]) -> LivePerso
 
 def present_caret(caret: CaretRow, known: Mapping[str, UserRow]) -> Caret:
     user = present_live_person(caret.user_id, known)
-    return Caret(caret.client, user, caret.version, caret.anchor, caret.head)
+    return Caret(client=caret.client, user=user, version=caret.version, anchor=caret.anchor, head=caret.head)
 
 
 def present_caret_event(caret: CaretRow, known: Mapping[str, UserRow], *, gone: bool) -> CaretEvent:
-    place = (None, None) if gone else (caret.anchor, caret.head)
-    return CaretEvent(caret.client, present_live_person(caret.user_id, known), caret.version, *place)
+    return CaretEvent(
+        client=caret.client,
+        user=present_live_person(caret.user_id, known),
+        version=caret.version,
+        anchor=None if gone else caret.anchor,
+        head=None if gone else caret.head,
+    )
 
 
 def present_set_aside(row: SetAsideRow) -> SetAsideText:
     return SetAsideText(id=row.id, markdown=row.markdown, why=row.why, created_at=iso(row.created_at))
 
 
-def encode_editor(document: Any) -> Raw:
+def encode_editor(document: object) -> Raw:
     return Raw(msgspec.json.encode(document))

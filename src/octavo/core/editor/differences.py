@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from typing import Any
 
 from msgspec import Struct
 from prosemirror.model import Node
 
 from octavo.core.alignment import align
+from octavo.core.json_types import JsonObject
 
 from .merging import says_same
 from .steps import StepJson
 from .trimming import trimmed
 from .writing import attrs_of, block_key, is_written, write_block
 
-_Json = dict[str, Any]
-
 
 class SavedBlock(Struct, frozen=True):
     """Block as it is saved. ``node``: what it was saved from, if known."""
 
-    json: _Json
+    json: JsonObject
     node: Node | None = None
 
 
@@ -34,12 +32,12 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that turn the saved page into the edited one: first ``set`` (blocks), then ``insert`` (each after a block;
-    None: at the start), then ``move`` (of a block, likewise), then ``delete``. ``blocks``: the blocks by key, in order, as
-    they are saved then."""
+    """Edits that turn the saved page into the edited one: first ``set`` (blocks), then ``insert`` (each after a
+    block; None: at the start), then ``move`` (of a block, likewise), then ``delete``. ``blocks``: the blocks by
+    key, in order, as they are saved then."""
 
-    set: list[_Json]
-    insert: list[tuple[str | None, _Json]]
+    set: list[JsonObject]
+    insert: list[tuple[str | None, JsonObject]]
     move: list[tuple[str | None, str]]
     delete: list[str]
     blocks: dict[str, SavedBlock]
@@ -51,8 +49,9 @@ class BlockDifferences(Struct, frozen=True):
 def block_differences(
     saved: Mapping[str, SavedBlock], doc: Node, skipped: Container[str] = ()
 ) -> BlockDifferences:
-    """Return the differences of a document, whose blocks have different keys. ``saved``: the saved blocks by key, in order.
-    ``skipped``: keys of blocks that stay as they are saved, because their content can't be saved. Raises UnwritableBlock."""
+    """Return the differences of a document, whose blocks have different keys. ``saved``: the saved blocks by
+    key, in order. ``skipped``: keys of blocks that stay as they are saved, because their content can't be
+    saved. Raises UnwritableBlock."""
     blocks: dict[str, SavedBlock] = {}
     changed, inserted = [], {}
     for node in doc.children:
@@ -93,8 +92,8 @@ def block_differences(
 
 
 def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
-    """Return the steps that give a new key to top-level blocks without one, and to all but the first of the nodes with the
-    same one."""
+    """Return the steps that give a new key to top-level blocks without one, and to all but the first of the
+    nodes with the same one."""
     known: set[str] = set()
     steps: list[StepJson] = []
     stack = [(node, position, True) for node, position in _children_at(doc, 0)]

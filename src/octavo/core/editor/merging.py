@@ -1,19 +1,20 @@
 """Bring an edit of a saved page, which someone made elsewhere, into the page as it is edited live.
 
-The result are steps, as small as the edit: carets and undo of those who write stay where they are. Where both changed the
-same block, their changes are merged by words; if that is not possible, the block is there twice.
+The result are steps, as small as the edit: carets and undo of those who write stay where they are. Where both
+changed the same block, their changes are merged by words; if that is not possible, the block is there twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prosemirror.model import Fragment, Node, Slice
 from prosemirror.transform import ReplaceStep
 
 from octavo.core.alignment import align
+from octavo.core.json_types import JsonObject
 
 from .reading import read_top_block, same
 from .schema import SCHEMA
@@ -21,21 +22,21 @@ from .steps import StepError, StepJson, apply_steps, map_steps
 from .trimming import trimmed
 from .writing import attrs_of, block_key, write_block
 
-_Json = dict[str, Any]
 
-
-def merge_edit(live: Node, old: Sequence[_Json], new: Sequence[_Json], uids: Iterator[int]) -> list[StepJson]:
+def merge_edit(
+    live: Node, old: Sequence[JsonObject], new: Sequence[JsonObject], uids: Iterator[int]
+) -> list[StepJson]:
     """Return the steps that bring the difference between two lists of blocks into a live page. ``uids``: numbers for
     links and annotations that the page does not have yet."""
     return _steps_to(live, _Merge(live, old, new, uids).blocks())
 
 
-def says_same(written: _Json, block: _Json) -> bool:
+def says_same(written: JsonObject, block: JsonObject) -> bool:
     """Return whether two blocks are saved alike, apart from what is derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
 
 
-def _without_ids(value: Any) -> Any:
+def _without_ids(value: object) -> object:
     if isinstance(value, dict):
         found = {name: _without_ids(child) for name, child in value.items() if name != "meta"}
         meta = {name: child for name, child in (value.get("meta") or {}).items() if name != "id"}
@@ -51,7 +52,9 @@ class _Place(NamedTuple):
 
 
 class _Merge:
-    def __init__(self, live: Node, old: Sequence[_Json], new: Sequence[_Json], uids: Iterator[int]) -> None:
+    def __init__(
+        self, live: Node, old: Sequence[JsonObject], new: Sequence[JsonObject], uids: Iterator[int]
+    ) -> None:
         self.live, self.uids = live, uids
         self.old = {block["key"]: block for block in old if "key" in block}
         self.new = {block["key"]: block for block in new if "key" in block}
@@ -102,10 +105,10 @@ class _Merge:
             return [self._read(new)]
         return self._both(node, old, new)
 
-    def _read(self, block: _Json) -> Node:
+    def _read(self, block: JsonObject) -> Node:
         return read_top_block(block, self.uids)
 
-    def _both(self, node: Node, old: _Json, new: _Json) -> list[Node]:
+    def _both(self, node: Node, old: JsonObject, new: JsonObject) -> list[Node]:
         """Return a block that both changed."""
         before, edited = self._read(old), self._read(new)
         others = _replacement(before, node)
@@ -155,7 +158,7 @@ def _replacement(before: Node, after: Node) -> ReplaceStep | None:
     return step if result.doc is not None and result.doc.eq(_page([after.copy(after.content)])) else None
 
 
-def _said(node: Node) -> _Json:
+def _said(node: Node) -> JsonObject:
     return {name: value for name, value in attrs_of(node).items() if name != "meta"}
 
 

@@ -1,22 +1,23 @@
 """Convert documents of the API into the editor's form.
 
-Every top-level block is converted, converted back, and compared. A block that would not come back the same becomes an
-``opaque`` node, which contains the block's JSON. ``web/studio/document/convert.ts`` does the same; a test compares the two.
+Every top-level block is converted, converted back, and compared. A block that would not come back the same
+becomes an ``opaque`` node, which contains the block's JSON. ``web/studio/document/convert.ts`` does the same; a
+test compares the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from prosemirror.model import Fragment, Mark, Node
+from prosemirror.utils import JSON
 
 from octavo.core.document.schema import BLOCKS, INLINES
+from octavo.core.json_types import JsonObject
 
 from .schema import BLOCK_NAMES, INLINE_NAMES, MARK_RANK, SCHEMA, SPANS
 from .writing import write_block
 
-_Json = dict[str, Any]
 _NODES = SCHEMA.nodes
 _BLOCK_TYPES = {type: _NODES[name] for name, type in BLOCK_NAMES.items()}
 _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if type not in SPANS}
@@ -26,13 +27,13 @@ class _ForeignError(Exception):
     """Part of a document that the editor has no form for."""
 
 
-def read_document(document: _Json, uids: Iterator[int]) -> Node:
+def read_document(document: JsonObject, uids: Iterator[int]) -> Node:
     """Return a document of the API in the editor's form. ``uids``: numbers for links and annotations, none of which the
     page has yet. A document without blocks becomes one empty paragraph."""
     return _NODES["doc"].create(None, _blocks([read_top_block(block, uids) for block in document["nodes"]]))
 
 
-def read_top_block(block: _Json, uids: Iterator[int]) -> Node:
+def read_top_block(block: JsonObject, uids: Iterator[int]) -> Node:
     """Return a top-level block; ``opaque`` if the editor could not return it unchanged."""
     try:
         node = _Reader(uids).block(block)
@@ -44,7 +45,7 @@ def read_top_block(block: _Json, uids: Iterator[int]) -> Node:
     return _NODES["opaque"].create({"json": block})
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: object, other: object) -> bool:
     """Return whether two values of JSON are equal; the order of a table's fragments does not matter."""
     if isinstance(one, dict) and isinstance(other, dict):
         if one.keys() != other.keys():
@@ -61,7 +62,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _by_name(fragments: Any) -> dict[Any, Any]:
+def _by_name(fragments: Sequence[JsonObject]) -> dict[object, JsonObject]:
     return {fragment["fragment"]: fragment for fragment in fragments or ()}
 
 
@@ -69,11 +70,11 @@ def _blocks(found: list[Node]) -> Fragment:
     return Fragment.from_(found or [_NODES["paragraph"].create()])
 
 
-def _attributes(json: _Json) -> _Json:
+def _attributes(json: JsonObject) -> JsonObject:
     return {"key": json.get("key"), "data": json.get("data") or {}, "meta": json.get("meta")}
 
 
-def _fragment_attributes(json: _Json) -> _Json:
+def _fragment_attributes(json: JsonObject) -> JsonObject:
     return {"key": json.get("key"), "fragment": json.get("fragment"), "type": json.get("type")}
 
 
@@ -81,7 +82,7 @@ class _Reader:
     def __init__(self, uids: Iterator[int]) -> None:
         self.uids = uids
 
-    def block(self, json: _Json) -> Node:
+    def block(self, json: JsonObject) -> Node:
         kind = BLOCKS.get(json["type"])
         if kind is None:
             raise _ForeignError(json["type"])
@@ -102,15 +103,15 @@ class _Reader:
         fragments = [self.caption(part) for part in json.get("fragments") or []] if kind.fragments else []
         return type.create(attrs, fragments)
 
-    def blocks(self, nodes: list[_Json]) -> Fragment:
+    def blocks(self, nodes: list[JsonObject]) -> Fragment:
         return _blocks([self.block(node) for node in nodes])
 
-    def caption(self, json: _Json) -> Node:
+    def caption(self, json: JsonObject) -> Node:
         if json.get("fragment") != "caption":
             raise _ForeignError("fragment")
         return _NODES["caption"].create(_fragment_attributes(json), self.blocks(json["nodes"]))
 
-    def expandable(self, fragments: list[_Json]) -> list[Node]:
+    def expandable(self, fragments: list[JsonObject]) -> list[Node]:
         found = []
         for name in ("expandable-title", "expandable-body"):
             json = next((part for part in fragments if part.get("fragment") == name), None)
@@ -120,7 +121,7 @@ class _Reader:
             found.append(type.create(_fragment_attributes(json), self.blocks(json["nodes"])))
         return found
 
-    def table(self, json: _Json) -> Node:
+    def table(self, json: JsonObject) -> Node:
         data = dict(json["data"])
         view, definition, records = dict(data["view"]), data.pop("definition"), data.pop("records")
         shown = [id for id in view.pop("columns") if id in definition]
@@ -148,7 +149,7 @@ class _Reader:
         }
         return _NODES["table"].create(attrs, [_NODES["table_head"].create(None, headings), *rows])
 
-    def cell(self, value: Any, column: _Json, fragments: dict[Any, _Json]) -> Node:
+    def cell(self, value: JSON, column: JsonObject, fragments: dict[object, JsonObject]) -> Node:
         fragment = fragments.pop(value, None) if isinstance(value, str) else None
         if fragment is not None:
             return _NODES["table_cell"].create(_fragment_attributes(fragment), self.blocks(fragment["nodes"]))
@@ -157,7 +158,7 @@ class _Reader:
             return _NODES["table_cell"].create({"absent": True}, _NODES["paragraph"].create())
         return _NODES["table_value"].create({"value": value})
 
-    def inlines(self, nodes: list[_Json], around: Sequence[Mark]) -> list[Node]:
+    def inlines(self, nodes: list[JsonObject], around: Sequence[Mark]) -> list[Node]:
         found: list[Node] = []
         for node in nodes:
             if node["object"] == "text":
@@ -180,7 +181,7 @@ class _Reader:
                 found.append(_NODES["held"].create({"json": node}, None, list(around)))
         return found
 
-    def leaf(self, leaf: _Json, around: Sequence[Mark], found: list[Node]) -> None:
+    def leaf(self, leaf: JsonObject, around: Sequence[Mark], found: list[Node]) -> None:
         given = leaf.get("marks") or []
         ranks = [MARK_RANK.get(mark["type"], -1) for mark in given]
         if -1 in ranks:
@@ -198,7 +199,7 @@ class _Reader:
                 found.append(SCHEMA.text(line, marks))
 
 
-def _flattened(data: _Json) -> _Json:
+def _flattened(data: JsonObject) -> JsonObject:
     """Return the data of a button with the texts of its action as fields of their own, which the editor edits."""
     action = data.get("action")
     if not isinstance(action, dict):

@@ -1,7 +1,7 @@
 """The schema of the editor's documents, the same as in ``web/studio/document/schema.ts``.
 
-A test compares the two. ``VERSION`` changes with the schema: editors that were loaded with another one can't take part in
-live editing until they are reloaded.
+A test compares the two. ``VERSION`` changes with the schema: editors that were loaded with another one can't
+take part in live editing until they are reloaded.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, Final
 from prosemirror.model import Schema
 
 from octavo.core.document.schema import BLOCKS, INLINES, MARKS, NESTED_ONLY
+from octavo.core.json_types import JsonObject
 
-_Attrs = dict[str, dict[str, Any]]
+_Attrs = dict[str, JsonObject]
 
 _NODE: Final[_Attrs] = {"key": {"default": None}, "data": {"default": {}}, "meta": {"default": None}}
 _FRAGMENT: Final[_Attrs] = {
@@ -74,11 +75,11 @@ def _content(type: str, children: str | None) -> str:
     return "block+" if children == "blocks" else f"{editor_name('block', children)}+"
 
 
-def _nodes() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {"doc": {"content": "block+"}}
+def _nodes() -> dict[str, JsonObject]:
+    found: dict[str, JsonObject] = {"doc": {"content": "block+"}}
     for type, kind in BLOCKS.items():
         content = _content(type, kind.children)
-        node: dict[str, Any] = {"content": content, "attrs": _NODE | _MORE_ATTRS.get(type, {})}
+        node: JsonObject = {"content": content, "attrs": _NODE | _MORE_ATTRS.get(type, {})}
         if type not in NESTED_ONLY:
             node["group"] = "block in_cells" if type in _IN_CELLS else "block"
         if type == "code-line":
@@ -120,7 +121,7 @@ def _nodes() -> dict[str, dict[str, Any]]:
     return found
 
 
-def _marks() -> dict[str, dict[str, Any]]:
+def _marks() -> dict[str, JsonObject]:
     found = {}
     for type in (*_MARK_ORDER, *(mark for mark in MARKS if mark not in _MARK_ORDER)):
         attrs: _Attrs = {"at": {"default": None}}
@@ -132,7 +133,7 @@ def _marks() -> dict[str, dict[str, Any]]:
     return found
 
 
-SPEC: Final[dict[str, dict[str, Any]]] = {"nodes": _nodes(), "marks": _marks()}
+SPEC: Final[dict[str, JsonObject]] = {"nodes": _nodes(), "marks": _marks()}
 VERSION: Final = hashlib.sha256(json.dumps(SPEC).encode()).hexdigest()[:16]
 SCHEMA: Final[Schema[Any, Any]] = Schema(SPEC)  # type: ignore[arg-type]
 MARK_RANK: Final = {name: rank for rank, name in enumerate(SPEC["marks"])}

@@ -22,9 +22,11 @@ from prosemirror.transform.map import Mappable
 from prosemirror.transform.step import step_json_id
 from prosemirror.utils import JSONDict
 
+from octavo.core.json_types import JsonObject
+
 from .schema import SCHEMA
 
-StepJson = dict[str, Any]
+StepJson = JsonObject
 Ranges = tuple[int, ...]
 """Changed ranges of a step, three numbers each: start, old size, new size."""
 
@@ -67,7 +69,7 @@ class _MarkSetStep(Step):
         return {"stepType": "markSet", "steps": [step.to_json() for step in self.steps]}
 
     @staticmethod
-    def from_json(schema: Schema[Any, Any], json_data: JSONDict | str) -> Step:
+    def from_json(schema: Schema[str, str], json_data: JSONDict | str) -> Step:
         steps = [Step.from_json(schema, part) for part in cast(StepJson, json_data)["steps"]]
         if not all(isinstance(step, AddMarkStep | RemoveMarkStep) for step in steps):
             raise ValueError("expected changes of marks")
@@ -140,13 +142,13 @@ def _require_valid(json: StepJson) -> None:
     raise ValueError("nested too deeply")
 
 
-def _require_attribute(name: str, value: Any) -> None:
+def _require_attribute(name: str, value: object) -> None:
     types = _ATTRIBUTES.get(name)
     if types is not None and not isinstance(value, types):
         raise ValueError(f"the attribute {name} can't be {type(value).__name__}")
-    if name == "key" and value is not None and not 0 < len(value) <= MAX_KEY:
+    if name == "key" and isinstance(value, str) and not 0 < len(value) <= MAX_KEY:
         raise ValueError(f"a key can have 1 to {MAX_KEY} characters")
-    if name == "json" and not isinstance(value.get("key"), _OPTIONAL_TEXT):
+    if name == "json" and isinstance(value, dict) and not isinstance(value.get("key"), _OPTIONAL_TEXT):
         raise ValueError("a key must be text")
 
 

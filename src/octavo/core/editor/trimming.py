@@ -1,24 +1,24 @@
-"""Remove spaces around the words of a paragraph or heading. Markdown can only write them as entities, and people who type
-them mean nothing by it."""
+"""Remove spaces around the words of a paragraph or heading. Markdown can only write them as entities, and
+people who type them mean nothing by it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-_Json = dict[str, Any]
+from octavo.core.json_types import JsonObject
+
 _TEXTS = frozenset(("paragraph", "heading-1", "heading-2", "heading-3"))
 _BLANKS = " \t"
 
 
-def trimmed(block: _Json, before: _Json | None = None) -> _Json:
-    """Return a block without these spaces. Texts that have some in ``before``, the block as it was saved last, keep them:
-    nobody has just typed them."""
+def trimmed(block: JsonObject, before: JsonObject | None = None) -> JsonObject:
+    """Return a block without these spaces. Texts that have some in ``before``, the block as it was saved last,
+    keep them: they were not typed just now."""
     kept = set(_with_blanks(before)) if before is not None else set()
     return _trim(block, kept)
 
 
-def _with_blanks(part: _Json) -> Iterator[str]:
+def _with_blanks(part: JsonObject) -> Iterator[str]:
     """Yield the keys of texts that begin or end with spaces."""
     if part.get("type") in _TEXTS:
         text = "".join(
@@ -33,7 +33,7 @@ def _with_blanks(part: _Json) -> Iterator[str]:
             yield from _with_blanks(child)
 
 
-def _trim(part: _Json, kept: set[str]) -> _Json:
+def _trim(part: JsonObject, kept: set[str]) -> JsonObject:
     if part.get("type") in _TEXTS:
         if part.get("key") in kept:
             return part
@@ -48,7 +48,7 @@ def _trim(part: _Json, kept: set[str]) -> _Json:
     return changed
 
 
-def _without_blanks(nodes: list[_Json]) -> list[_Json]:
+def _without_blanks(nodes: list[JsonObject]) -> list[JsonObject]:
     found = list(nodes)
     for at, strip in ((0, str.lstrip), (-1, str.rstrip)):
         # An inline node, such as an image or a link, ends the spaces.

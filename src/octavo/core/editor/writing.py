@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 from prosemirror.model import Mark, Node
 
 from octavo.core.document.schema import BLOCKS, INLINES
+from octavo.core.json_types import JsonObject
 
 from .schema import BLOCK_NAMES, INLINE_NAMES, MARK_RANK, SPANS
 
-_Json = dict[str, Any]
 _UNPLACED = 100
 """Place of marks without one: behind those that have one."""
 
 
-def attrs_of(node: Node | Mark) -> _Json:
+def attrs_of(node: Node | Mark) -> JsonObject:
     """Return the attributes of a node or mark; their values are any JSON."""
-    return cast(_Json, node.attrs)
+    return cast(JsonObject, node.attrs)
 
 
 def is_written(node: Node) -> bool:
@@ -46,10 +46,10 @@ def last_uid(doc: Node) -> int:
     return found
 
 
-def write_block(node: Node) -> _Json:
+def write_block(node: Node) -> JsonObject:
     """Return a block as the API has it."""
     if node.type.name == "opaque":
-        opaque: _Json = attrs_of(node)["json"]
+        opaque: JsonObject = attrs_of(node)["json"]
         return opaque
     type = BLOCK_NAMES[node.type.name]
     kind = BLOCKS[type]
@@ -76,16 +76,16 @@ def write_block(node: Node) -> _Json:
     return block
 
 
-def _write_blocks(parent: Node) -> list[_Json]:
+def _write_blocks(parent: Node) -> list[JsonObject]:
     return [write_block(child) for child in parent.children if is_written(child)]
 
 
-def _write_filled(parent: Node) -> list[_Json]:
+def _write_filled(parent: Node) -> list[JsonObject]:
     """Return the blocks of an item or a cell, which has an empty paragraph if it has nothing else."""
     return _write_blocks(parent) or [write_block(parent.child(0))]
 
 
-def _attributes(node: Node | Mark) -> _Json:
+def _attributes(node: Node | Mark) -> JsonObject:
     attrs = attrs_of(node)
     found = {"key": attrs["key"]} if attrs.get("key") else {}
     found["data"] = attrs["data"]
@@ -94,8 +94,8 @@ def _attributes(node: Node | Mark) -> _Json:
     return found
 
 
-def _fragment(node: Node, fragment: str, nodes: list[_Json]) -> _Json:
-    found: _Json = {"object": "fragment", "fragment": fragment}
+def _fragment(node: Node, fragment: str, nodes: list[JsonObject]) -> JsonObject:
+    found: JsonObject = {"object": "fragment", "fragment": fragment}
     found |= {name: attrs_of(node)[name] for name in ("type", "key") if attrs_of(node).get(name)}
     found["nodes"] = nodes
     return found
@@ -118,7 +118,7 @@ class _Names:
         return name
 
 
-def _write_table(node: Node) -> _Json:
+def _write_table(node: Node) -> JsonObject:
     data = dict(attrs_of(node)["data"])
     view, hidden, rest = data.pop("view"), attrs_of(node)["hidden"], attrs_of(node)["rest"]
     head, *rows = node.children
@@ -161,9 +161,9 @@ def _cell_name(base: str) -> Callable[[int], str]:
     return lambda number: f"{base}-{number}" if number > 1 else base
 
 
-def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[_Json]:
+def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObject]:
     """Return adjacent inline nodes; the links and annotations ``within`` are already written around them."""
-    found: list[_Json] = []
+    found: list[JsonObject] = []
     at = 0
     while at < len(nodes):
         node = nodes[at]
@@ -194,8 +194,8 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[_Json]:
 
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
-    """Return the outermost link or annotation that begins at a node, and where it ends: the longest one; of two with the
-    same length, the one that was read first."""
+    """Return the outermost link or annotation that begins at a node, and where it ends: the longest one; of two
+    with the same length, the one that was read first."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:
         if mark.type.name not in SPANS or mark.is_in_set(list(within)):
@@ -208,7 +208,7 @@ def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tup
     return outer, end
 
 
-def _add_leaf(found: list[_Json], leaf: _Json) -> None:
+def _add_leaf(found: list[JsonObject], leaf: JsonObject) -> None:
     if not found or found[-1]["object"] != "text":
         found.append({"object": "text", "leaves": [leaf]})
         return
@@ -219,7 +219,7 @@ def _add_leaf(found: list[_Json], leaf: _Json) -> None:
         leaves.append(leaf)
 
 
-def _write_marks(marks: Sequence[Mark]) -> list[_Json]:
+def _write_marks(marks: Sequence[Mark]) -> list[JsonObject]:
     own = [mark for mark in marks if mark.type.name not in SPANS]
     if any(attrs_of(mark)["at"] is not None for mark in own):
         own.sort(key=_place)
@@ -231,14 +231,14 @@ def _place(mark: Mark) -> int:
     return _UNPLACED + MARK_RANK[mark.type.name] if place is None else place
 
 
-def _write_mark(mark: Mark) -> _Json:
-    written: _Json = {"object": "mark", "type": mark.type.name}
+def _write_mark(mark: Mark) -> JsonObject:
+    written: JsonObject = {"object": "mark", "type": mark.type.name}
     if mark.type.name == "color":
         written["data"] = {"text": attrs_of(mark)["text"], "background": attrs_of(mark)["background"]}
     return written
 
 
-def _with_action(data: _Json) -> _Json:
+def _with_action(data: JsonObject) -> JsonObject:
     """Return the data of a button with the fields of its action in one object."""
     others = {name: value for name, value in data.items() if name not in ("action", "query")}
     if data.get("action") is None and data.get("query") is None:
