@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from octavo.content.changes.store import get_change
+import msgspec
+
+from octavo.content.changes import merging
+from octavo.content.live.accepting import accepting
+from octavo.content.live.commands import StepsInput
 from octavo.content.live.saving import save_branch, save_page
-from octavo.content.live.store import PageKey
 
 from .writing import Writing, block, delete, insert, texts
 
@@ -190,8 +193,48 @@ def test_two_processes_save_once(live):
     """The second save finds that the first one was faster."""
     client = live.open()
     client.type("x", 1)
-    with live.world.context.db.read() as tx:
-        key = PageKey(get_change(tx, live.change).branch_id, live.page)
-    one = save_page(live.world.context, live.change, key)
-    other = save_page(live.world.context, live.change, key)
+    one = save_page(live.world.context, live.change, live.key)
+    other = save_page(live.world.context, live.change, live.key)
     assert one == other
+
+
+def test_what_is_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch):
+    """A batch that comes in after the save, and before the merge locks the change request."""
+    client = live.open()
+    client.type("Saved. ", 1)
+    body = {**client.body(insert("Late. ", 1)), "client": "client-of-the-late-batch"}
+    batches = [msgspec.convert(body, StepsInput)]
+    real = merging._merge
+
+    def merge_after_a_batch(context, access):
+        while batches:
+            accepting(context).accept(access, live.key, batches.pop())
+        return real(context, access)
+
+    monkeypatch.setattr(merging, "_merge", merge_after_a_batch)
+    live.space.merge(live.change)
+    assert "Late. Saved. First" in live.space.page("A", format="markdown")["markdown"]
+
+
+def test_an_edit_through_the_api_contains_what_was_not_saved_yet(live):
+    live.open().type("Unsaved. ", 1)
+    live.space.write(live.change, "B", "# B\n\nEdited.\n")
+    assert "Unsaved. First" in live.markdown()
+
+
+def test_a_request_for_a_review_contains_what_was_not_saved_yet(live):
+    live.open().type("Unsaved. ", 1)
+    path = f"{live.space.path}/change-requests/{live.change}/requested-reviewers"
+    answer = live.world.call("editor", "POST", path, json={"users": [live.world.users["admin"]]})
+    assert answer.is_success, answer.text
+    assert "Unsaved. First" in live.markdown()
+
+
+def test_a_deleted_page_with_unsaved_text_does_not_hinder_a_merge(live):
+    client = live.open()
+    client.type("Saved. ", 1)
+    live.save()
+    client.type("Unsaved. ", 1)
+    live.space.edit(live.change, {"operation": "delete_page", "page": live.page})
+    live.space.merge(live.change)
+    assert live.space.change(live.change)["status"] == "merged"

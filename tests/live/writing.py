@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 
 from changes.working import Space
+from octavo.content.changes.store import get_change
 from octavo.content.live.saving import save_due
+from octavo.content.live.store import PageKey
 from octavo.core.editor.schema import VERSION
 from octavo.kit import clock
 from world import World
@@ -24,6 +26,11 @@ class Writing:
         if markdown is not None:
             self.space.write(self.change, "A", markdown)
         self.base = f"{self.space.path}/change-requests/{self.change}/pages/{self.page}/live"
+
+    @property
+    def key(self) -> PageKey:
+        with self.world.context.db.read() as tx:
+            return PageKey(get_change(tx, self.change).branch_id, self.page)
 
     def open(self, who: str = "editor") -> Client:
         return Client(self, who)

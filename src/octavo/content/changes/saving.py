@@ -33,6 +33,7 @@ from .authorization import ChangeAccess, recheck_permission
 from .auto_resolving import list_still_open
 from .commands import ContentChange, DocumentInput
 from .comparing import MergedContent
+from .pending import try_to_save_pending
 from .rebasing import Resolving, edit_since
 from .store import ChangeRow, encode_conflicts
 from .uploading import store_uploads
@@ -54,21 +55,6 @@ def retry_on_conflict(attempt: Callable[[], T]) -> T:
                 break
             time.sleep(random.uniform(0, _PAUSE) * min(number, _MOST_PAUSES))  # noqa: S311
     raise no_turn()
-
-
-_before_merge: list[Callable[[Context, str], None]] = []
-
-
-def before_merge(hook: Callable[[Context, str], None]) -> None:
-    """Register ``hook(context, change_id)``, called before a change request is merged or updated: it saves what is not
-    part of the change request yet."""
-    _before_merge.append(hook)
-
-
-def save_pending(context: Context, change_id: str) -> None:
-    """Save what people have written in a change request and is not part of it yet."""
-    for hook in _before_merge:
-        hook(context, change_id)
 
 
 def require_editable(change: ChangeRow) -> None:
@@ -264,6 +250,8 @@ def revise_change(
 ) -> EditedChange:
     """Write a revision of a change request with the result of ``make``, which is called again if another
     write came first. ``author``: author of the content, if the caller only accepts it."""
+
+    try_to_save_pending(context, access.change_id)
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:

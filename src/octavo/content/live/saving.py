@@ -108,8 +108,8 @@ def _try_to_save(context: Context, change_id: str, key: PageKey) -> Saved | None
         change, row = get_change(tx, change_id), store.find_live(tx, key)
         if row is None or change.status in ("merged", "archived"):
             return None
-        if row.saved_version == row.version and row.revision == change.revision:
-            return Saved(change.revision, row.version)
+        if row.save_at is None and row.revision == change.revision:
+            return Saved(change.revision, row.saved_version)
         page = load_page(tx, key, row)
     if row.revision != change.revision or key_steps(page.doc, itertools.repeat("new")):
         accepting(context).tidy(change_id, key)

@@ -203,12 +203,21 @@ def end_claim(tx: Transaction, key: PageKey, retry_at: int | None) -> None:
 
 
 def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
-    """List the pages of a branch with steps that are not saved."""
+    """List the pages of a branch with steps that are to be saved."""
     rows = tx.all(
-        Live("SELECT page_id FROM page_live WHERE branch_id = :branch AND saved_version < version"),
+        Live("SELECT page_id FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL"),
         branch=branch_id,
     )
     return [PageKey(branch_id, row[0]) for row in rows]
+
+
+def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
+    """Return since when a page of a branch has steps that are not saved; None: all are saved."""
+    since: int | None = tx.value(
+        "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
+        branch=branch_id,
+    )
+    return since
 
 
 def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
