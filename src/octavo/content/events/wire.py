@@ -11,6 +11,7 @@ from octavo.content.notifications.types import Reason
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.schema_names import schema_name
+from octavo.kit.texts import pattern
 from octavo.kit.work.hub import Closed, Ready, Reset
 from octavo.organization.access.accounts import UserRow
 from octavo.organization.access.wire import User
@@ -119,7 +120,18 @@ class OwnEventsQuery(EventsQuery):
     ``{changeRequestId}/{pageId}``."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
-    live: Annotated[str, Meta(pattern=r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z")] | None = None
+    live: (
+        Annotated[
+            str,
+            Meta(
+                pattern=pattern(
+                    r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z",
+                    "be the ids of a change request and a page with / in between",
+                )
+            ),
+        ]
+        | None
+    ) = None
 
 
 class SayPresence(Struct, rename="camel"):

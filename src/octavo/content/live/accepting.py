@@ -22,6 +22,7 @@ from octavo.errors import (
     NotFound,
     PreconditionFailed,
     TooLarge,
+    TooManyRequests,
     Unprocessable,
 )
 from octavo.kit import ids
@@ -55,6 +56,10 @@ MOST_BYTES_OF_ONE = 2 * 1024 * 1024
 _POSTS, _STEPS = 1_500, 13_000
 """Requests and steps of a person per minute."""
 _BATCHES_AT_ONCE = 1_000
+MOST_CLIENTS = 40
+"""Clients that can edit a page at the same time."""
+_PRESENT = 60_000
+"""Milliseconds after its last batch for which a client counts."""
 _NEW_EPOCH = "r"
 """Start of the epoch of a page that no one has edited live yet; the id of its revision follows."""
 
@@ -234,6 +239,11 @@ def _accept(turn: _Turn, access: ChangeAccess, key: PageKey, given: StepsInput, 
     last = store.find_last_batch(tx, key, given.client)
     if last is not None and last[1] != access.user_id:
         raise Forbidden("client: someone else uses this id")
+    if last is None and store.count_clients(tx, key, now() - _PRESENT) >= MOST_CLIENTS:
+        raise TooManyRequests(
+            f"At most {MOST_CLIENTS} clients can edit a page at the same time. Try again in a minute.",
+            **{"retry-after": str(_PRESENT // 1000)},
+        )
     missed = (
         batches_after(tx, key, page, given.version, _BATCHES_AT_ONCE)
         if given.version <= page.version

@@ -7,8 +7,16 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from octavo.core.json_types import JsonObject
+from octavo.kit.texts import pattern
 
-Client = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{8,64}\Z")]
+Client = Annotated[
+    str,
+    Meta(
+        pattern=pattern(
+            r"^[A-Za-z0-9_-]{8,64}\Z", "have 8 to 64 characters, which can be letters, digits, - and _"
+        )
+    ),
+]
 Position = Annotated[int, Meta(ge=0, lt=1_000_000_000)]
 Number = Annotated[int, Meta(ge=0, lt=1_000_000_000_000)]
 Name = Annotated[str, Meta(max_length=64)]

@@ -268,6 +268,17 @@ def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, st
     return (row[0], row[1]) if row else None
 
 
+def count_clients(tx: Transaction, key: PageKey, since: int) -> int:
+    """Return how many clients have added a batch since a moment."""
+    count: int = tx.value(
+        f"""SELECT count(DISTINCT client) FROM page_steps
+            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL""",
+        since=since,
+        **_key(key),
+    )
+    return count
+
+
 def insert_batch(tx: Transaction, key: PageKey, batch: BatchRow) -> None:
     values = {name: getattr(batch, name) for name in BatchRow.__struct_fields__}
     places = ", ".join(f":{name}" for name in values)
