@@ -20,7 +20,7 @@ _CLASSIFIED = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Public Domain": "public domain",
 }
-_LOOSE = {"MIT, BSD": "MIT AND BSD-3-Clause", "3-Clause BSD License": "BSD-3-Clause", "MIT License": "MIT"}
+_LOOSE = _CLASSIFIED | {"MIT, BSD": "MIT AND BSD-3-Clause", "3-Clause BSD License": "BSD-3-Clause"}
 
 
 class Component(NamedTuple):

@@ -1,4 +1,4 @@
-"""Requests to an ASGI application of this process, one at a time or while their responses are still being made."""
+"""Requests to an ASGI application in this process, sequential or during streaming of earlier responses."""
 
 from __future__ import annotations
 

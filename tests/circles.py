@@ -1,4 +1,4 @@
-"""What the collector of circular garbage would have to come by for."""
+"""Detection of reference cycles that need the garbage collector."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 
 
 def circles_left() -> Counter[str]:
-    """What refers to itself in circles and to which nothing else does, by type, of what is ours; it is let go."""
+    """Count the unreachable objects of Octavo in reference cycles, by type, and free them."""
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:
         gc.collect()

@@ -114,7 +114,7 @@ def collecting() -> Iterator[Collector]:
 
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
-    """The environment names it; whoever wants traces begins them."""
+    """Run a collector and name it in the environment. Tests start tracing themselves."""
     with collecting() as found:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", found.url)
         yield found

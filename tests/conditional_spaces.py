@@ -37,7 +37,7 @@ def words_of(text: str) -> set[str]:
 
 @dataclass
 class Included:
-    """A reusable content: ``shown`` are its words that whoever sees the page sees."""
+    """A reusable content: ``shown`` are the words visible to everyone who can see the page."""
 
     path: str
     shown: set[str] = field(default_factory=set)

@@ -170,7 +170,7 @@ def pytest_configure(config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items) -> None:
-    """What is marked sqlite_first is slow on PostgreSQL."""
+    """Mark the PostgreSQL variants of tests marked sqlite_first as slow."""
     for item in items:
         engines = item.callspec.params.values() if hasattr(item, "callspec") else ()
         if item.get_closest_marker("sqlite_first") and "postgresql" in engines:

@@ -1,4 +1,4 @@
-"""How much a database does, counted: never timed."""
+"""Counts of database work, independent of time."""
 
 from __future__ import annotations
 

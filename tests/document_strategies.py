@@ -94,7 +94,7 @@ inlines = st.lists(st.one_of(texts, texts, leaf_inlines, links), min_size=1, max
 
 
 def images_alone(nodes: list[Any]) -> bool:
-    """What Markdown would read as a block of images."""
+    """Tell whether Markdown would parse the nodes as an images block."""
     return all(
         not any(leaf.text.strip() for leaf in node.leaves)
         if isinstance(node, Text)

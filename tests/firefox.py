@@ -109,7 +109,7 @@ class Firefox:
             time.sleep(0.05)
 
     def call(self, function: str, *nodes: dict[str, Any]) -> Any:
-        """What a JavaScript function gives for these elements: text, a number, or true or false."""
+        """Call a JavaScript function on these elements and return its result: a string, number, or boolean."""
         result = self.ask(
             "script.callFunction",
             functionDeclaration=function,
@@ -155,7 +155,7 @@ class Firefox:
         self.ask("input.performActions", context=self._window, actions=[source])
 
     def picture(self) -> bytes:
-        """What is shown, as PNG."""
+        """Take a screenshot as PNG."""
         found = self.ask("browsingContext.captureScreenshot", context=self._window)
         return base64.b64decode(found["data"])
 

@@ -1,7 +1,7 @@
 r"""Texts that grow: each pattern makes a text of about as many characters as it is asked for.
 
-``PAGES`` are pages (Markdown with front matter), ``LISTINGS`` code for the highlighter. What reads a page must take
-work in proportion to its length on every one of them; somebody will write them.
+``PAGES`` are pages (Markdown with front matter), ``LISTINGS`` code for the highlighter. Parsing and rendering
+must take time proportional to the length of each of them, because users can submit them.
 """
 
 from __future__ import annotations

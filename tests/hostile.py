@@ -1,4 +1,4 @@
-"""What somebody would write to make a page, a print or an answer do more than show it.
+"""Hostile content that tries to break out of pages, prints, and responses.
 
 ``VECTORS`` are the words, ``wrapped`` puts one into every construct of Markdown, ``every_node`` into every field of
 every node type.

@@ -32,7 +32,7 @@ REDIRECT = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 
 
 class Keys:
-    """A private key with its certificate, as PEM. Made when somebody wants them: it takes a while."""
+    """A private key with its certificate, as PEM. Generated lazily, because generation is slow."""
 
     def __init__(self, name: str = "idp.test", bits: int = 2048, days: int = 30) -> None:
         """``days`` until the certificate expires."""

@@ -34,7 +34,7 @@ _of_thread = _Loop()
 
 
 class _Answer(httpx.Response):
-    """Makes the request that it answers when somebody asks for it."""
+    """A response that creates its request on access."""
 
     asked: tuple[str, str]
 

@@ -29,7 +29,7 @@ class McpTransport(httpx2.AsyncBaseTransport):
 
 
 def said_by(tool: str, result: dict[str, Any]) -> dict[str, Any]:
-    """What a tool of a site says to programs, which is as its output schema has it."""
+    """Return the structured content of a tool result, checked against the tool's output schema."""
     gives = mcp._TOOLS[tool].gives if tool in mcp._TOOLS else None
     if result["isError"] or gives is None:
         assert "structuredContent" not in result, result

@@ -38,7 +38,7 @@ class Authenticator:
         return hashlib.sha256(host.encode()).digest() + bytes([flags]) + self.counter.to_bytes(4) + more
 
     def make(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What a browser sends for a new passkey."""
+        """Create a passkey and return the browser's registration response."""
         self.user = options["user"]["id"]
         public = cbor.encode(dict(ES256.from_cryptography_key(self.key.public_key())))
         more = bytes(16) + len(self.id).to_bytes(2) + self.id + public
@@ -51,7 +51,7 @@ class Authenticator:
         return {"id": websafe_encode(self.id), "response": response}
 
     def sign(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What a browser sends for a passkey that is used."""
+        """Sign with a passkey and return the browser's authentication response."""
         client, data = self._client_data("webauthn.get", options), self._data(options["rpId"], 0)
         signature = self.key.sign(data + hashlib.sha256(client).digest(), ec.ECDSA(hashes.SHA256()))
         response = {

@@ -1,4 +1,4 @@
-"""What Confluence and ReadMe answer, written after their public descriptions, and a server that says it."""
+"""Responses of Confluence and ReadMe, based on their public API descriptions, and a server that returns them."""
 
 import base64
 import threading

@@ -1,4 +1,4 @@
-"""Random worlds of rights, and a slow reference that says in plain words who may do what in them."""
+"""Random worlds of permissions, and a slow reference implementation that evaluates them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RightsWorld:
 
 
 def reference(world: RightsWorld, user: str, thing: str) -> str | None:
-    """Who may do what, as docs/access/permissions.md says it; slow, and written without a look at the evaluator."""
+    """Compute permissions as docs/access/permissions.md defines them: slow, and independent of the evaluator."""
     if user not in world.members:
         return None
     if world.members[user] == "admin":

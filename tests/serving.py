@@ -1,4 +1,4 @@
-"""Octavo as a process of its own, the way a person starts it."""
+"""Octavo as a separate process, started the way an operator starts it."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Served:
             time.sleep(0.01)
 
     def left_behind(self, seconds: float = 3.0) -> list[str]:
-        """What still runs when it was given some time to see that the server is gone."""
+        """Return the processes that still run some time after the server stopped."""
         until = time.monotonic() + seconds
         while (running := self.processes()) and time.monotonic() < until:
             time.sleep(0.05)

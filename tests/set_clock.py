@@ -1,4 +1,4 @@
-"""The time of this process, as a test wants it."""
+"""Control of the current time in this process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from octavo.kit.clock import CLOCK, system_time
 
 
 class SetClock:
-    """What the fixture ``clock`` gives."""
+    """The value of the ``clock`` fixture."""
 
     def set(self, moment: int) -> None:
         """From here on it is this moment, in milliseconds since 1970."""

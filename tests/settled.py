@@ -1,4 +1,4 @@
-"""Waiting for what has to come, and for a database to have heard of all that was committed."""
+"""Waiting for conditions, and for a database to have received the notices of all commits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def until(asked: Callable[[], object]) -> None:
 
 
 def settle(database: Database, url: str) -> None:
-    """Returns when no notice is on its way, the database's own included; none comes until somebody commits."""
+    """Wait until no notices are pending, including the database's own. None arrive until the next commit."""
     until(lambda: database.generation() is not None)
     if not isinstance(database, PostgresDatabase):
         return

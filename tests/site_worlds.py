@@ -85,7 +85,7 @@ def _picture(shade: int) -> str:
 
 @dataclass
 class MadePage:
-    """``words`` are seen by whoever sees the page; ``block``: those of a block under a condition of its own."""
+    """``words`` are visible to everyone who can see the page; ``block``: words of a conditional block."""
 
     title: str
     words: set[str]
@@ -397,7 +397,7 @@ class SiteWorld:
 
 
 class Answer:
-    """What one visitor may see of a site as it was drawn."""
+    """The content of a generated site that one visitor can see."""
 
     def __init__(self, site: SiteWorld, guest: Guest) -> None:
         self.site, self.guest = site, guest
@@ -435,7 +435,7 @@ class Answer:
         return [page for page in space.pages if self.sees(page)]
 
     def words_of_page(self, page: MadePage) -> set[str]:
-        """What its own text says, without what it links to."""
+        """Return the words of the page's own text, without those of linked pages."""
         block = page.block[1] if page.block is not None and self.holds(page.block[0]) else set()
         return page.words | block
 
@@ -448,7 +448,7 @@ class Answer:
         return {name for name in page.files | block}
 
     def linked(self, page: MadePage) -> set[str]:
-        """What it says of pages that it leads to."""
+        """Return the words that a page shows about the pages it links to."""
         found: set[str] = set()
         if page.linked is not None and self.sees(page.linked):
             found |= page.linked.words | set(words_of(page.linked.path))
@@ -461,7 +461,7 @@ class Answer:
         return found
 
     def frame(self) -> set[str]:
-        """What every page of the site may say: sections, variants and their addresses."""
+        """Return the words allowed on every page of the site: sections, variants, and their URLs."""
         found: set[str] = set()
         for section in self.sections:
             found |= {section.title, section.about, section.path, *section.groups}

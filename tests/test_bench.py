@@ -18,7 +18,7 @@ def test_no_bench_is_left_out_and_all_fit_into_half_an_hour() -> None:
     assert sum(bench.seconds for bench in runner.BENCHES) <= 33 * 60, "few take all of their part"
 
 
-def test_the_table_says_what_is_met_missed_and_missing() -> None:
+def test_the_table_shows_met_missed_and_missing_targets() -> None:
     read, sync = runner.BENCHES[0], runner.BENCHES[1]
     figures = [
         Figure("serving", "page | bare", 80.0, "us", beside=100.0, most=1.0),

@@ -149,8 +149,8 @@ def _fail_over(standbys: Sequence[Server]) -> Server:
 
 
 def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None:
-    """Of three. Whoever was lost follows whoever was promoted, until that is lost; a replica answers reads
-    each time."""
+    """Fail over among three servers. A lost server follows the promoted one until that is lost in turn; a
+    replica answers reads each time."""
     with servers(3) as group, ExitStack() as stack:
         first, *standbys = group
         first.create()

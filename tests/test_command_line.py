@@ -1,4 +1,4 @@
-"""The ``octavo`` command as a person meets it: what it prints, what it refuses, what it leaves alone."""
+"""The ``octavo`` command: its output, errors, and side effects."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_completion_in_fish_knows_every_command_and_option() -> None:
         (("check", "--nothing-like-it"), None),
     ],
 )
-def test_what_was_mistyped_is_guessed(arguments: tuple[str, ...], meant: str | None) -> None:
+def test_mistyped_commands_get_suggestions(arguments: tuple[str, ...], meant: str | None) -> None:
     done = octavo_here(*arguments)
     assert done.returncode == 2
     assert ("did you mean" in done.stderr) is (meant is not None), done.stderr
@@ -303,7 +303,7 @@ def test_commands_that_print_no_value_take_no_json(arguments: tuple[str, ...]) -
     assert done.returncode == 2 and "--json" in done.stderr
 
 
-def test_each_command_says_what_it_does() -> None:
+def test_each_command_has_a_description() -> None:
     helps = octavo_here("token", "create", "--help").stdout
     assert "Create an access token and print it." in helps and "--hand-over" in helps
     assert "OCTAVO_WORKERS" in octavo_here("serve", "--help").stdout

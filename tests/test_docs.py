@@ -1,4 +1,4 @@
-"""The manual says what the program does: its settings, commands, operations and examples are held against it."""
+"""Check the settings, commands, operations, and examples in the manual against the program."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 
 def _wrong_in(line: str) -> str | None:
-    """What the program would not understand in a command line; what stands for a value may be anything."""
+    """Return the parts of a command line that the parser rejects. Placeholders for values are accepted."""
     words = shlex.split(re.sub(r"[\[\]]", " ", line.partition(" #")[0].partition(" | ")[0]))
     parser = parser_of_all()
     words = words[1:]

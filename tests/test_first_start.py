@@ -1,4 +1,4 @@
-"""The first start: what it makes, and that one which was cut off anywhere is completed by the next."""
+"""The first start: what it creates, and that the next start completes an interrupted one."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ def test_only_the_settings_make_others_server_administrators(context: Context) -
 
 
 def test_a_used_address_never_comes_back(context: Context) -> None:
-    """Also for somebody without a password whose sessions have ended: a start would print a working link into
-    the log."""
+    """This includes people without a password whose sessions have ended: otherwise a start would print a
+    working link to the log."""
     assert first_start(context) is not None
     secret = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
     unused = opening_address(context).rpartition("#")[2].rpartition("link=")[2]

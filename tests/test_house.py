@@ -1,4 +1,4 @@
-"""The rules of the house, on the syntax tree: what may import what, and where things are."""
+"""Architecture rules checked on the syntax tree: allowed imports, and where code belongs."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _name(path: Path) -> str:
 
 @cache
 def _imports(path: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """What a file imports from octavo: (line, the parts of the module, ``octavo`` left out)."""
+    """Return the imports of a file from octavo as (line, parts of the module name without ``octavo``)."""
     here = ("octavo", *path.relative_to(SRC).with_suffix("").parts)
     package = here[:-1]
     found = []
@@ -261,8 +261,8 @@ def test_the_readers_of_imports_stand_alone() -> None:
 
 
 @pytest.mark.parametrize("value", [Source, Brand, Layout])
-def test_what_readers_take_and_return_are_values(value: type[Struct]) -> None:
-    """Nothing can be set in them after they are made."""
+def test_readers_take_and_return_immutable_values(value: type[Struct]) -> None:
+    """Their fields cannot be set after creation."""
     assert value.__struct_config__.frozen
 
 
@@ -274,7 +274,7 @@ MODULES = {_module(path): path for path in FILES}
 
 
 def _edges() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
-    """What each module imports; `__init__` offers and is no module of its own here."""
+    """Return the imports of each module. `__init__` only re-exports and does not count as a module."""
     found: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for module, path in MODULES.items():
         if module[-1] != "__init__":
@@ -324,7 +324,7 @@ WEB_IMPORT = re.compile(r'''(?:\bfrom\s+|\bimport\s*\(?\s*)"(\.[^"]+)"''')
 
 
 def test_files_of_the_app_do_not_import_each_other_in_a_circle() -> None:
-    """Types and what is loaded later included: whoever reads one of them has to know all the others."""
+    """This includes types and lazy imports, because files in a cycle can only be understood together."""
     web = SRC.parents[1] / "web"
     files = [
         path
@@ -366,7 +366,7 @@ DECIDING_ROUTES = {
 
 
 def test_routes_decide_nothing() -> None:
-    """What is audited or announced was decided; a route validates, enters, asks a decision and presents."""
+    """Auditing and events belong to decisions. A route only validates, authorizes, calls a decision, and presents."""
     deciding = set()
     for path in FILES:
         if path.name.endswith("routes.py"):
@@ -390,7 +390,7 @@ TAKING_CALLS = {
 
 
 def test_only_routes_and_authorization_know_requests() -> None:
-    """What is decided takes who does it from the proof, and what is presented whom it is for: jobs have no request."""
+    """Decisions take the actor from the proof, and presentation takes the viewer, because jobs have no request."""
     knowing = set()
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
@@ -456,7 +456,7 @@ OWN_ADDRESSES = {
 
 
 def test_addresses_are_taken_apart_in_one_place() -> None:
-    """What anybody wrote may be no address, and the standard library raises on it."""
+    """User input may be an invalid URL, for which the standard library raises an error."""
     raising = {"urlsplit", "urlparse", "urljoin", "urldefrag", "urlunsplit", "urlunparse", "SplitResult"}
     wrong, own = [], set()
     for path in FILES:
@@ -575,8 +575,8 @@ REGISTRIES = {
 """Where modules register what they do, when they are imported."""
 
 
-def test_what_is_kept_belongs_to_an_application() -> None:
-    """Two applications in one process share nothing: a module declares an ``OwnCache``, or an object has a cache."""
+def test_caches_belong_to_an_application() -> None:
+    """Two applications in one process share no caches: a module declares an ``OwnCache``, or an object owns one."""
     caches = {"ByteCache", "FreshCache", "OrderedDict", "defaultdict", "deque", "{}", "[]", "set()", "dict()"}
     found = set()
     for path in FILES:
@@ -667,7 +667,7 @@ def test_jobs_whose_work_grows_go_on_in_parts() -> None:
 
 
 def test_proofs_are_made_where_things_are_entered() -> None:
-    """Who holds a proof came through a function that takes the actor, and so the reach of a token or session."""
+    """A function that takes the actor creates each proof, so it checks the reach of the token or session."""
     load_packages()
     proofs = {proof.__name__ for proof in list_proofs()}
     assert {"OrgAccess", "SpaceAccess", "ChangeAccess"} <= proofs
@@ -726,7 +726,7 @@ def test_revisions_are_written_one_way() -> None:
 
 
 def test_no_list_of_operations_stands_beside_them() -> None:
-    """Who may call an operation is said where it is declared: nowhere else are ids of operations gathered."""
+    """The declaration of an operation says who can call it. No other code lists operation ids."""
     load_packages()
     wrong = []
     for path in FILES:
@@ -806,7 +806,7 @@ def _distribution(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=!~; ]", requirement)[0]).lower()
 
 
-def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
+def test_imports_and_declared_dependencies_agree() -> None:
     project = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text())["project"]
     declared = {_distribution(requirement) for requirement in project["dependencies"]}
     optional = {_distribution(each) for extra in project["optional-dependencies"].values() for each in extra}
@@ -973,8 +973,8 @@ def test_addresses_of_the_app_are_written_in_one_place() -> None:
 # --- sites ----------------------------------------------------------------------------------------------
 
 
-def test_what_is_at_a_site_is_found_in_its_table() -> None:
-    """Nothing else in the reader looks at the end of a path to say what is there, and each route has its bounds."""
+def test_site_paths_are_declared_in_the_route_table() -> None:
+    """No other code in the reader dispatches on the end of a path, and each route declares its limits."""
     wrong = []
     for path in FILES:
         if path.relative_to(SRC).parts[0] != "reader" or path.name == "table.py":
@@ -1033,8 +1033,8 @@ FEW_ARGUMENTS = {
 
 
 def test_every_cache_has_its_share_of_the_memory() -> None:
-    """What is kept is kept in caches that one setting bounds, each under a name that the manual and metrics say; small
-    things that functions remember are bounded by number."""
+    """One setting bounds all caches, and the manual and metrics name each of them. Small memoized values are bounded
+    by number."""
     names: dict[str, int] = {}
     wrong = []
     for path in FILES:
@@ -1097,8 +1097,8 @@ def test_fields_of_what_is_passed_around_are_set_by_its_class_alone() -> None:
 
 
 def test_names_of_classes_are_unique() -> None:
-    """Who looks for a class by its name finds the one that is meant. ``schema_name`` gives it another name in
-    the API."""
+    """Searching for a class by name finds exactly one. ``schema_name`` gives a class another name in the
+    API."""
     named: dict[str, list[str]] = {}
     for path in FILES:
         for node in typing.cast(ast.Module, nodes_of(path)[0]).body:

@@ -1,4 +1,4 @@
-"""Whatever ships with Octavo has a licence under which it may, and that is handed on with it."""
+"""Everything shipped with Octavo has a permitted license, and its license text is included."""
 
 from __future__ import annotations
 

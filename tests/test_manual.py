@@ -1,5 +1,5 @@
-"""The calls of the manual: what a page shows as a shell's commands is run in its order, as by somebody who
-copies it."""
+"""API calls in the manual: run the shell commands of each page in order, as a reader who copies them
+would."""
 
 from __future__ import annotations
 

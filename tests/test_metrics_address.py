@@ -1,4 +1,4 @@
-"""Who reads `/metrics`: whoever has its token, at the API, and nobody where there is none."""
+"""Access to `/metrics`: it requires the metrics token, and is disabled if none is set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ask(app: Edge, path: str = "/metrics", **headers: str) -> httpx.Response:
         (TOKEN, f"Bearer {TOKEN}", 200),
     ],
 )
-def test_metrics_are_for_who_has_their_token(sqlite_world: World, token: str, sent: str, status: int) -> None:
+def test_metrics_require_their_token(sqlite_world: World, token: str, sent: str, status: int) -> None:
     context = sqlite_world.context
     context.settings = msgspec.structs.replace(context.settings, metrics_token=token)
     answer = ask(api_app(context), authorization=sent) if sent else ask(api_app(context))

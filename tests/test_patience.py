@@ -103,7 +103,7 @@ def test_no_test_depends_on_the_speed_of_the_machine() -> None:
     assert PATIENCE > LONG
 
 
-def test_what_depends_on_speed_is_found() -> None:
+def test_time_dependent_assertions_are_found() -> None:
     source = """
 assert ran.wait(5)
 assert process.wait(timeout=10) == 0

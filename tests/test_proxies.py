@@ -1,4 +1,4 @@
-"""Configurations for reverse proxies: what the manual shows is what is delivered, and the proxies can read it."""
+"""Reverse proxy configurations: the manual shows the shipped files, and the proxies can parse them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SIGHUP replaces the processes that serve, by the program and the settings as they are then; nobody is refused."""
+"""SIGHUP restarts the serving processes with the current program and settings, and no request fails."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_no_request_fails_while_processes_are_replaced(
 
 
 def _version(url: str) -> str:
-    """Of whoever happens to answer."""
+    """Return the version of the process that answers."""
     return str(httpx.get(f"{url}/openapi.json", timeout=60).json()["info"]["version"])
 
 

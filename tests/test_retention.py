@@ -73,7 +73,7 @@ def test_every_table_is_on_the_page_once() -> None:
     assert all(TABLES[name].derived or name == "cluster_embeddings" for name in DERIVED)
 
 
-def test_settings_on_the_page_are_those_that_there_are_with_their_defaults() -> None:
+def test_settings_on_the_page_exist_with_their_defaults() -> None:
     fields = {f"{PREFIX}{field.name.upper()}": field.default for field in msgspec.structs.fields(Settings)}
     for _, kept, setting, _ in _rows("Deleted automatically"):
         for name in _named(setting):
@@ -100,7 +100,7 @@ def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_ends_by_time_is_gone_when_its_time_is_over(world: World, monkeypatch: Any) -> None:
+def test_expired_rows_are_deleted(world: World, monkeypatch: Any) -> None:
     """A row of long ago in each of these tables, and a run of everything that is done from time to time."""
     context = world.context
     with context.db.write() as tx:

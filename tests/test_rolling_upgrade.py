@@ -1,4 +1,4 @@
-"""A version and the one before it, both at work on one database of PostgreSQL: nobody is refused anything."""
+"""Rolling upgrades: two consecutive versions share one PostgreSQL database, and no request fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies on the disk: secrets that are sealed, keys that change, and files that nobody else may read."""
+"""Secrets on disk: encryption, key rotation, and file permissions."""
 
 from __future__ import annotations
 

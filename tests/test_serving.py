@@ -135,7 +135,7 @@ def test_written_before_a_kill_is_there_after_it(sqlite_world: World, tmp_path: 
         assert answer.json()["title"] == "Kept"
 
 
-def test_the_collector_spares_what_was_loaded():
+def test_loaded_modules_are_excluded_from_garbage_collection():
     code = """import gc
 from octavo.app import spare_collector
 spare_collector()

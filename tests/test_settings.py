@@ -1,4 +1,4 @@
-"""Settings: where they come from, and that nothing which cannot work is accepted."""
+"""Settings: their sources, and the refusal of invalid values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name in REFUSED for value in REFUSED[name]])
-def test_what_cannot_work_is_refused_by_name(name: str, value: str) -> None:
+def test_invalid_settings_are_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(SettingsError) as refused:
         load(environ={name: value})
     assert name in str(refused.value)

@@ -1,4 +1,4 @@
-"""What a start loads: everything here takes its time at each start, and memory for as long as a process runs."""
+"""Modules loaded at startup: each costs time at every start, and memory while the process runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _of_others(modules: set[str]) -> set[str]:
     return names - own - sys.stdlib_module_names - {"octavo"}
 
 
-def test_a_start_loads_what_every_process_needs_and_no_more():
+def test_startup_loads_only_required_modules():
     modules = _loaded("import octavo.app\noctavo.app.load_packages()")
     # The server looks for dotenv, which only tools of tests bring.
     assert _of_others(modules) - {"dotenv"} <= SERVING

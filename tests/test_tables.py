@@ -93,7 +93,7 @@ def test_a_package_declares_its_tables_in_one_place() -> None:
     assert not wrong
 
 
-def test_what_is_declared_is_there(schemas) -> None:
+def test_declared_tables_and_columns_exist(schemas) -> None:
     for name, table in TABLES.items():
         if name not in schemas:
             continue
@@ -133,7 +133,7 @@ def test_every_column_that_looks_like_a_person_says_so(schemas) -> None:
 
 
 def test_no_other_column_holds_a_hash_or_a_person(world: World, schemas) -> None:
-    """By what the furnished world has in its rows, whatever the columns are called."""
+    """Check the values in the rows of the furnished world, independent of column names."""
     found = defaultdict(set)
     with world.context.db.read() as tx:
         people = {row[0] for row in tx.all("SELECT id FROM users")}
@@ -164,7 +164,7 @@ def test_no_other_column_holds_a_hash_or_a_person(world: World, schemas) -> None
 
 
 def test_columns_with_hashes_are_found_by_an_index(world: World) -> None:
-    """What is unused is found by asking each of them."""
+    """Finding unused content queries each of these columns."""
     with world.context.db.read() as tx:
         for content in ("text", "file"):
             for table, column in content_columns(content):

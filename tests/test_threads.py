@@ -1,4 +1,4 @@
-"""What threads share gives each of them what one alone would get, also when it is new."""
+"""Objects shared by threads give each thread the same result as a single thread, also on first use."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ assert found[0] == {work}
         ),
     ],
 )
-def test_threads_get_what_one_alone_gets(imports: str, work: str, rounds: int) -> None:
+def test_threads_get_the_same_results_as_a_single_thread(imports: str, work: str, rounds: int) -> None:
     script = TOGETHER.format(imports=imports, work=work)
     for _ in range(rounds):
         ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)

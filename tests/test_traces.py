@@ -1,5 +1,4 @@
-"""Traces over the whole: what a collector is told of requests, jobs, deliveries and what they ask elsewhere,
-and what it is never told."""
+"""End-to-end traces: spans of requests, jobs, deliveries, and outgoing calls, and data that is never exported."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def traced(collector: Collector):
 
 @contextmanager
 def access_log():
-    """What is written of requests, as JSON."""
+    """Return the access log entries, parsed from JSON."""
     written = StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logs._JsonLines(logs.Redactor()))
@@ -175,7 +174,7 @@ def test_a_visit_is_a_span_without_secret_paths(world, tmp_path, traced):
         assert secret not in str(traced.requests)
 
 
-def test_what_follows_from_a_request_links_to_it_and_webhooks_are_told(world, traced):
+def test_spans_caused_by_a_request_link_to_it(world, traced):
     """From a request to an event, its consumer, a job, a delivery and the request that makes it: by what stands in the
     rows, as each of them may be another process's."""
     address = traced.url.removeprefix("http://")
@@ -219,7 +218,7 @@ def test_without_a_collector_no_traces_are_sent_or_stored(world):
         assert tx.value("SELECT count(*) FROM jobs WHERE trace IS NOT NULL") == 0
 
 
-def test_what_became_of_spans_is_among_the_metrics():
+def test_span_outcomes_are_counted_in_metrics():
     metrics = Metrics()
     metrics.count_spans("dropped", 3)
     assert 'octavo_spans_total{outcome="dropped"} 3.0' in metrics.text().decode()

@@ -24,7 +24,7 @@ def test_the_organizations_are_apart(world):
     assert shared == {"clientId", "pagePath", "emailDomain", "resourceType", "schemaId", "specSlug"}
 
 
-def test_renewing_takes_back_what_was_written(world):
+def test_renewing_reverts_all_writes(world):
     before = world.digest()
     # Much and little: the database grows, is what it was, and grows to another size.
     for length in (1_000_000, 10, 300_000):

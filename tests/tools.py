@@ -1,4 +1,4 @@
-"""What tests need beside Python: Node.js, the public description of the API with its client, a browser.
+"""Tools that tests need besides Python: Node.js, the public API description with its client, a browser.
 
 Where something cannot be had the test is skipped by name; under continuous integration (CI=true), which can
 install everything, it fails.

@@ -118,7 +118,7 @@ class Place:
 
 
 class Kept(Protocol):
-    """What the database held when it was furnished."""
+    """The contents of the database after furnishing."""
 
     def restore(self, database: Database) -> None:
         """Makes the database as it was kept."""
@@ -573,7 +573,7 @@ def _furnish_comments(world: World, place: Place) -> None:
 
 
 def _furnish_conversations(world: World, place: Place) -> None:
-    """Two conversations about the same, analysed, and a task that somebody made of that."""
+    """Create two analyzed conversations about one subject, and a task created from them."""
     ids = place.ids
     asked = ("How do I install it on a server?", "Installing on a server fails, how do I install it?")
     inputs = [
@@ -620,7 +620,7 @@ def _furnish_translation(world: World, place: Place) -> None:
 
 
 def _certificate() -> str:
-    """What an identity provider might sign with, as PEM."""
+    """Return a signing certificate of an identity provider, as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "idp.test")])
     moment = datetime.now(UTC)

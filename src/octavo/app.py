@@ -259,7 +259,7 @@ def spare_collector() -> None:
 
 
 def take_short_turns() -> None:
-    """Have computing threads release the interpreter sooner, so that the event loop waits less behind all of
+    """Make compute threads release the interpreter sooner, so that the event loop spends less time waiting for
     them."""
     sys.setswitchinterval(_TURN)
 

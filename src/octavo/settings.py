@@ -61,7 +61,7 @@ def parse_headers(text: str) -> frozenset[str]:
     names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
     for name in names:
         if not re.fullmatch(r"[a-z0-9-]{1,100}", name) or name == "cookie":
-            raise ValueError(f"{name!r} is not the name of a header that can be passed on")
+            raise ValueError(f"{name!r} is not a header name that can be forwarded")
     return names
 
 
@@ -77,7 +77,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "postgresql://... of the server itself, if database_url leads to a connection pooler such"
+                "postgresql://... of the server itself, if database_url points to a connection pooler such"
                 " as PgBouncer (optional)"
             )
         ),

@@ -1,4 +1,4 @@
-"""What a server may do with bytes that somebody sent: h11 says where requests begin, and no server may see others."""
+"""Judge how a server handles raw bytes: h11 defines the request boundaries, and no server may see other requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Head:
 
 @dataclass
 class Seen:
-    """What h11 sees in bytes: the heads of requests, and whether something follows them that is no whole request."""
+    """The requests h11 finds in bytes: their heads, and whether an incomplete request follows them."""
 
     heads: list[Head] = field(default_factory=list)
     is_left: bool = False

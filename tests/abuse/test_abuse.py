@@ -1,4 +1,4 @@
-"""Octavo under abuse: it answers what was asked and nothing else, whatever bytes arrive, and others hardly wait."""
+"""Octavo under abuse: for any bytes, it answers only the requests sent, and other clients are barely delayed."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_an_account_is_deleted_once_it_was_said_what_ends(data, capsys):
 @pytest.mark.parametrize(
     "arguments", [("--email", "who@example.org", "--all"), ("--email", "admin@example.org")]
 )
-def test_what_is_not_there_is_said(data, capsys, arguments):
+def test_missing_accounts_and_credentials_are_reported(data, capsys, arguments):
     code, _, err = run(capsys, data, "session", "revoke", *arguments)
     assert code == 1 and err.startswith("octavo: ")
 
@@ -72,7 +72,7 @@ def test_a_token_from_the_command_line_demotes_no_last_administrator(data, capsy
     assert run(capsys, data, *make)[0] == 0
 
 
-def test_what_the_operator_ends_is_told(world):
+def test_ending_sessions_as_operator_is_audited(world):
     from octavo.operations.admin.credentials import end_sessions
 
     world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD})

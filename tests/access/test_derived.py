@@ -1,5 +1,5 @@
-"""Everything derived from a permission ends with it: whatever continues without its creator is tested against
-every way in which the creator loses the permission."""
+"""Everything derived from a permission ends with it: test each background activity against every way in which
+its creator loses the permission."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ LOSSES = [leave, disabled, account_disabled, shut_out, taken_back]
 @pytest.mark.parametrize("by", ["token", "session"])
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.__name__)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_derived_from_a_right_dies_with_it(world: World, kind: str, loss: Any, by: str) -> None:
+def test_credentials_derived_from_a_role_end_with_it(world: World, kind: str, loss: Any, by: str) -> None:
     derived = Derived(world, by)
     works = KINDS[kind](derived)
     assert works()
@@ -150,7 +150,7 @@ def test_what_is_derived_from_a_right_dies_with_it(world: World, kind: str, loss
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_derived_from_a_token_ends_with_it(sqlite_world: World, clock: Any, kind: str) -> None:
+def test_credentials_derived_from_a_token_end_with_it(sqlite_world: World, clock: Any, kind: str) -> None:
     works = KINDS[kind](Derived(sqlite_world, "token"))
     clock.advance(1_790_000)
     assert works()

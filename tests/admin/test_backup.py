@@ -161,7 +161,7 @@ def test_a_damaged_backup_is_told_in_one_line(sqlite_world: World, tmp_path: Pat
     assert "Traceback" not in done.stdout + done.stderr and "damaged" in done.stdout + done.stderr
 
 
-def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -> None:
+def test_verify_finds_missing_and_damaged_content(sqlite_world: World, tmp_path: Path) -> None:
     data = sqlite_world.install(tmp_path / "data")
     context = open_context(Settings(data=str(data), url="http://octavo.test"))
     try:
@@ -226,7 +226,7 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(sqlite_world: World, tmp
     assert back_up(sqlite_world.context, file).missing == []
 
 
-def test_what_is_derived_is_found_wrong_and_made_anew(world: World) -> None:
+def test_wrong_derived_rows_are_found_and_rebuilt(world: World) -> None:
     context, home, away = world.context, world.home["spaceId"], world.away["spaceId"]
     damage = (
         "DELETE FROM search_sections WHERE space_id = :space",

@@ -220,7 +220,7 @@ def test_a_token_is_printed_as_json_if_asked_for(octavo: Shell) -> None:
     assert code == 0 and list(json.loads(out)) == ["token"]
 
 
-def test_what_a_terminal_cannot_show_is_escaped(octavo: Shell, tmp_path) -> None:
+def test_unprintable_characters_are_escaped_in_output(octavo: Shell, tmp_path) -> None:
     """File names that are not Unicode, and letters that the encoding of the output lacks."""
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "README.md").write_text("# Home\n")

@@ -1,4 +1,4 @@
-"""Archives of organizations that somebody wrote by hand: what they say reaches no further than what they make."""
+"""Handcrafted organization archives: their content affects only the imported organization."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def _add_rows(archive: Archive, world: World) -> None:
         archive.write("site_former_names", [former])
 
 
-def test_what_was_added_for_these_cases_is_taken_by_itself(
+def test_archives_with_only_the_added_rows_are_accepted(
     sqlite_world: World, archive: Archive, tmp_path: Path
 ) -> None:
     _add_rows(archive, sqlite_world)
@@ -516,7 +516,7 @@ def test_people_are_who_has_their_address_here_and_of_the_same_kind(
         assert managed == [(home,)]
 
 
-def test_what_was_stored_for_a_refused_archive_is_noted_as_unused(
+def test_content_of_a_refused_archive_is_marked_unused(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     archive.replace(sqlite_world.home["siteId"], sqlite_world.away["siteId"])

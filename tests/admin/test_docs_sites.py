@@ -236,7 +236,7 @@ def test_paths_that_cannot_be_are_problems_and_made_free(world: Any, tmp_path: P
 
 
 @pytest.mark.sqlite_first
-def test_what_is_no_site_makes_nothing(world: Any, tmp_path: Path) -> None:
+def test_invalid_docs_sites_create_nothing(world: Any, tmp_path: Path) -> None:
     listed = world.home.path("/orgs/{organizationId}/spaces")
     before = world.get("admin", listed)["count"]
     many = "".join(f"    - {{type: section, key: s{n}, title: S{n}}}\n" for n in range(201))

@@ -234,7 +234,7 @@ def test_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) ->
     assert verify_followed(place) == []
 
 
-def test_what_is_old_goes(source: Context, tmp_path: Path) -> None:
+def test_old_log_entries_and_bases_are_removed(source: Context, tmp_path: Path) -> None:
     place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))

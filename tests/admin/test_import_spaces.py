@@ -140,7 +140,7 @@ def test_without_docs_yaml_a_source_is_one_space(world, repository):
     assert f"/s/{world.home['spaceId']})" in texts(world, made.outcome.space)["calls.md"]
 
 
-def test_what_cannot_be_is_refused_and_makes_nothing(world, repository, tmp_path):
+def test_invalid_imports_are_refused_and_create_nothing(world, repository, tmp_path):
     count = f"/orgs/{world.home['organizationId']}/spaces"
     before = world.get("admin", count)["count"]
     with pytest.raises(BadRequest, match="map: x"):

@@ -110,7 +110,7 @@ def of_home(world, moved):
     return next(one for one in moved.spaces if one.source == world.home["spaceId"])
 
 
-def test_what_comes_is_what_was_there(elsewhere):
+def test_imported_content_equals_the_original(elsewhere):
     world = elsewhere.world
     moved = move(elsewhere)
     assert moved.stopped == ""
@@ -250,7 +250,7 @@ def test_a_token_that_ends_in_the_middle_goes_on_where_it_was(elsewhere):
 
 
 @pytest.mark.sqlite_first
-def test_what_people_wrote_here_stays_when_it_comes_again(elsewhere):
+def test_local_edits_survive_a_repeated_import(elsewhere):
     world = elsewhere.world
     space = of_home(world, move(elsewhere))
     pages = world.get("stranger", f"/spaces/{space.id}/content/pages")["pages"]
@@ -329,7 +329,7 @@ def test_a_run_brings_a_space_over_an_api(elsewhere):
     assert texts(world, "admin", there) == texts(world, "stranger", f"/spaces/{space}")
 
 
-def test_what_a_token_reaches_is_listed_before_anything_is_brought(elsewhere):
+def test_content_readable_by_a_token_is_listed_before_import(elsewhere):
     world = elsewhere.world
 
     def check():

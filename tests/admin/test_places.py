@@ -24,7 +24,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "s3://docs/some/prefix"
 
 
-def test_what_is_put_is_whole_and_listed_by_name(address: str) -> None:
+def test_stored_objects_are_complete_and_listed_by_name(address: str) -> None:
     place = BackupPlace(address, new=True)
     place.put("log/b", [b"second"])
     place.put("log/a", iter([b"x" * 3_000_000, b"y" * 3_000_000]))

@@ -192,7 +192,7 @@ def test_the_port_of_the_own_machine_may_change(connecting):
         ({"resource": None, "scope": "docs:read nothing"}, "invalid_scope"),
     ],
 )
-def test_what_a_program_does_wrongly_it_is_told(connecting, changed, code):
+def test_invalid_authorization_requests_return_an_error(connecting, changed, code):
     answer = connecting.authorize(**changed)
     assert answer.status_code == 302 and answer.headers["location"].startswith(BACK)
     told = parse_qs(urlsplit(answer.headers["location"]).query)
@@ -490,7 +490,7 @@ def test_every_operation_that_agents_may_call_exists_and_none_is_of_accounts():
 
 
 def test_a_story_of_an_agent(world, connecting):
-    """It drafts, people review and merge, and its day is undone in one step."""
+    """The agent drafts, people review and merge, and its edits of a day are reverted in one step."""
     space = world.home["spaceId"]
     agent = Agent(world, connecting.token()["access_token"])
     pages = agent.do("list_pages", space=space)
@@ -559,7 +559,7 @@ def test_a_story_of_an_agent(world, connecting):
     assert {one["result"] for one in again} <= {"stays"}
 
 
-def test_what_a_person_saves_after_their_agent_is_theirs(world):
+def test_edits_after_an_agent_are_attributed_to_the_person(world):
     """Consecutive saves are shown as one, except those of an agent together with those of a person."""
     space = world.home["spaceId"]
     granted = ("docs:read", "docs:draft", "docs:review", "docs:merge")
@@ -597,7 +597,7 @@ def test_what_a_person_saves_after_their_agent_is_theirs(world):
     assert (merge["agent"], merge["mergedFrom"]["agent"]) == ("Pen", "Pen")
 
 
-def test_what_an_agent_reads_changes_nothing_that_it_may_do(world, connecting):
+def test_hostile_content_does_not_extend_agent_permissions(world, connecting):
     """A hostile page tells the agent to merge, and the agent obeys: its permissions are still those the person
     granted."""
     space = world.home["spaceId"]
@@ -699,7 +699,7 @@ def test_clients_that_want_an_address_ending_in_mcp(world, connecting):
 
 
 def test_clients_that_ask_for_what_the_server_does_not_have(world, connecting):
-    """Some clients request resources and prompts from each server, whatever capabilities it declares."""
+    """Some clients request resources and prompts from each server, regardless of its declared capabilities."""
     agent = Agent(world, connecting.token()["access_token"])
 
     def ask(method, **params):

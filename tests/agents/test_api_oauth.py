@@ -83,7 +83,7 @@ def test_an_app_has_no_more_rights_than_its_person(world):
     assert app.call("PATCH", f"/spaces/{space}", json={"title": "Taken"}).status_code == 403
 
 
-def test_what_an_app_does_is_recorded_under_its_name(world):
+def test_actions_of_an_app_are_recorded_under_its_name(world):
     app = Calling(Connecting(world, "admin"), "space:read", "space:write")
     space = world.home["spaceId"]
     made = app.call("POST", f"/spaces/{space}/change-requests", json={"subject": "By an app"})
@@ -162,7 +162,7 @@ SAY_SO = {
 """Scopes whose text on the consent page says what they include beyond their area."""
 
 
-def test_what_an_operation_reaches_beyond_its_area_is_granted_too() -> None:
+def test_operations_require_scopes_for_every_area_they_affect() -> None:
     """An operation that affects another area needs the scope for it, or a scope that says so."""
     reaching = {o.id for o in TABLE.values() if o.yields and o.id in API_SCOPES_NEEDED}
     unsaid = {id for id in reaching if not API_SCOPES_NEEDED[id] & SAY_SO}

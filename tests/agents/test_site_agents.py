@@ -404,7 +404,7 @@ def test_no_redirect_to_an_unregistered_url(site: Site, changed: dict[str, Any])
     assert answer.status_code == 400 and "location" not in answer.headers
 
 
-def test_what_an_app_asks_wrongly_it_is_told(site: Site) -> None:
+def test_invalid_app_requests_return_an_error(site: Site) -> None:
     site.sign_in()
     client = site.register()
     for changed, code in (
@@ -475,7 +475,7 @@ def test_only_sites_for_authenticated_visitors_have_it(site: Site) -> None:
     assert answers() == [404, 404, 404]
 
 
-def test_what_ended_is_forgotten(site: Site, clock: SetClock) -> None:
+def test_expired_grants_are_deleted(site: Site, clock: SetClock) -> None:
     context = site.world.context
 
     def count() -> int:

@@ -101,7 +101,7 @@ def test_a_question_that_nothing_answers_is_kept(world: World) -> None:
     assert len(kept_questions(world)) == 3
 
 
-def test_what_was_asked_before_counts_where_a_question_says_little(world: World) -> None:
+def test_short_follow_up_questions_use_the_previous_question(world: World) -> None:
     assert world.home["pageId"] in pages_of(ask(world, "And on a server?", before=[QUESTION]))
 
 
@@ -214,7 +214,7 @@ fetch("[1]")
 """
 
 
-def test_what_a_model_says_leads_nowhere_but_to_the_passages() -> None:
+def test_links_in_answers_lead_only_to_cited_passages() -> None:
     made = sanitize_document(
         read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")}
     )

@@ -292,7 +292,7 @@ def test_main_of_a_live_space(space):
 
 
 @pytest.mark.sqlite_first
-def test_what_is_wrong_is_named(page):
+def test_invalid_block_edits_name_the_error(page):
     keys, text = page.keys, page.text
     space = page.space
     group = space.edit(page.change, {"operation": "insert_group", "title": "G"})["changes"][0]["page"]["id"]

@@ -118,7 +118,7 @@ def test_fields_stand_in_the_front_matter_and_come_back(space):
 
 
 @pytest.mark.sqlite_first
-def test_what_is_not_edited_stays_byte_for_byte(space):
+def test_unedited_content_keeps_its_bytes(space):
     change = space.create()
     odd = "# A\n\nOne   [b](b.md)  \nwith odd *marks*.\n\n\n+ list\n+ of plus\n\nLast\n"
     space.write(change, "A", odd)

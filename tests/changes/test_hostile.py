@@ -96,7 +96,7 @@ def send(space, change: str, nodes: list[Any] | str) -> Any:
     )
 
 
-def test_what_is_wrong_is_named_by_its_place(space):
+def test_invalid_documents_name_the_place_of_the_error(space):
     change = space.create()
     before = space.world.digest()
     for node, place in WRONG:

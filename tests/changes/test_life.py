@@ -147,7 +147,7 @@ def test_fields_and_what_they_may_not_be(space):
     )
 
 
-def test_what_is_merged_or_archived_cannot_be_worked_on(space):
+def test_merged_and_archived_change_requests_cannot_be_edited(space):
     call = space.world.call
     for status in ("merged", "archived"):
         change = space.create()
@@ -276,7 +276,7 @@ def test_rules_are_inherited_from_the_organization(space):
     assert space.merge(change)["result"] == "merge"
 
 
-def test_what_stops_a_merge_is_told_before_it(space):
+def test_mergeability_lists_failing_merge_rules(space):
     world = space.world
     change = space.create("creator")
     space.edit(change, insert("# X\n"))

@@ -308,7 +308,7 @@ def test_a_search_has_so_many_words(space):
     )
 
 
-def test_what_a_page_includes_is_bounded():
+def test_included_content_of_a_page_is_bounded():
     including = Inclusions()
     assert all(including.admit(MAX_INCLUDED // 4) for _ in range(4))
     assert not including.admit(1)

@@ -108,7 +108,7 @@ def test_a_save_that_would_conflict_is_refused_where_it_asks_for_that(space, tar
     assert space.text("A", target) == A.replace("First", "Saved").replace("Second", "2nd")
 
 
-def test_what_others_saved_in_other_pages_is_not_the_clients_to_replace(space, target):
+def test_clients_cannot_overwrite_other_pages_saved_since(space, target):
     base = head(space, target)
     save(space, target, base, whole(space, "B", PAGE.format(title="B").replace("First", "1st")))
     answer = save(space, target, base, whole(space, "A", A.replace("Second", "2nd")))

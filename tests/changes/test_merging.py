@@ -252,7 +252,7 @@ def test_a_settled_conflict_is_opened_again(space, body):
 
 
 @pytest.mark.sqlite_first
-def test_what_was_edited_since_it_was_settled_stays(space):
+def test_edits_after_resolving_a_conflict_are_kept(space):
     change, conflict = in_conflict(space)
     for body in ({"choice": "ours"}, {"choice": "theirs"}):
         space.resolve(change, conflict, **body)
@@ -406,7 +406,7 @@ def test_rolling_back_goes_back_to_a_revision(space):
 
 
 @pytest.mark.sqlite_first
-def test_what_a_change_request_and_a_revision_changed(space):
+def test_changes_of_a_change_request_and_of_a_revision(space):
     change = space.create()
     space.edit(change, insert("# New\n"), update(space.pages["C"], into=None, title="See"))
     space.write(change, "A", PAGE.format(title="A").replace("First", "Very first"))

@@ -78,7 +78,7 @@ def test_pages_of_the_history_leave_nothing_out(space):
     assert ids == [item["id"] for item in history(space)["items"]]
 
 
-def test_what_saves_changed_is_shown_and_undone_together(space):
+def test_consecutive_saves_are_shown_and_undone_together(space):
     before = space.text("A")
     base = begun(space)
     second = space.page("A", format="document")["document"]["nodes"][1]["key"]

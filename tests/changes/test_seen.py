@@ -61,7 +61,7 @@ def test_bad_marks(space):
 
 
 @pytest.mark.sqlite_first
-def test_what_changed_since_a_revision(space):
+def test_changes_since_a_revision(space):
     change = space.create()
     space.write(change, "A", "# A\n\nNew.\n")
     then = space.change(change)["revision"]

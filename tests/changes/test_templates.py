@@ -140,7 +140,7 @@ def test_both_kinds_are_listed_with_what_they_leave_open(world):
     assert paged == [item["id"] for item in listed]
 
 
-def test_what_is_wrong_changes_nothing(space):
+def test_invalid_templates_change_nothing(space):
     world = space.world
     foreign = world.away.ids["spaceId"]
     foreign_file = {"kind": "file", "file": world.away.ids["fileId"]}

@@ -121,7 +121,7 @@ def test_a_suggestion_survives_edits_around_it_or_is_outdated(talk: Suggesting) 
 
 
 @pytest.mark.sqlite_first
-def test_what_cannot_be_suggested(talk: Suggesting) -> None:
+def test_invalid_suggestions_are_refused(talk: Suggesting) -> None:
     page, node = talk.page, talk.block(0)
     ok = {"markdown": "Other."}
 

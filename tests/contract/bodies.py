@@ -12,7 +12,7 @@ Where = tuple[str | int, ...]
 
 
 def kinds(type: inspect.Type) -> Iterator[inspect.Type]:
-    """What a value of a field may be: the members of a union, without what says more of them."""
+    """Return the types a field accepts: the members of a union, without annotations."""
     if isinstance(type, inspect.UnionType):
         for member in type.types:
             yield from kinds(member)

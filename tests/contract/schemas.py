@@ -55,7 +55,7 @@ class Schemas:
         return {int(code) for code in self._operations[operation_id]["responses"] if code.startswith("2")}
 
     def errors(self, operation_id: str, status: int, answer: Any) -> list[str]:
-        """What is wrong with an answer (None: empty), as ``place: message``."""
+        """Validate a response (None: empty) and return its errors as ``place: message``."""
         response = self._operations[operation_id]["responses"][str(status)]
         if "$ref" in response:
             response = self._responses[response["$ref"].rpartition("/")[2]]

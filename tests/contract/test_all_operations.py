@@ -1,4 +1,4 @@
-"""What holds of all operations alike: deletions, keys that nobody reads, empty query values, bytes that are no text."""
+"""Properties of all operations: deletions, unknown keys, empty query values, bytes that are not text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_delete_is_a_deletion() -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", DELETIONS, ids=lambda operation: operation.id)
-def test_deleting_what_is_not_there(world: World, operation: Operation) -> None:
+def test_deleting_missing_objects(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     names = _PARAMETER.findall(operation.path)
     named = sample.path.get(names[-1], names[-1])
@@ -199,7 +199,7 @@ def test_all_emoji_are_emoji(world: World) -> None:
         assert answer.is_success, answer.text
 
 
-def test_what_browsers_may_send_and_read(world: World) -> None:
+def test_cors_headers_allowed_and_exposed(world: World) -> None:
     asked = {
         "origin": "https://elsewhere.example",
         "access-control-request-method": "PATCH",

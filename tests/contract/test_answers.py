@@ -57,7 +57,7 @@ def test_method_path_and_codes(public_api: PublicApi, schemas: Schemas, operatio
         assert codes == {204, 205}
 
 
-def test_what_is_own_is_not_in_the_public_description(public_api: PublicApi) -> None:
+def test_own_operations_are_absent_from_the_public_description(public_api: PublicApi) -> None:
     own = {o.id for o in TABLE.values() if o.extension} | set(NOT_DESCRIBED)
     assert own <= set(TABLE)
     assert not own & set(public_api.operations)

@@ -35,7 +35,7 @@ _WRONG_TOKENS = [
 
 
 def complaint(answer: httpx.Response, status: int, names: str = "") -> str | None:
-    """What is wrong with an error's envelope, or None."""
+    """Check the envelope of an error and return its problem, or None."""
     if answer.status_code != status:
         return f"expected {status}, got {answer.status_code} {answer.text[:200]}"
     content = answer.json()
@@ -214,7 +214,7 @@ def test_addresses_and_methods_that_are_not_there(world: World) -> None:
 
 
 @pytest.mark.parametrize("tag", [[], {}, 7, None, "nothing"])
-def test_what_tells_kinds_apart_may_be_anything(sqlite_world: World, tag: Any) -> None:
+def test_invalid_discriminators_return_400(sqlite_world: World, tag: Any) -> None:
     world, place = sqlite_world, sqlite_world.home
     for path, name, key in (
         ("/orgs/{organizationId}/translations-glossary", "operations", "type"),

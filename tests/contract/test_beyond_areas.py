@@ -1,4 +1,4 @@
-"""What operations read and write beyond their area is declared, and asked of tokens: one for Git is none for
+"""Access beyond the area of an operation is declared and requires token scopes: a token for Git is not valid for
 content."""
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _TABLES = re.compile(r"\b(?:bodies|page_versions|item_versions)\b")
 _NEEDING = [operation for operation in TABLE.values() if operation.yields]
 
 
-def test_every_operation_that_has_others_act_says_what_is_beyond_its_area() -> None:
+def test_indirect_access_beyond_the_area_is_declared() -> None:
     missing = {
         operation.id
         for operation in TABLE.values()

@@ -1,4 +1,4 @@
-"""Operations over many things ask for the right at each one.
+"""Operations over many objects check permissions for each one.
 
 Somebody may make and change sites and collections. A collection holds a space, and a site shows it, that is closed to
 them: whatever they call there, they learn nothing of that space and change nothing of it.
@@ -110,7 +110,7 @@ class Closed:
         return {**tables, "site_sections": sections}
 
     def told(self, text: str) -> list[str]:
-        """What of the space is in a text."""
+        """Return the parts of the closed space that a text reveals."""
         return [
             word
             for word in (WORD, self.space, self.section, self.site_space)
@@ -151,7 +151,7 @@ OWN = {"deleteSiteById"}
 
 
 def calls_of(closed: Closed, operation: Operation) -> list[dict[str, Any]]:
-    """What is sent: the sample, each field of its body alone, and what asks for the words of the space."""
+    """Return the requests to send: the sample, each field of its body alone, and queries for words of the space."""
     sample = sample_of(operation)
     given, query = sample.body_for(closed.place), sample.query_for(closed.place)
     bodies = [given, *MORE.get(operation.id, [])]

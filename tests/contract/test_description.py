@@ -74,7 +74,7 @@ def test_no_parameter_is_null(description: dict[str, Any]) -> None:
                 assert parameter["schema"].get("default", "") is not None
 
 
-def test_what_may_be_left_out_of_a_body_has_no_default_in_its_schema(description: dict[str, Any]) -> None:
+def test_optional_body_properties_have_no_default_in_their_schema(description: dict[str, Any]) -> None:
     """Generators take a property with a default for one that is always there, and ask for it."""
     components = description["components"]["schemas"]
     waiting = [
@@ -98,7 +98,7 @@ def test_what_may_be_left_out_of_a_body_has_no_default_in_its_schema(description
     assert told > 20 and len(seen) > 50
 
 
-def test_what_any_request_may_be_answered_is_described(description: dict[str, Any]) -> None:
+def test_common_responses_are_described_for_every_operation(description: dict[str, Any]) -> None:
     for path, item in description["paths"].items():
         for method, entry in item.items():
             codes = {"429", "431", "500"} | ({"409"} if method != "get" else set())
@@ -182,7 +182,7 @@ def _structs(of: type) -> Iterator[type]:
         yield from _structs(each)
 
 
-def test_what_may_be_left_out_is_not_required() -> None:
+def test_optional_fields_are_not_required() -> None:
     """A field that may be unset has that as its default; else the description says that answers always have it."""
     wrong = [
         f"{each.__module__}.{each.__name__}.{field.name}"

@@ -90,7 +90,7 @@ def registry(description: dict[str, Any]) -> jsonschema_rs.Registry:
 
 
 def _complaints(registry: jsonschema_rs.Registry, place: Place, value: Any) -> list[str]:
-    """What is wrong with a value by the schema at a place of the description."""
+    """Validate a value against the schema at a place of the description and return the errors."""
     pointer = "/".join(quote(part.replace("~", "~0").replace("/", "~1")) for part in place)
     validator = jsonschema_rs.Draft202012Validator(
         {"$ref": f"urn:description#/{pointer}/schema"}, registry=registry

@@ -1,4 +1,4 @@
-"""What others make of the description: clients in two languages, and the verdict of a validator."""
+"""Third-party tools accept the description: client generators for two languages, and a validator."""
 
 from __future__ import annotations
 

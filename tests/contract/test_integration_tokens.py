@@ -1,4 +1,4 @@
-"""What scripts of integrations may call with their tokens: what the public description says they may."""
+"""Integration tokens can call exactly the operations that the public description allows."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _headers(world: World, *, installation: bool) -> dict[str, str]:
     return {"authorization": f"Bearer {secret}"}
 
 
-def test_what_the_description_has_integrations_call(world: World, public_api: PublicApi) -> None:
+def test_integration_tokens_can_call_the_described_operations(world: World, public_api: PublicApi) -> None:
     _agree(world, list(INTEGRATION_SCOPES))
     everywhere = public_api.description["security"]
     wrong, refused = [], set()

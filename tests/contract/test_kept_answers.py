@@ -1,4 +1,4 @@
-"""What is answered with kept rows, on the event loop or in a thread, is what would be answered without."""
+"""Responses from cached rows, on the event loop or in a thread, equal uncached responses."""
 
 from __future__ import annotations
 

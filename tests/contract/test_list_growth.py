@@ -1,4 +1,4 @@
-"""What a list costs follows what it shows: every list is asked for a few items at two sizes of the installation.
+"""The cost of a list depends on the items shown: request a few items of every list at two database sizes.
 
 Counted is the work of SQLite's machine, and the pages of tables and indexes that PostgreSQL looks into. The true total
 that each list gives may look at each row once, by an index.
@@ -82,7 +82,7 @@ ASKED_OTHERWISE: dict[str, list[dict[str, str]]] = {
 
 
 class Asked(NamedTuple):
-    """One list, as somebody asks for it."""
+    """One request for a list."""
 
     operation: Operation
     by: str

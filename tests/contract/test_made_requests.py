@@ -57,7 +57,7 @@ def schema() -> Any:
 
 
 def _request(case: Any, headers: dict[str, str]) -> dict[str, Any]:
-    """What httpx sends for a case."""
+    """Build the httpx request of a case."""
     made = case.as_transport_kwargs(base_url=f"{URL}/v1")
     prepared = httpx.Request(made["method"], made["url"], params=made.get("params"))
     sent: dict[str, Any] = {name: made[name] for name in ("json", "files") if made.get(name) is not None}

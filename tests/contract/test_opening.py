@@ -248,7 +248,7 @@ def test_no_operation_widens_the_audience_of_a_site_without_permission(closed: C
 
 @pytest.mark.parametrize("closed", ["visitor-auth"], indirect=True)
 def test_scripts_cannot_configure_themselves_on_sites_the_caller_cannot_open(closed: Closed) -> None:
-    """What is pressed on the form of a configuration, a script does with rights of its own."""
+    """Scripts handle buttons in configuration forms with their own permissions."""
     world, place = closed.world, closed.place
     context = {"type": "configuration_site", "theme": "light", "siteId": place["siteId"]}
     given = {"componentId": "config", "props": {}, "context": context, "action": {"action": "save"}}

@@ -145,7 +145,7 @@ def test_nothing_of_the_other_organization_is_reached(world: World, operation: O
 def test_their_own_organization_is_reached_and_nothing_else_told(
     sqlite_world: World, operation: Operation, coming: Coming
 ) -> None:
-    """What is left of the account itself is said by ``ACCOUNT`` alone."""
+    """``ACCOUNT`` alone lists the remaining operations on the account itself."""
     world, sample = sqlite_world, sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)
@@ -232,7 +232,7 @@ NAMED_TOO = (
     [op for op in OPERATIONS if op.body is not None or op.query is not None],
     ids=lambda operation: operation.id,
 )
-def test_an_id_beyond_the_reach_is_like_one_that_is_not_there(
+def test_ids_beyond_the_reach_return_404(
     sqlite_world: World, operation: Operation, names: tuple[str, ...]
 ) -> None:
     """In every string of every body and query, whether or not it is meant for an id."""

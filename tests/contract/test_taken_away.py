@@ -1,4 +1,4 @@
-"""What an operation entered may be taken away before it writes: then the answer says so."""
+"""An object can be deleted between authorization and the write of an operation: the response reports that."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _wait_until_quiet(began: list[float]) -> None:
 
 
 @pytest.mark.parametrize("parameter", TAKEN)
-def test_what_goes_while_a_write_waits_is_not_there(
+def test_writes_return_404_when_their_target_is_deleted_while_they_wait(
     world: World, parameter: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = world.home

@@ -124,7 +124,7 @@ def test_masking_can_be_switched_off(world: World) -> None:
         world.context.settings = kept
 
 
-def test_what_several_ask_is_a_cluster_that_keeps_its_id(world: World) -> None:
+def test_similar_questions_form_a_cluster_with_a_stable_id(world: World) -> None:
     ingest(world, conversation("1", "How do I connect my own domain name?"))
     analyse(world)
     issue = next(each["issue"] for each in listed(world, ISSUES) if "domain" in each["issue"]["title"])

@@ -90,7 +90,7 @@ def test_the_parts_of_an_address() -> None:
         ("a.example", 1, "a.example:1"),
     ],
 )
-def test_what_is_written_is_read_again(host: str, port: int | None, written: str) -> None:
+def test_addresses_round_trip(host: str, port: int | None, written: str) -> None:
     assert write_authority(host, port) == written
     address = own_address(f"http://{written}/")
     assert (address.host, address.port) == (host, port)

@@ -1,4 +1,4 @@
-"""Every text colour is readable on every surface, whatever colour a site chooses."""
+"""Every text color is readable on every surface, for all site colors."""
 
 import pytest
 from hypothesis import given, settings
@@ -59,7 +59,7 @@ def test_known_contrasts():
     assert grey and contrast(white, grey) == pytest.approx(4.54, abs=0.01)
 
 
-def test_readable_keeps_what_is_readable_and_the_hue_of_what_is_not():
+def test_readable_keeps_readable_colors_and_the_hue_of_others():
     white = Oklch(1.0, 0.0, 0.0)
     navy = parse_hex("#123a8c")
     assert navy and readable(navy, white) == navy
@@ -77,7 +77,7 @@ def test_colours_outside_of_srgb_lose_chroma_only():
 
 
 @pytest.mark.parametrize("text", ["", "red", "#12", "#1234567", "url(x)", "#fff;}body{display:none", "#ggg"])
-def test_what_is_no_colour_falls_back(text):
+def test_invalid_colors_fall_back_to_the_default(text):
     assert parse_hex(text) is None
     assert theme((text, text)).css() == theme(DEFAULT_PRIMARY).css()
 

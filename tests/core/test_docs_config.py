@@ -1,4 +1,4 @@
-"""What ``docs.yaml`` is read as, and what it is written as."""
+"""Parsing and writing of ``docs.yaml``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_odd_structures_are_problems() -> None:
     ]
 
 
-def test_what_an_entry_is_follows_from_what_is_in_it() -> None:
+def test_entry_types_follow_from_their_content() -> None:
     config = of(
         "{key: one, content: {directory: a}}",
         "{key: two, children: [{key: v, content: {directory: b}}]}",
@@ -66,7 +66,7 @@ def test_spaces_alone_are_variants() -> None:
     assert [p.code for p in config.problems] == ["unknown_key"]
 
 
-def test_what_cannot_lie_somewhere_lies_beside_it() -> None:
+def test_misplaced_entries_are_moved_next_to_their_parent() -> None:
     config = of("{type: section, key: s, title: SS, children: [{type: section, key: t, title: TT}]}")
     assert outline(config.structure) == [("section", "s", []), ("section", "t", [])]
     deep = "site:\n  structure:\n  - " + "{type: section-group, key: a, title: A, children: [" * 1
@@ -189,7 +189,7 @@ def configs(draw: st.DrawFn) -> DocsConfig:
 
 @settings(deadline=None)
 @given(configs())
-def test_what_is_written_is_read_again(config: DocsConfig) -> None:
+def test_configurations_round_trip(config: DocsConfig) -> None:
     again = read(write_docs(config))
     for entry in walk_docs(again.structure):
         entry.line, entry.way = 0, ()

@@ -1,4 +1,4 @@
-"""Changing a docs.yaml in place, on bytes: what somebody wrote beside what is changed stays as it was."""
+"""In-place edits of docs.yaml: unedited parts keep their bytes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def entry(config: DocsConfig, key: str) -> DocsEntry:
 
 
 @pytest.mark.parametrize("text", [TEXT, TEXT.replace("\n", "\r\n"), f"\ufeff{TEXT}", TEXT.rstrip()])
-def test_what_is_the_same_keeps_its_bytes(text: str) -> None:
+def test_unchanged_configuration_keeps_its_bytes(text: str) -> None:
     assert edit(text, read(text)) == text
 
 
@@ -98,7 +98,7 @@ def test_only_what_is_another_changes() -> None:
     assert edit(TEXT, config) == wanted
 
 
-def test_what_followed_from_what_is_changed_is_said() -> None:
+def test_values_derived_from_changed_values_are_written_out() -> None:
     text = "site:\n  structure:\n    - {key: a, content: {directory: a}} # one\n"
     config = read(text)
     entry(config, "a").directory = "b/"

@@ -75,7 +75,7 @@ def test_documents_are_as_described(document: Document) -> None:
         ({"type": "paragraph", "nodes": [{"object": "inline", "type": "emoji", "data": {}}]}, False),
     ],
 )
-def test_what_is_described_is_what_is_taken(node: dict[str, Any], right: bool) -> None:
+def test_document_schema_agrees_with_the_parser(node: dict[str, Any], right: bool) -> None:
     document = {"nodes": [node]}
     assert _DOCUMENT.is_valid(document) is right
     if right:

@@ -371,14 +371,14 @@ def test_regular_expressions(expression, value):
         "/*a/",
     ],
 )
-def test_what_is_no_regular_expression_here(expression):
+def test_unsupported_regular_expressions_raise_an_error(expression):
     with pytest.raises(ExpressionError):
         evaluate(expression, CONTEXT)
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*)*b", "(a?){200}a{200}"])
 def test_regular_expressions_cost_by_the_length_of_the_text(pattern):
-    """What takes a backtracking matcher years is counted as any other text; too long a text is refused."""
+    """Patterns that take a backtracking matcher years have normal cost here. Overlong text is refused."""
     assert evaluate(f"/{pattern}/.test(text)", {"text": "a" * 5000 + "!"}) is (pattern == "(a?){200}a{200}")
     with pytest.raises(ExpressionError, match="too many steps"):
         evaluate(f"texts.map(t => /{pattern}/.test(t))", {"texts": ["a" * 5000] * 100})

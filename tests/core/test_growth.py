@@ -239,7 +239,7 @@ paragraph or list, and the pieces of HTML before they are joined."""
 @pytest.mark.parametrize("size", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MEMORY)
 def test_memory_grows_like_the_text(name: str, size: int) -> None:
-    """What a page takes at most while it is read and drawn."""
+    """Peak memory of a page during parsing and rendering."""
     text = PAGES[name](size)
     tracemalloc.start()
     try:
@@ -253,7 +253,7 @@ def test_memory_grows_like_the_text(name: str, size: int) -> None:
 @pytest.mark.parametrize(
     "name", ["table with empty cells", "table with short rows", "tables with empty cells"]
 )
-def test_what_tables_leave_out_is_taken_back(name: str) -> None:
+def test_missing_table_cells_are_added_up_to_a_limit(name: str) -> None:
     """However many cells are left out, no more are made than the API takes, and the text stays."""
     text = PAGES[name](20_000)
     document = read(text)

@@ -1,4 +1,4 @@
-"""What was meant as a condition and is not understood hides what it was meant for, and says so."""
+"""Unparsable conditions hide the content they apply to, and are reported."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ UNREAD = [
 
 @pytest.mark.parametrize("markdown", UNREAD)
 @pytest.mark.parametrize("visitor", [NOBODY, PAID], ids=["nobody", "paid"])
-def test_what_is_behind_a_guard_that_is_not_understood_is_hidden(markdown: str, visitor: dict) -> None:
+def test_content_behind_unparsable_conditions_is_hidden(markdown: str, visitor: dict) -> None:
     text = shown(f"before\n\n{markdown}", visitor)
     assert "SECRET" not in text and "before" in text
     assert unread_conditions(f"# T\n\nbefore\n\n{markdown}")
@@ -61,12 +61,12 @@ def test_what_is_behind_a_guard_that_is_not_understood_is_hidden(markdown: str, 
         "what if, or else\n",
     ],
 )
-def test_what_is_understood_or_shown_as_code_stays(markdown: str) -> None:
+def test_valid_conditions_and_code_are_not_hidden(markdown: str) -> None:
     assert unread_conditions(markdown) == []
     assert shown(f"{markdown}\nafter\n", PAID).endswith("after")
 
 
-def test_what_follows_the_end_is_shown() -> None:
+def test_content_after_the_end_of_a_condition_is_shown() -> None:
     assert shown("a {% if x %}\n\nSECRET\n\n{% endif %} b\n\nafter\n").endswith("after")
     assert "after" in shown("{% if x %}\n\nA\n\n{% else %}\n\nB\n\n{% endif %}\n\nafter\n")
     assert shown("The tag {% if %} begins a condition.\n\nafter\n") == "after"

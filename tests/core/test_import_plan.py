@@ -140,7 +140,7 @@ def test_a_root_folder_and_an_inferred_tree():
     assert not plan.problems
 
 
-def test_what_cannot_be_a_page_is_a_file_with_a_link_in_its_place():
+def test_files_that_cannot_be_pages_become_links_to_files():
     tree = Tree(
         **{
             "SUMMARY.md": "* [A](README.md)\n* [B](b.md)\n  * [C](c.md)",

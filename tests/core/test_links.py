@@ -92,7 +92,7 @@ def broken(href):
         ),
     ],
 )
-def test_what_a_reference_means(href, target):
+def test_references_resolve_to_their_targets(href, target):
     assert resolve(href, SPACE, "guides/start.md") == target
 
 
@@ -118,7 +118,7 @@ PATH = st.lists(NAME, min_size=1, max_size=4).map(lambda parts: "/".join(parts) 
 
 
 @given(PATH, PATH, st.none() | NAME)
-def test_a_written_reference_means_what_it_was_written_for(path, source, anchor):
+def test_written_references_resolve_to_their_target(path, source, anchor):
     found = resolve(relative_href(path, source, anchor), Space([path, source]), source)
     if path == source and anchor:
         assert found == Target("anchor", anchor=anchor)

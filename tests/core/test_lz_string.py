@@ -1,4 +1,4 @@
-"""What the JavaScript library made, read here."""
+"""Decompression of output of the JavaScript library."""
 
 from __future__ import annotations
 

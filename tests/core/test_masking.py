@@ -44,7 +44,7 @@ def test_personal_data_is_masked(text: str, masked: str) -> None:
         "@decorators and a@b",
     ],
 )
-def test_what_only_looks_like_it_stays(text: str) -> None:
+def test_text_resembling_secrets_is_not_masked(text: str) -> None:
     assert mask(text) == text
 
 

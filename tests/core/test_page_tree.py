@@ -1,4 +1,4 @@
-"""Pages as somebody meets them: order, paths, what is hidden and what is not there."""
+"""The page tree: order, paths, hidden pages, and missing pages."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def test_pages_are_in_reading_order_with_their_paths() -> None:
     assert [page.id for page in found.ancestors(below)] == ["group", "secret"]
 
 
-def test_what_is_withheld_is_not_there_nor_what_is_below_it() -> None:
+def test_withheld_pages_and_their_subpages_are_absent() -> None:
     found = tree()
     assert found.page("gone") is None
     assert found.page("lost") is None
     assert found.find("gone/lost") is None
 
 
-def test_pages_are_found_by_path_whatever_its_case() -> None:
+def test_page_paths_are_case_insensitive() -> None:
     found = tree()
     start, home = found.find("/GUIDES/start/"), found.find("")
     assert start is not None and start.id == "start"

@@ -157,7 +157,7 @@ def test_computed_pages():
         ("* [A](a.md)" + "x" * 3000, [(1, "long_line")]),
     ],
 )
-def test_what_cannot_be_read_is_a_problem_with_its_line(text, found):
+def test_unreadable_lines_are_reported_with_their_number(text, found):
     assert codes(read_summary(text)) == found
 
 

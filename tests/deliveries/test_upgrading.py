@@ -22,7 +22,7 @@ INSERT INTO jobs (id, kind, organization_id, state, payload, run_at, created_at)
 NUMBER = 202611230000
 
 
-def test_what_waits_is_kept_and_opens(bare_url):
+def test_pending_deliveries_survive_upgrades(bare_url):
     everything = load_migrations("octavo.operations.migrations")
     sealer = Sealer([b"k" * 32])
     # As it was sealed by the version before: for the table of that name.

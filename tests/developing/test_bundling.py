@@ -28,7 +28,7 @@ def test_one_module_of_several_files(tmp_path):
         ('import a from "./absent"; export default a;', 'a.ts:1: Could not resolve "./absent"'),
     ],
 )
-def test_what_is_wrong_is_said_with_file_and_line(tmp_path, text, says):
+def test_bundling_errors_name_file_and_line(tmp_path, text, says):
     (tmp_path / "a.ts").write_text(text)
     with pytest.raises(BundleFailed) as caught:
         bundle(tmp_path / "a.ts")

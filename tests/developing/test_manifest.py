@@ -28,7 +28,7 @@ def write(tmp_path):
     return write
 
 
-def test_what_the_public_tool_reads_is_read(write):
+def test_manifests_of_the_public_tool_are_read(write):
     folder = write(
         GOOD
         + """

@@ -86,7 +86,7 @@ def test_presence_ends_a_minute_after_the_last_report(world: World, clock: SetCl
     assert there(world) == []
 
 
-def test_what_is_no_news_is_not_written(sqlite_world: World, clock: SetClock) -> None:
+def test_unchanged_presence_is_not_written(sqlite_world: World, clock: SetClock) -> None:
     world = sqlite_world
     clock.set(now())
     for who in ("admin", "reader", "editor"):
@@ -104,7 +104,7 @@ def test_what_is_no_news_is_not_written(sqlite_world: World, clock: SetClock) ->
     assert world.commits == before + 2
 
 
-def test_what_cannot_be_said(world: World) -> None:
+def test_invalid_presence_is_refused(world: World) -> None:
     say(world, "reader", status=403, activity="editing")
     say(world, "guest", status=404)
     say(world, "stranger", status=404)

@@ -453,7 +453,7 @@ def read_until(connection: socket.socket, word: bytes, seconds: float = 20) -> b
     return got
 
 
-def test_what_one_process_writes_the_others_tell(tmp_path: Path) -> None:
+def test_events_of_one_process_reach_streams_of_others(tmp_path: Path) -> None:
     """A server that stops ends its streams instead of waiting for them."""
     with serving_new(tmp_path / "data", "--workers", "2") as served:
         admin = Administrator(served)

@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 class History:
-    """What was asked and what of it was acknowledged, with the ids that were answered."""
+    """The requests sent and acknowledged, with the returned ids."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

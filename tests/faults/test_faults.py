@@ -209,7 +209,7 @@ def test_the_power_goes_while_an_installation_begins(
 @pytest.mark.parametrize("rounds", [1, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.sqlite_first
-def test_what_operators_do_is_cut_off(
+def test_killed_operator_commands_can_be_run_again(
     engine: str,
     rounds: int,
     install: Callable[[str], Installation],

@@ -185,7 +185,7 @@ class Synced:
         return next(page for page in self.pages().values() if page["title"] == title)
 
     def exported(self) -> dict[str, bytes]:
-        """What an export of main gives."""
+        """Return the files of an export of main."""
         from octavo.content.revisions.store import main_state
         from octavo.interchange.transfer.exporting import export_files
 

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def pointer(data: bytes) -> bytes:
-    """What a repository has in place of these bytes."""
+    """Return the Git LFS pointer of these bytes."""
     oid = hashlib.sha256(data).hexdigest()
     return f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(data)}\n".encode()
 

@@ -161,7 +161,7 @@ def test_a_branch_that_is_rebased_holds_only_what_it_changes(synced: Branches) -
 
 
 @pytest.mark.sqlite_first
-def test_what_both_write_at_one_place_is_a_conflict_in_the_change_request(synced: Branches) -> None:
+def test_edits_of_both_sides_at_one_place_conflict_in_the_change_request(synced: Branches) -> None:
     one = FILES["one.md"].replace("First", "Very first")
     synced.begin({"one.md": one})
     assert synced.sync() == "synced"
@@ -234,7 +234,7 @@ def test_an_interrupted_push_is_recognized_as_our_own(
     assert world.get("admin", synced.of_change("/conflicts"))["items"] == []
 
 
-def test_what_cannot_be_pushed_or_followed_is_said(synced: Branches) -> None:
+def test_push_and_follow_errors_are_reported(synced: Branches) -> None:
     world = synced.world
     made = world.post("admin", synced.at("/change-requests"), {"subject": "Mine"})
     at = synced.at(f"/change-requests/{made['id']}")

@@ -1,4 +1,4 @@
-"""What hosters send: signed, replayed, forged, of other branches."""
+"""Webhooks of Git providers: signed, replayed, forged, and from other branches."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_each_hoster_signs_in_its_own_way(synced: Synced, hoster: str) -> None:
     )
 
 
-def test_what_is_unsigned_forged_or_of_another_branch_asks_for_nothing(synced: Synced) -> None:
+def test_unsigned_forged_and_foreign_hooks_start_no_sync(synced: Synced) -> None:
     sign = f"sha256={signed(synced)}"
     assert send(synced, {}) == 400
     assert send(synced, {"X-Hub-Signature-256": sign}, {**BODY, "more": 1}) == 404
@@ -101,7 +101,7 @@ def test_a_body_that_says_nothing_of_branches_only_asks_to_look(synced: Synced, 
     ],
 )
 def test_a_hook_of_a_pull_request_only_asks_to_look(synced: Synced, body: Any) -> None:
-    """What it says is believed by nobody: a replayed one that says "merged" merges nothing."""
+    """Its content is not trusted: a replayed hook that says "merged" merges nothing."""
     headers = {"X-Hub-Signature-256": f"sha256={signed(synced, body)}"}
     assert send(synced, headers, body) == 204 and waiting(synced.world) == 0, "pull requests are not followed"
     with synced.world.context.db.write() as tx:

@@ -1,4 +1,4 @@
-"""What hosters are told, as their public APIs have it."""
+"""Requests to Git providers, according to their public APIs."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def oddities(developer: Developer) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("at_first", [True, False])
-def test_what_a_space_cannot_hold_is_named_and_stays(
+def test_unsupported_repository_entries_are_reported_and_kept(
     remotes: World, developer: Developer, at_first: bool
 ) -> None:
     developer.commit(PLAIN)
@@ -260,7 +260,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("wrong", BAD, ids=lambda wrong: str(wrong)[:50])
-def test_what_is_refused_names_its_field_and_no_secret(sqlite_world: World, wrong: dict[str, Any]) -> None:
+def test_errors_name_the_field_without_secrets(sqlite_world: World, wrong: dict[str, Any]) -> None:
     body = {"remote": "https://example.com/x.git", "branch": "main", "first": "import", **wrong}
     answer = sqlite_world.call(
         "admin", "POST", sqlite_world.home.path("/spaces/{spaceId}/git/sync"), json=body

@@ -131,7 +131,7 @@ def test_a_server_that_is_busy_is_asked_again(
 
 
 @pytest.mark.parametrize("wrong", ["missing", "other bytes", "more bytes", "huge"])
-def test_what_is_not_what_the_pointer_says_is_not_taken(
+def test_lfs_objects_that_do_not_match_their_pointer_are_refused(
     sqlite_world: World, developer: Developer, server: LfsServer, wrong: str
 ) -> None:
     if wrong != "missing":

@@ -88,7 +88,7 @@ def test_one_that_would_unpack_to_too_much_or_is_none_is_refused(
         look_over(wrong)
 
 
-def test_what_is_no_zlib_stream_is_damage() -> None:
+def test_invalid_zlib_streams_are_damage() -> None:
     with pytest.raises(git_packs.DAMAGES):
         look_over(io.BytesIO(b"PACK\0\0\0\2\0\0\0\1\x35" + b"\x01" * 100))
 

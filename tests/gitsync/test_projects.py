@@ -232,7 +232,7 @@ def test_a_space_that_leaves_a_collection_leaves_its_folder(
     assert exported(world, one)["README.md"] == b"# One\n"
 
 
-def test_what_a_space_has_from_its_project_is_changed_there(
+def test_project_settings_of_a_space_are_changed_in_the_project(
     sqlite_world: World, developer: Developer
 ) -> None:
     world = sqlite_world
@@ -515,7 +515,7 @@ def shown_with_secret(world: World, site: str) -> tuple[str, str]:
 def test_syncing_a_site_requires_access_to_each_of_its_spaces(
     world: World, site: str, developer: Developer
 ) -> None:
-    """docs.yaml renamed spaces that whoever connected it could not see, and told what they are called."""
+    """Previously, docs.yaml could rename spaces that the person who connected it cannot see, and reveal their names."""
     _, secret = shown_with_secret(world, site)
     close(world, secret, None)
     developer.commit({"docs.yaml": RENAMING, "open/README.md": "# Open\n"})
@@ -562,7 +562,7 @@ def test_docs_yaml_only_renames_spaces_that_the_connector_administers(
     assert world.get("admin", f"/spaces/{secret}") == before
 
 
-def test_what_is_changed_of_the_whole_takes_the_right_to_each_space(
+def test_changing_a_project_requires_access_to_each_space(
     world: World, collection: str, developer: Developer
 ) -> None:
     make_space(world, "Open", collection.rpartition("/")[2])

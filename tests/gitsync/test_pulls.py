@@ -161,7 +161,7 @@ def test_how_one_ended_is_understood() -> None:
 @pytest.mark.parametrize(
     "said", [None, [], 7, {}, {"number": "3"}, {"base": {"ref": "main"}, "number": True}]
 )
-def test_what_is_no_pull_request_is_none(provider: str, said: Any) -> None:
+def test_non_pull_requests_return_none(provider: str, said: Any) -> None:
     assert read_pull(provider, said, "main") is None
 
 

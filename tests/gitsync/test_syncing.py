@@ -103,7 +103,7 @@ def test_edits_of_both_sides_in_one_page_are_merged(synced: Synced) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_both_changed_differently_becomes_a_change_request(synced: Synced) -> None:
+def test_conflicting_changes_become_a_change_request(synced: Synced) -> None:
     developer, world = synced.developer, synced.world
     one = synced.pages()["guide/one"]["id"]
     text = "First words of the space.\n\nSecond words.\n\nThird words.\n"

@@ -29,7 +29,7 @@ def prepared(world, operation):
     return sample
 
 
-def test_what_changes_how_one_signs_in_asks_for_a_proof():
+def test_sign_in_changes_require_proof_of_identity():
     assert {op.id for op in CHANGING} == {
         "setPassword",
         "setUpAccount",

@@ -81,7 +81,7 @@ def test_invalid_assertions_sign_no_one_in(world: World, change: dict) -> None:
     assert failures(world) == ["wrong answer"]
 
 
-def test_a_challenge_is_good_for_what_it_was_made_for(world: World, monkeypatch) -> None:
+def test_challenges_are_valid_only_for_their_purpose(world: World, monkeypatch) -> None:
     key = made(world)
     begun, other = started(world), started(world)
     assert answered(world, other, key.sign(begun["options"])).status_code == 401, "another challenge"
@@ -180,7 +180,7 @@ BAD = {
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("change", BAD.values(), ids=list(BAD))
-def test_what_is_no_passkey_is_refused(world: World, change: dict[str, str]) -> None:
+def test_invalid_passkeys_are_refused(world: World, change: dict[str, str]) -> None:
     start = post(world, "/user/passkeys/start", who="editor").json()
     credential = Authenticator(URL).make(start["options"])
     credential["response"] |= change

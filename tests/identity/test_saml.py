@@ -942,7 +942,7 @@ def test_no_part_of_a_signed_response_can_be_changed(world):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("element", ["a:Assertion", "p:Response"])
-def test_what_lacks_a_part_is_refused_and_nothing_fails(world, element):
+def test_saml_responses_with_missing_parts_are_refused(world, element):
     """Elements, attributes, and texts of the signed part, of its signature, and of the response around it."""
     made = provider(world)
     read = reader_of(world, made)
@@ -976,7 +976,7 @@ def test_what_lacks_a_part_is_refused_and_nothing_fails(world, element):
 
 @pytest.mark.sqlite_first
 def test_a_certificate_that_expired_still_signs_people_in(world):
-    """Providers keep using theirs; what is trusted is the key that somebody configured."""
+    """Providers keep using expired certificates. Trust is based on the configured key."""
     old = Keys(days=-30)
     made = provider(world, certificate=old.certificate)
     assert reader_of(world, made)(sign(response_xml(**honest(made)), old)).email == "ada@example.org"

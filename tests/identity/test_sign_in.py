@@ -110,7 +110,7 @@ def test_an_unknown_address_takes_as_long(world, reader, monkeypatch):
     assert [email for email, compared in work if compared != work[0][1]] == []
 
 
-def test_what_a_hash_costs():
+def test_password_hash_cost():
     """At least the parameters that RFC 9106, section 4, recommends for limited memory."""
     assert (PRODUCT_HASHER.type, PRODUCT_HASHER.parallelism) == (Type.ID, 1)
     assert PRODUCT_HASHER.time_cost >= 3 and PRODUCT_HASHER.memory_cost >= 64 * 1024

@@ -81,7 +81,7 @@ def test_each_kind_of_pixels_is_scaled(mode: str, format: str) -> None:
         assert is_near(small.getpixel((60, 120)), RED) and is_near(small.getpixel((420, 120)), BLUE)
 
 
-def test_what_is_transparent_stays_so() -> None:
+def test_transparency_is_kept() -> None:
     image = photo((1000, 500), "RGBA")
     image.paste(CLEAR, (0, 0, 500, 500))
     found = scale(saved(image))
@@ -114,7 +114,7 @@ def test_colours_of_a_profile_are_those_that_are_meant() -> None:
         assert "icc_profile" not in small.info and is_near(small.getpixel((60, 100)), RED)
 
 
-def test_what_would_be_no_smaller_is_not_made() -> None:
+def test_scaled_images_that_are_not_smaller_are_discarded() -> None:
     assert scale(saved(Image.new("RGB", (1000, 10), RED), "WEBP", quality=1)) == ((1000, 10), {})
 
 
@@ -133,7 +133,7 @@ def _bomb() -> bytes:
     )
 
 
-def test_what_is_left_alone() -> None:
+def test_unsupported_images_are_not_scaled() -> None:
     frames = [photo((600, 300)), photo((600, 300)).rotate(180)]
     moving = {"save_all": True, "append_images": frames[1:]}
     whole = saved(photo((600, 300)))

@@ -196,7 +196,7 @@ def test_programs_are_counted_unless_a_setting_says_no(site, monkeypatch):
     assert sorted(site.ask(groupBy=[{"column": "visitorBot"}])) == [(None,)]
 
 
-def test_what_people_do_not_find_is_not_kept(site):
+def test_failed_lookups_by_people_are_not_stored(site):
     site.track(site.event("page_missing"), site.event("search_missing", query="mine"))
     site.track(site.event("search_missing", query="theirs", agent=BOT))
     with site.world.context.db.read() as tx:

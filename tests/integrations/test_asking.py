@@ -1,4 +1,4 @@
-"""What somebody waits for: components that are rendered, and public endpoints."""
+"""Synchronous script calls: rendering of components, and public endpoints."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_headers_go_out_as_they_are_but_those_that_are_ours(sqlite_world):
         ),
     ],
 )
-def test_what_a_script_answered_says_whether_an_event_failed(sqlite_world, type, body, status):
+def test_event_status_follows_the_response_of_the_script(sqlite_world, type, body, status):
     """Script libraries catch what a script throws, and answer 500."""
     world = sqlite_world
     publish(world, script=HANDLER % f"if (event.type === '{type}') {{ {body} }} return new Response('OK');")
@@ -261,7 +261,7 @@ def test_foreign_and_unknown_installations_are_not_found(world, path):
 
 
 @pytest.mark.parametrize("use", ["script", "serviceworker"])
-def test_what_a_script_answers_is_no_code_of_the_sites_beside_it(sqlite_world, use):
+def test_script_responses_cannot_run_as_site_code(sqlite_world, use):
     world = sqlite_world
     script = HANDLER % "return new Response('1', { headers: { 'content-type': 'text/javascript' } });"
     publish(world, script=script)
@@ -427,7 +427,7 @@ def test_outputs_are_bounded():
         read_output(b" " * 2**21)
 
 
-def test_what_cannot_be_drawn_is_the_scripts_fault(sqlite_world):
+def test_unrenderable_script_output_returns_502(sqlite_world):
     world = sqlite_world
     publish(world, script=HANDLER % "return Response.json({ type: 'element' });")
     install(world)
@@ -436,7 +436,7 @@ def test_what_cannot_be_drawn_is_the_scripts_fault(sqlite_world):
 
 
 def test_one_that_is_busy_keeps_no_other_organization_waiting(sqlite_world, monkeypatch):
-    """Who has taken its share of the threads that wait for scripts is told to come again."""
+    """An organization that uses its share of script threads is asked to retry later."""
     from octavo.extensions.integrations import event_replies as asking
 
     monkeypatch.setattr(asking, "_PATIENCE", 0.01)
@@ -490,7 +490,7 @@ def test_a_script_reaches_no_private_network(sqlite_world, host):
     assert answer.text.startswith("TypeError") and "not allowed" in answer.text
 
 
-def test_what_scripts_have_become_of_redirects(sqlite_world, monkeypatch):
+def test_redirects_seen_by_scripts(sqlite_world, monkeypatch):
     from octavo.extensions.integrations import invoking
     from octavo.kit.net.fetch import Fetched
 

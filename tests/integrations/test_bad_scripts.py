@@ -1,4 +1,4 @@
-"""What bad scripts and bad requests to scripts come to, on the real runtime and through the whole platform."""
+"""Bad scripts and bad requests to scripts, on the real runtime and through the whole platform."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ ANSWERS = [
 
 
 @pytest.mark.sqlite_first
-def test_what_cannot_be_used_is_refused_by_name(world):
+def test_invalid_computed_content_is_refused_by_name(world):
     cases = ", ".join(f"() => {answer}" for _, answer, _ in ANSWERS)
     script = HANDLER % f"return new Response([{cases}][event.props.case]());"
     publish(world, script=script, contentSources=SOURCES)

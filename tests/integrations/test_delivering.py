@@ -89,7 +89,7 @@ def test_content_that_changes_is_told_in_order_where_the_scope_asks(world):
     assert len(told(world, "elsewhere")) == 2
 
 
-def test_what_fails_is_tried_again_before_what_comes_behind_it(world, clock):
+def test_failed_events_are_retried_before_later_ones(world, clock):
     failing = ECHO % "if (event.type === 'space_content_updated') throw new Error('not today');"
     publish(world, script=failing, scopes=["space:content:read"])
     install(world)
@@ -132,7 +132,7 @@ def test_after_three_days_an_event_is_parked_and_the_next_goes_on(world, clock):
 
 
 @pytest.mark.sqlite_first
-def test_what_is_parked_is_delivered_once_more_on_request(world):
+def test_parked_events_can_be_redelivered(world):
     publish(world, script=ECHO % "return Response.json({ error: 'no' }, { status: 400 });")
     install(world)
     work(world)
@@ -256,7 +256,7 @@ def test_events_of_other_organizations_are_theirs(world):
 
 
 @pytest.mark.sqlite_first
-def test_what_happens_in_private_spaces_is_told_where_they_were_selected(world):
+def test_events_in_private_spaces_reach_only_installations_selected_there(world):
     """With ``all`` an installation is on what every member sees."""
     publish(world, script=ECHO % "", scopes=["space:content:read"])
     path = f"/integrations/chat/installations/{install(world)['id']}"

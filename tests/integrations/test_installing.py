@@ -418,7 +418,7 @@ def test_an_organization_sees_its_own_installations_alone(world):
     ]
 
 
-def test_what_is_active_at_a_space_and_a_site(world):
+def test_active_installations_of_a_space_and_a_site(world):
     block = {"id": "card", "title": "Card"}
     publish(world, blocks=[block], configurations={"account": SCHEMA})
     made = install(world)
@@ -446,7 +446,7 @@ def test_a_space_that_goes_elsewhere_leaves_its_integrations(world):
 
 
 @pytest.mark.sqlite_first
-def test_what_a_script_may_is_said_by_its_scopes(world):
+def test_script_permissions_follow_their_scopes(world):
     publish(world, scopes=["space:content:write"])
     made = install(world)
     seen = ask(world, token(world, installation=made["id"]), "GET", "/spaces/{spaceId}").json()
@@ -454,7 +454,7 @@ def test_what_a_script_may_is_said_by_its_scopes(world):
     assert seen["permissions"]["admin"] is False
 
 
-def test_what_was_unpublished_since_it_was_looked_up_is_not_there(sqlite_world):
+def test_integrations_unpublished_meanwhile_return_404(sqlite_world):
     world = sqlite_world
     publish(world)
     made = install(world)

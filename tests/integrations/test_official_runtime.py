@@ -123,7 +123,7 @@ def test_an_integration_signs_visitors_in_and_adds_a_script(world, api, built):
 
 
 @pytest.mark.parametrize("name", ["~sign-in", "~script.js"])
-def test_what_the_platform_asks_for_takes_the_scope(world, name):
+def test_platform_requests_require_the_scope(world, name):
     publish(world)
     made = install(world)
     path = f"/integrations/chat/installations/{made['id']}/sites"

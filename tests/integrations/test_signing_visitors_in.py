@@ -1,4 +1,4 @@
-"""Who signs the visitors of a site in and out: an address of the owner's, or an integration on the site."""
+"""Sign-in and sign-out of site visitors by a URL of the owner, or by an integration on the site."""
 
 from __future__ import annotations
 

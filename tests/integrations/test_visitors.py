@@ -1,4 +1,4 @@
-"""What integrations are told of visitors: no more than insights keep, and only where somebody asked for it."""
+"""Visitor events for integrations: limited to the data that insights store, and sent only on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is bounded and checked between the server and the application."""
+"""Limits and checks between the server and the application."""
 
 from __future__ import annotations
 

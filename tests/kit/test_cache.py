@@ -27,7 +27,7 @@ def test_bytes_are_bounded_and_the_least_recently_used_goes():
     assert (cache.size, len(cache)) == (0, 0)
 
 
-def test_what_one_does_not_need_others_have_until_it_does():
+def test_cache_space_unused_by_one_is_available_to_others():
     memory = Memory(1000)
     small: ByteCache[int] = ByteCache(Share("small", 1), memory)
     large: ByteCache[int] = ByteCache(Share("large", 3), memory)
@@ -142,7 +142,7 @@ def test_entries_are_bounded(cache):
     assert made == [1]
 
 
-def test_what_costs_too_much_or_says_so_is_not_kept(database):
+def test_costly_and_uncacheable_values_are_not_cached(database):
     while database.generation() is None:
         threading.Event().wait(0.01)
     generation = database.generation()

@@ -10,7 +10,7 @@ from octavo.kit.clock import iso, milliseconds, parse_iso
 @pytest.mark.parametrize(
     "text", ["0001-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]
 )
-def test_what_is_read_is_written_again(text):
+def test_times_round_trip(text):
     assert iso(parse_iso(text)) == text
 
 
@@ -24,7 +24,7 @@ def test_what_is_read_is_written_again(text):
         "",
     ],
 )
-def test_what_could_not_be_written_is_refused(text):
+def test_unrepresentable_times_are_refused(text):
     with pytest.raises(ValueError):
         parse_iso(text)
 

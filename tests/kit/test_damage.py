@@ -84,7 +84,7 @@ def test_damage_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: P
 
 
 @pytest.mark.parametrize("tables", [("page_versions",), ("bodies", "spaces"), ("audit_events",)])
-def test_verify_says_what_is_damaged(sqlite_world: World, tmp_path: Path, tables: tuple[str, ...]) -> None:
+def test_verify_reports_damaged_rows(sqlite_world: World, tmp_path: Path, tables: tuple[str, ...]) -> None:
     data = sqlite_world.install(tmp_path / "data")
     with opened(data) as context:
         damage(data, *tables)
@@ -159,7 +159,7 @@ def broken(world: World, code: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("code", ["XX001", "XX002"])
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
-def test_what_postgresql_reports_is_recognized(world: World, code: str) -> None:
+def test_damage_reported_by_postgresql_is_recognized(world: World, code: str) -> None:
     headers = {"authorization": f"Bearer {world.token('admin')}"}
     space = f"/v1/spaces/{world.home['spaceId']}"
     other = open_context(world.context.settings)

@@ -48,7 +48,7 @@ def test_generation_changes_with_own_and_foreign_commits(database, database_url)
     assert _is_soon_above(second, database.generation)
 
 
-def test_what_was_said_lately_has_own_commits_at_once_and_foreign_ones_soon(database, database_url):
+def test_recent_generation_includes_own_commits_at_once(database, database_url):
     _settled_generation(database)
     before = database.generation_lately()
     for name in "abc":

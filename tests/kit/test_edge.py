@@ -164,7 +164,7 @@ def test_options_and_other_methods(tried):
 # --- conditional requests -----------------------------------------------------------------------------------
 
 
-def test_what_is_known_is_not_sent_again(tried):
+def test_current_content_is_answered_with_304(tried):
     first = tried.get("/text")
     again = tried.get("/text", if_none_match=first.headers["etag"])
     assert (again.status_code, again.content) == (304, b"")
@@ -180,7 +180,7 @@ def test_what_is_known_is_not_sent_again(tried):
 
 
 @pytest.mark.parametrize("seen", ['"x{tag}"', '"{tag}x"', "{tag}", '""', '"', "W/{tag}", '"{tag},"', "", ","])
-def test_what_only_resembles_a_tag_is_another_one(tried, seen):
+def test_similar_entity_tags_do_not_match(tried, seen):
     tag = tried.get("/text").headers["etag"].strip('"')
     assert tried.get("/text", if_none_match=seen.replace("{tag}", tag)).status_code == 200
 
@@ -245,12 +245,12 @@ def test_a_part_that_is_not_there(tried, asked):
 
 
 @pytest.mark.parametrize("asked", ["bytes=5-2", "bytes=0-1,4-5", "pages=1-2", "bytes=-", "bytes=a-b", "0-1"])
-def test_what_is_no_single_range_gives_all(tried, asked):
+def test_unsupported_ranges_return_the_whole_file(tried, asked):
     whole = tried.get("/file", range=asked)
     assert (whole.status_code, whole.content, whole.headers["accept-ranges"]) == (200, FILE, "bytes")
 
 
-def test_a_range_of_what_has_changed_gives_all(tried):
+def test_ranges_of_changed_content_return_the_whole_file(tried):
     assert tried.get("/file", range="bytes=0-1", if_range='"file"').status_code == 206
     for changed in ('"other"', 'W/"file"', "Wed, 21 Oct 2026 07:28:00 GMT", '"file", "other"'):
         assert tried.get("/file", range="bytes=0-1", if_range=changed).status_code == 200
@@ -381,7 +381,7 @@ def test_failures_say_where_to_look_and_nothing_else(tried, caplog):
         assert tried.get("/text", x_request_id=odd).headers["x-request-id"] != odd
 
 
-def test_what_is_not_there_is_refused_in_the_form_of_the_application(tried):
+def test_missing_paths_return_404_in_the_format_of_the_application(tried):
     answer = tried.get("/nowhere")
     assert answer.json() == {
         "error": {"code": 404, "message": "This URL doesn't exist. Check its path.", "reason": "not_found"}

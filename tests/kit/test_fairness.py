@@ -347,7 +347,7 @@ def test_a_job_is_done_for_its_organization(world: World, monkeypatch: pytest.Mo
 
 
 def test_many_who_wait_are_served_as_fast_as_few() -> None:
-    """Who is next is found among a few of those who wait, and all of them have their turn."""
+    """The scheduler selects the next caller from a few candidates, and every waiting caller gets a turn."""
     places, order = Places(1, (1, 1), 0), []
     places.take(GREEDY)
     for number in range(200):

@@ -60,7 +60,7 @@ def test_a_cap_keeps_nothing(store):
     assert store.put(b"x" * 1000, limit=1000).size == 1000
 
 
-def test_deleting_and_what_is_not_there(store):
+def test_deleting_stored_and_missing_files(store):
     blob = store.put(b"gone")
     assert store.exists(blob.hash)
     store.delete(blob.hash)
@@ -111,7 +111,7 @@ def test_an_endpoint_that_is_no_address_is_named(endpoint):
 
 
 @pytest.mark.parametrize("url", ["s3://[x", "file://[x/y"])
-def test_what_is_no_address_is_no_store(url):
+def test_invalid_store_urls_are_refused(url):
     with pytest.raises(Unavailable, match="OCTAVO_FILES_URL"):
         open_store(url, signer, {})
 
@@ -124,7 +124,7 @@ def test_a_store_that_never_answers_is_named_soon(silent_endpoint, monkeypatch):
     assert raised.value.message.startswith(expected), raised.value.message
 
 
-def test_what_a_store_that_is_away_says_is_one_line_in_the_log(s3_environment, monkeypatch, caplog):
+def test_unavailable_stores_are_logged_in_one_line(s3_environment, monkeypatch, caplog):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
@@ -285,7 +285,7 @@ def test_active_uploads_are_attachments(content_type, kind):
         ],
     ],
 )
-def test_what_could_run_is_sent_as_text(given, sent):
+def test_active_content_is_sent_as_text(given, sent):
     assert file_headers(FileGrant("a" * 64, "file", given))["Content-Type"] == sent
 
 

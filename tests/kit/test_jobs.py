@@ -146,7 +146,7 @@ def test_commits_wake_the_worker_of_the_process(database):
         assert ran.wait(PATIENCE)
 
 
-def test_a_stopped_worker_finishes_what_runs(database):
+def test_a_stopped_worker_finishes_running_jobs(database):
     started, go = threading.Event(), threading.Event()
     done = []
 

@@ -47,7 +47,7 @@ def _set_all(database: Database, value: str) -> None:
 
 
 def _set_unheard(database_url: str, value: str) -> None:
-    """By somebody whose notice is still on its way."""
+    """Set a value from another process whose notice is still in transit."""
     statement = "UPDATE secrets SET value = '" + value + "'"
     if database_url.startswith("sqlite"):
         with closing(sqlite3.connect(database_url.removeprefix("sqlite:///"))) as connection:
@@ -74,13 +74,13 @@ def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
 
 @pytest.fixture
 def listening(database: Database, database_url: str) -> Database:
-    """It has heard of the server, has nothing unread, and holds the same value under all names."""
+    """A connected database without pending notices, with the same value under all names."""
     _set_all(database, "0")
     settle(database, database_url)
     return database
 
 
-def test_what_is_kept_is_not_asked_for_again(listening: Database, database_url: str) -> None:
+def test_cached_rows_are_not_queried_again(listening: Database, database_url: str) -> None:
     with listening.read_kept() as tx:
         assert [_value(tx, name) for name in NAMES] == ["0"] * 4
     _set_unheard(database_url, "1")
@@ -124,9 +124,7 @@ def test_a_read_never_sees_two_snapshots(listening: Database, database_url: str,
         assert len(set(_answer(listening, look))) == 1
 
 
-def test_what_was_kept_and_what_is_asked_for_are_of_one_snapshot(
-    listening: Database, database_url: str
-) -> None:
+def test_cached_and_queried_rows_are_of_one_snapshot(listening: Database, database_url: str) -> None:
     with listening.read_kept() as tx:
         assert _value(tx, "a") == "0"
     _set_unheard(database_url, "1")
@@ -176,7 +174,7 @@ def test_own_writes_are_read_at_once(listening: Database) -> None:
         assert _answer(listening, lambda tx: [_value(tx, name) for name in "ab"]) == [str(n)] * 2
 
 
-def test_what_another_process_wrote_is_read_once_its_notice_is_here(
+def test_writes_of_other_processes_are_read_after_their_notice(
     listening: Database, database_url: str
 ) -> None:
     other = open_database(database_url, 3)
@@ -249,9 +247,7 @@ def _end_listener(database_url: str) -> None:
         )
 
 
-def test_a_listener_that_lost_its_connection_ends_what_is_kept(
-    listening: Database, database_url: str
-) -> None:
+def test_losing_the_listener_connection_clears_the_cache(listening: Database, database_url: str) -> None:
     if listening.engine == "sqlite":
         return
     for value in "12":
@@ -269,7 +265,7 @@ def test_a_listener_that_lost_its_connection_ends_what_is_kept(
         settle(listening, database_url)
 
 
-def test_a_server_that_says_nothing_ends_what_is_kept(listening: Database, monkeypatch) -> None:
+def test_a_silent_server_clears_the_cache(listening: Database, monkeypatch) -> None:
     if not isinstance(listening, postgres.PostgresDatabase):
         return
     with listening.read_kept() as tx:
@@ -337,7 +333,7 @@ def test_rows_are_bounded_by_their_bytes() -> None:
     assert rows.size <= 100_000
 
 
-def test_what_is_large_or_may_change_is_not_kept() -> None:
+def test_large_and_mutable_results_are_not_cached() -> None:
     rows = KeptRows(1, "")
     rows.keep(("large",), [("x" * 1000,)] * 200)
     rows.keep(("list",), [(1, ["a"])])
@@ -402,7 +398,7 @@ DEPENDS_ON_MORE = re.compile(
 )
 
 
-def test_what_depends_on_more_than_the_snapshot_says_so() -> None:
+def test_queries_depending_on_more_than_the_snapshot_are_marked() -> None:
     asked = _statements()
     assert len(asked) > 500
     kept = [text for text, live in asked if not live]
@@ -440,7 +436,7 @@ def test_such_statements_are_known(sql: str) -> None:
     assert DEPENDS_ON_MORE.search(sql)
 
 
-def test_what_is_live_is_asked_each_time(listening: Database) -> None:
+def test_live_queries_are_run_each_time(listening: Database) -> None:
     asked = "SELECT random() AS chance, name FROM secrets WHERE name IN :names ORDER BY name"
     found = []
     for _ in range(3):

@@ -138,7 +138,7 @@ def test_secrets_are_hidden_wherever_they_are(form, place):
     assert not [hint for hint in HINTS if hint in text]
 
 
-def test_what_is_no_secret_is_shown():
+def test_messages_without_secrets_are_logged_unchanged():
     stream = io.StringIO()
     configure("text", stream, secrets=["short"])
     message = "space https://octavo.test/s/abc?page=2 short of tokens: 5 passwords"

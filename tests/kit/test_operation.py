@@ -142,13 +142,13 @@ def test_an_id_is_declared_once() -> None:
 
 
 def test_a_proof_is_entered_once_by_the_same_parameters() -> None:
-    with pytest.raises(DeclarationError, match="Shelf: entered twice"):
+    with pytest.raises(DeclarationError, match="Shelf: already registered"):
         enters(Shelf, "boxId", "roomId")(enter_box)
     assert kit._ENTERS[Shelf, frozenset({"roomId", "boxId"})].fn is enter_box
 
 
 def test_every_proof_names_its_organization() -> None:
-    """What a session or a token of one organization reaches is asked of the proof: see ``access.reach``."""
+    """The proof determines the reach of a session or token of one organization: see ``access.reach``."""
     ours = [proof for proof in list_proofs() if proof.__module__.startswith("octavo.")]
     assert len(ours) > 5
     for proof in ours:

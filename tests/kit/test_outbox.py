@@ -66,7 +66,7 @@ def test_an_event_rides_in_its_transaction(database):
     assert seen.types == ["after-the-gap"]
 
 
-def test_what_a_handler_writes_goes_with_the_cursor(database, monkeypatch):
+def test_writes_of_a_handler_commit_with_its_cursor(database, monkeypatch):
     monkeypatch.setattr(jobs, "kinds", {})
 
     @jobs.job("send", bound="a test")
@@ -166,7 +166,7 @@ def test_many_writers_and_consumers_lose_and_double_nothing(database):
     assert sorted(seen.types) == sorted(f"{who}-{n}" for who in range(3) for n in range(40) if n % 5)
 
 
-def test_only_what_all_consumers_have_passed_is_pruned(database):
+def test_only_events_consumed_by_all_are_pruned(database):
     outbox.consumer("a")(Seen())
     outbox.consumer("b")(Seen())
     _emit(database, "one", "two")

@@ -94,7 +94,7 @@ def test_results_and_errors_are_released_with_their_waiters(way: Way, pool: Shar
     assert (pool.held, pool.waiting) == (0, 0)
 
 
-def test_what_has_begun_goes_on_and_what_has_not_is_never_made(pool: SharedThreads) -> None:
+def test_started_calls_finish_and_pending_calls_are_canceled(pool: SharedThreads) -> None:
     go, began, made = threading.Event(), threading.Event(), []
 
     def work() -> bool:

@@ -104,7 +104,7 @@ def test_long_computations_delay_no_others(busy: Computing, monkeypatch: pytest.
     fourth.end()
 
 
-def test_the_permit_is_given_back_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permits_are_always_released(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(permits, "PATIENCE", 10 * PATIENCE)
 
     def fail() -> None:

@@ -110,7 +110,7 @@ def test_a_direct_address_that_does_not_lead_to_the_server(pooled: Pooled, postg
 
 
 def test_a_missing_pooler_connection_is_reported(pooled: Pooled) -> None:
-    """It would keep them waiting for two minutes."""
+    """Otherwise callers would wait for two minutes."""
     database = open_database(pooled.url, 3, pooled.direct_url)
     others = [psycopg.connect(pooled.url) for _ in range(2)]
     for other in others:
@@ -238,7 +238,7 @@ def _keep_rows(database, pooled: Pooled) -> None:
 
 
 def _hear_of_others(database, pooled: Pooled) -> None:
-    """What another process writes through the pooler is heard of."""
+    """Check that notices of writes by another process arrive through the pooler."""
 
     def until(wanted) -> None:
         deadline = time.monotonic() + _SECONDS

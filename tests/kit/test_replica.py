@@ -159,7 +159,7 @@ def opened(url: str, replica_url: str) -> Iterator[PostgresDatabase]:
         database.close()
 
 
-def test_what_is_no_replica_is_left_alone(postgres_url: str) -> None:
+def test_invalid_replicas_are_not_used(postgres_url: str) -> None:
     """The server itself, one that is not there, and what only says that something has changed."""
     for replica_url, said in (
         (postgres_url, "it is not a replica"),
@@ -227,7 +227,7 @@ def test_reads_at_a_replica() -> None:
                     time.sleep(dice.choice((0, 0.002)))
 
         def steps(count: int) -> dict[str, int]:
-            """What the replica was asked meanwhile."""
+            """Run steps and return the outcomes of replica reads meanwhile."""
             before = {
                 outcome: one.replica_reads[outcome] + other.replica_reads[outcome] for outcome in OUTCOMES
             }

@@ -18,7 +18,7 @@ sealer = Sealer([NEW, OLD])
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=40))
-def test_what_is_sealed_opens_in_its_place_alone(text, place):
+def test_sealed_values_open_only_in_their_place(text, place):
     place = place.encode("utf-8", "replace").decode()
     sealed = sealer.seal(place, text)
     assert sealer.open(place, sealed) == text

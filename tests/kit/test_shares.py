@@ -77,7 +77,7 @@ def test_the_last_places_are_for_those_who_have_none() -> None:
 
 
 def test_places_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who waits is served in turns, by organization and in it by person, whoever has queued how many."""
+    """Waiting callers take turns by organization, then by person, regardless of how many calls each has queued."""
     pool = Shares("x", 1, waiting=(1000, 1000))
     hold = pool.wait(("z", "z"), 0)
     served: list[Owner] = []
@@ -133,7 +133,7 @@ def test_a_canceled_waiter_leaves_the_queue() -> None:
 
 
 def test_threads_at_random_never_have_too_many() -> None:
-    """Whatever order they come in: never above the size or a share, and nothing is lost."""
+    """In any order of arrival, neither the size nor a share is exceeded, and no call is lost."""
     pool, chance = Shares("x", 6), random.Random(5)
     most: Counter[str] = Counter()
     now: Counter[str] = Counter()

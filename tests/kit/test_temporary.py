@@ -23,7 +23,7 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_what_a_killed_process_left_is_removed_and_nothing_else(
+def test_temporary_files_of_killed_processes_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

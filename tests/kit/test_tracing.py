@@ -106,7 +106,7 @@ def test_parts_are_below_what_they_are_parts_of_and_say_what_failed(collector: C
     assert "a secret" not in str(collector.spans)
 
 
-def test_what_statements_take_is_noted(collector: Collector, database_url):
+def test_number_and_duration_of_statements_are_recorded(collector: Collector, database_url):
     begin_traces(collector)
     database = open_database(database_url)
     try:

@@ -72,7 +72,7 @@ def test_nothing_is_asked_twice(world: World, server: ModelServer) -> None:
     assert len(server.requests) == 6
 
 
-def test_what_came_before_a_failure_is_kept(world: World, server: ModelServer) -> None:
+def test_embeddings_before_a_failure_are_kept(world: World, server: ModelServer) -> None:
     texts = [f"text {number}" for number in range(2 * embedding.BATCH)]
 
     def fail_late(text: str) -> list[float]:

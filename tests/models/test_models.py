@@ -141,7 +141,7 @@ def test_the_budget_of_an_organization_ends(world: World, server: ModelServer) -
         assert ask(world) == "Yes."
 
 
-def test_what_passes_is_tried_again(world: World, server: ModelServer) -> None:
+def test_transient_errors_are_retried(world: World, server: ModelServer) -> None:
     server.failures = [(500, "no"), (429, "slow down")]
     with world_with_model(world, server):
         assert ask(world) == "Yes."

@@ -26,7 +26,7 @@ def sent(world, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_what_is_not_read_is_mailed_once(world: World, sent) -> None:
+def test_unread_notifications_are_mailed_once(world: World, sent) -> None:
     say(world, "admin", mention(world, "reader"))
     work(world)
     (message,) = [one for one in sent if one["to"].startswith("reader")]
@@ -37,7 +37,7 @@ def test_what_is_not_read_is_mailed_once(world: World, sent) -> None:
     assert sent == []
 
 
-def test_what_was_read_or_is_seen_no_more_is_not_mailed(world: World, sent, monkeypatch) -> None:
+def test_read_and_inaccessible_notifications_are_not_mailed(world: World, sent, monkeypatch) -> None:
     monkeypatch.setattr(mailing, "WAIT", 10_000)
     say(world, "admin", mention(world, "reader"))
     work(world)

@@ -85,7 +85,7 @@ def test_a_thread_is_one_entry_that_becomes_new(world: World) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_becomes_of_a_change_request_is_told_to_its_writers(world: World) -> None:
+def test_authors_are_notified_of_the_outcome_of_change_requests(world: World) -> None:
     here = world.home.path(CHANGE)
     world.post("home-colleague", f"{here}/requested-reviewers", {"users": [world.users["reviewer"]]})
     work(world)
@@ -277,7 +277,7 @@ def test_notifications_are_kept_for_a_while(world: World, state: str, days: int)
         ("translation_failed", "/o/{organizationId}/~/translations/run"),
     ],
 )
-def test_what_failed_is_told_to_whom_it_concerns(sqlite_world: World, event: str, where: str) -> None:
+def test_failures_notify_the_people_concerned(sqlite_world: World, event: str, where: str) -> None:
     world = sqlite_world
     with world.context.db.write() as tx:
         outbox.emit(

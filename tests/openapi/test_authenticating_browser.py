@@ -1,4 +1,4 @@
-"""What a page sends for each way to authenticate, in a real browser against a server that reports what it received."""
+"""Requests for each authentication method, in a real browser against a server that echoes them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def form(browser, tmp_path_factory, api):
         ("inHeader + bearer", {"inHeader": "k2", "bearer": "t2"}, ("x-key", "k2")),
     ],
 )
-def test_what_is_entered_is_sent_where_the_description_wants_it(form, api, way, entered, sent):
+def test_credentials_are_sent_where_the_description_declares_them(form, api, way, entered, sent):
     api.asked.clear()
     form.locator("select").filter(has_text="inHeader + bearer").select_option(label=way)
     for label, text in entered.items():

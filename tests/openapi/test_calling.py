@@ -96,7 +96,7 @@ def make(world: World, tmp_path: Path, api: Any, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
-def test_what_is_given_is_sent_to_the_server(make: Any, api: Any, grouping: str) -> None:
+def test_arguments_are_sent_to_the_server(make: Any, api: Any, grouping: str) -> None:
     shop = make(grouping)
     hints = shop.tools()["call_operation"]["annotations"]
     assert hints == {"readOnlyHint": False, "openWorldHint": True, "destructiveHint": True}
@@ -182,7 +182,7 @@ NOT_TAKEN: list[dict[str, Any]] = [
 ]
 
 
-def test_what_the_operation_does_not_take_is_refused(make: Any, api: Any) -> None:
+def test_undeclared_arguments_are_refused(make: Any, api: Any) -> None:
     shop = make()
     for wanted in NOT_TAKEN:
         said, wrong = shop.call("get pets", **wanted)

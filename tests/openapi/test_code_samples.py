@@ -114,7 +114,7 @@ def test_there_is_a_sample_for_each_of_many_libraries() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
 def test_python_samples_say_what_was_given(text: str) -> None:
-    """Python code can be parsed again: its literals are what was to be sent, whatever that is."""
+    """Python code can be parsed again: its literals equal the values to send."""
     import ast
 
     call = SampleCall(

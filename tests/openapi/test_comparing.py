@@ -83,7 +83,7 @@ CASES: list[tuple[str, Edit, bool, bool | None]] = [
 
 
 @pytest.mark.parametrize(("name", "edit", "breaks", "back"), CASES, ids=[case[0] for case in CASES])
-def test_what_breaks(name: str, edit: Edit, breaks: bool, back: bool | None) -> None:
+def test_breaking_changes_are_recognized(name: str, edit: Edit, breaks: bool, back: bool | None) -> None:
     found = _changes(edit)
     assert found, "nothing was noticed"
     assert any(breaking for breaking, _, _ in found) is breaks, found

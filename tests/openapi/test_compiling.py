@@ -65,7 +65,7 @@ def _bomb() -> str:
         (b"PK\x03\x04" + b"\0" * 100, "INVALID_ARCHIVE"),
     ],
 )
-def test_what_is_no_description_says_so(data: bytes, code: str) -> None:
+def test_invalid_descriptions_are_reported(data: bytes, code: str) -> None:
     assert _codes(data) == {code}
 
 

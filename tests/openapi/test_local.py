@@ -167,7 +167,7 @@ def _page_id(space: Space) -> str:
         ("openapi: 3.1.0\ninfo: {title: <script>alert(1)</script>}\n", "version"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_in_its_place(space: Space, text: str, said: str) -> None:
+def test_errors_of_files_are_shown_in_place_of_the_description(space: Space, text: str, said: str) -> None:
     (space.assets / "pets.yaml").write_text(text)
     space.bring()
     space.read()

@@ -301,7 +301,7 @@ def test_webhooks_have_a_page(world: World, site) -> None:
     assert "It happened" in shop.get(addresses[0]).text
 
 
-def test_what_has_no_summary_is_called_by_its_first_sentence(world: World, site) -> None:
+def test_operations_without_summary_are_titled_by_their_first_sentence(world: World, site) -> None:
     answers = {"responses": {"200": {"description": "It"}}}
     about = {
         "get": "<p>Lists the things. All.</p>",
@@ -392,7 +392,7 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
     assert "{name}" not in shown
 
 
-def test_what_is_left_out_of_a_schema_is_said() -> None:
+def test_omitted_schema_parts_are_mentioned() -> None:
     def deep(levels: int) -> dict[str, Any]:
         inside = {"type": "string"} if levels == 0 else deep(levels - 1)
         return {"type": "object", "properties": {f"level{levels}": inside}}
@@ -423,7 +423,7 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     )
 
 
-def test_what_is_left_out_is_counted_and_said_to_be_in_the_specification() -> None:
+def test_omitted_parts_are_counted() -> None:
     many = {f"model{n}": {"properties": {"used": {"$ref": "#/components/schemas/Used"}}} for n in range(203)}
     named = {f"example {n}": {"value": "x" * 15_000} for n in range(5)}
     long = {"type": "string", "enum": [f"value {n}" for n in range(3000)], "example": "x" * 30_000}
@@ -455,7 +455,7 @@ def test_what_is_left_out_is_counted_and_said_to_be_in_the_specification() -> No
     assert "3 more in the specification." in to_text(Document(nodes=used))
 
 
-def test_what_comes_again_on_a_page_is_linked_to() -> None:
+def test_repeated_schemas_link_to_their_first_occurrence() -> None:
     """Except if it has less content, as in requests or when cut short."""
     node = {"type": "object", "properties": {name: {"type": "string"} for name in ("one", "two", "three")}}
     node["properties"]["two"]["readOnly"] = True
@@ -522,7 +522,7 @@ def deep(levels: int, width: int) -> dict[str, Any]:
     return {"type": "object", "properties": {f"level{levels}of{n}": inside for n in range(width)}}
 
 
-def test_what_is_deep_is_there_for_who_asks(world: World, site, tmp_path: Path) -> None:
+def test_nested_fields_are_shown_on_request(world: World, site, tmp_path: Path) -> None:
     """A page has the outer fields, and links to the page with all of them."""
     shop = site(grouping="by-operation")
     answers = {
@@ -644,7 +644,7 @@ TITLES = [
 
 
 @pytest.mark.parametrize(("summary", "id", "about", "title"), TITLES)
-def test_what_an_operation_is_called(summary: str, id: str, about: str, title: str) -> None:
+def test_titles_of_operations(summary: str, id: str, about: str, title: str) -> None:
     data = {"summary": summary, "operationId": id, "description": about}
     operation = DescribedOperation("/pets/{pet}", "post", {}, data)
     assert operation.title == title and len(title) <= 82
@@ -655,7 +655,7 @@ def test_what_an_operation_is_called(summary: str, id: str, about: str, title: s
     ("summary", "title"),
     [("Sold", "Sold"), ("", "More"), (f"Sent when. {_LONG}", "petSold"), ("`" * 5000, "petSold")],
 )
-def test_what_an_event_is_called(summary: str, title: str) -> None:
+def test_titles_of_webhooks(summary: str, title: str) -> None:
     data = {"summary": summary, "operationId": "onPetSold", "description": "More."}
     assert DescribedOperation("petSold", "post", {}, data, webhook=True).title == title
 
@@ -943,7 +943,7 @@ def test_a_page_for_each_operation(site) -> None:
     assert "shops/list-shops</loc>" in sitemap
 
 
-def test_what_an_operation_says(site) -> None:
+def test_content_of_operation_pages(site) -> None:
     page = site().get("blocks").text
     for said in (
         "Add a pet",

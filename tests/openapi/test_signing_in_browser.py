@@ -192,7 +192,7 @@ def test_signing_in_by_a_code_that_is_bound_to_the_page(page, site, api, provide
 
 
 @pytest.mark.slow
-def test_what_is_entered_is_seen_and_forgotten_in_one_place(page, site):
+def test_credentials_are_masked_and_forgotten_in_one_place(page, site):
     form = opened(page)
     form.locator(".try-oauth select").select_option(label="Client credentials")
     form.get_by_label("Client ID").fill("docs")
@@ -245,7 +245,7 @@ def test_a_secret_in_the_header_where_the_provider_wants_it_there(page, provider
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_is_said(page, provider):
+def test_sign_in_errors_are_shown(page, provider):
     form = opened(page)
     form.get_by_role("button", name="Sign in").click()
     said = form.locator(".try-said")

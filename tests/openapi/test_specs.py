@@ -74,7 +74,7 @@ def test_the_same_content_is_the_same_version(world: World) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> None:
+def test_invalid_versions_report_the_error_and_keep_the_last_valid_one(world: World) -> None:
     good = processed(world, "small", {"text": SMALL})["lastVersion"]
     wrong = SMALL + "components:\n  schemas:\n    A: {$ref: '#/components/schemas/B'}\n"
     spec = processed(world, "small", {"text": wrong})

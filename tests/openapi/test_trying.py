@@ -231,7 +231,7 @@ GET = {
 }
 
 
-def test_what_was_filled_in_is_sent_to_the_server(site: Site, api: Any) -> None:
+def test_form_values_are_sent_to_the_server(site: Site, api: Any) -> None:
     got = site.send("get /pets/{petId}", GET, headers={"cookie": "octavo-visitor=mine", "x-own": "1"})
     assert got.status_code == 200 and got.headers["cache-control"] == "no-store"
     assert "set-cookie" not in got.headers
@@ -282,7 +282,7 @@ NOT_TAKEN: list[Any] = [
 ]
 
 
-def test_what_the_operation_does_not_take_is_refused(site: Site, api: Any) -> None:
+def test_undeclared_values_are_refused(site: Site, api: Any) -> None:
     for wanted in NOT_TAKEN:
         got = site.send("get /pets/{petId}", wanted)
         assert got.status_code == 400 and "sesame" not in got.text, wanted

@@ -146,7 +146,7 @@ def test_where_the_server_lets_pages_read_the_browser_sends_itself(open_page, ap
     assert "mozilla" in asked["headers"]["user-agent"].lower()
 
 
-def test_what_changes_something_is_not_sent_twice_unasked(open_page, api):
+def test_writes_are_not_repeated_without_confirmation(open_page, api):
     page = open_page()
     # The second operation of a page is an expandable line.
     page.get_by_text("POST", exact=True).first.click()
@@ -180,7 +180,7 @@ def test_the_form_fits(open_page, width):
     assert page.evaluate(wide) == []
 
 
-def test_what_is_deep_comes_when_it_is_opened_linked_to_or_printed(open_page):
+def test_nested_fields_load_when_opened_linked_to_or_printed(open_page):
     page = open_page()
     place, deep = page.url, "post-orders.body.ship.to.postcode"
     field = page.locator(f"[id='{deep}']")

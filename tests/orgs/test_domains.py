@@ -178,7 +178,7 @@ def test_name_servers_that_do_not_answer_are_not_waited_for(
     assert names.asked
 
 
-def test_what_is_not_named_cannot_be_proved(world: World, names: NameServer) -> None:
+def test_unlisted_domains_cannot_be_verified(world: World, names: NameServer) -> None:
     assert prove(world, "elsewhere.example").status_code == 404
     long = ".".join(["a" * 62] * 3 + ["b" * 55, "com"])
     set_domains(world, long)

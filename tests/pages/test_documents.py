@@ -150,7 +150,7 @@ def with_settings(world, **settings):
 
 
 @pytest.mark.sqlite_first
-def test_what_others_said_is_kept_for_each_application(sqlite_world, server, database):
+def test_fetched_embeds_are_cached_per_application(sqlite_world, server, database):
     """A response from one application's network must not be shown by another."""
     url = f"http://{server}/talk"
     allowed = with_settings(sqlite_world, allow_private_fetch=server)

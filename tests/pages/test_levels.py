@@ -91,7 +91,7 @@ def test_ways_are_found_together(tree):
     assert [page["title"] for page in tree.get(below, pages=asked)["items"][0]["way"]] == ["Sea"]
 
 
-def test_what_is_not_there_is_told(tree):
+def test_missing_levels_return_errors(tree):
     for query, status in (
         ({"parent": "nothing"}, 404),
         ({"at": -1}, 400),

@@ -29,7 +29,7 @@ def test_all_that_browsers_are_sent_to_is_here():
 
 
 @pytest.mark.parametrize("name", BROWSED)
-def test_what_is_refused_is_a_page(world, name):
+def test_refusals_are_html_pages(world, name):
     method, path = TABLE[name].method, BROWSED[name]
     options = {"data": {"SAMLResponse": "made up"}} if method == "POST" else {}
     page = world.call("nobody", method, path, headers={"accept": "text/html,*/*;q=0.8"}, **options)
@@ -82,7 +82,7 @@ def test_pages_say_what_the_installation_is_called(world, file):
     )
 
 
-def test_what_is_filled_in_is_only_text():
+def test_values_in_templates_are_escaped():
     page = draw_refusal("MESSAGE", "MESSAGE <i>", "INSTALLATION <b>").decode()
     assert "INSTALLATION &lt;b&gt;" in page and "MESSAGE &lt;i&gt; · MESSAGE</title>" in page
     assert "Acme</h1>" in draw_home("Acme", "https://sites.example.com").decode()

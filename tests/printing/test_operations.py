@@ -110,7 +110,7 @@ def test_pages_that_are_not_there_or_foreign(world: World) -> None:
     assert bad.status_code == 400
 
 
-def test_what_cannot_be_printed_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unprintable_content_returns_422(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(print_job, "_run", lambda folder, arguments: False)
     answer = fetch(world, link(world))
     assert answer.status_code == 422

@@ -328,7 +328,7 @@ def find_deep(page):
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_is_deep_in_an_operation(look_at, manual, things, scheme, width):
+def test_nested_operation_fields_are_accessible(look_at, manual, things, scheme, width):
     spaces = manual.call("GET", f"/orgs/{manual.organization}/spaces")["items"]
     space = next(each["id"] for each in spaces if each["title"] == "Things")
     for language in ("en", "ar"):

@@ -47,7 +47,7 @@ def test_a_stored_address_splits_no_redirect(text: str) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_is_written_splits_no_response(world: World, text: str) -> None:
+def test_user_text_cannot_inject_response_headers(world: World, text: str) -> None:
     """The client of these tests refuses any header with a control character."""
     place = world.home
     site = place.path("/orgs/{organizationId}/sites/{siteId}")

@@ -49,7 +49,7 @@ def test_its_pages_are_kept_within_the_memory_for_caches(sqlite_world: World) ->
     assert MEMORY.use()["API reference pages"].bytes >= len(page)
 
 
-def test_what_is_not_there_is_not_found(sqlite_world: World) -> None:
+def test_missing_paths_return_404(sqlite_world: World) -> None:
     world = sqlite_world
     for name in (
         "nothing",

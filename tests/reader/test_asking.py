@@ -136,7 +136,7 @@ def test_a_model_that_fails_is_quoted_instead(asked: Asked, server: ModelServer)
     assert "respond, so there is no summary" in shown and "clockwise" in shown
 
 
-def test_what_was_asked_before_is_sent_along(asked: Asked, server: ModelServer) -> None:
+def test_previous_questions_are_sent_to_the_model(asked: Asked, server: ModelServer) -> None:
     with world_with_model(asked.world, server):
         form = {"q": "How often does one clean it?", "before": QUESTION}
         assert asked.visitor.post(f"{asked.base}~ask", form).status_code == 200
@@ -217,7 +217,7 @@ def test_questions_that_nothing_answers_are_kept(asked: Asked) -> None:
     assert not any(QUESTION in parts for parts in kept)
 
 
-def test_what_several_ask_in_vain_becomes_a_cluster(asked: Asked) -> None:
+def test_unanswered_questions_become_a_cluster(asked: Asked) -> None:
     for question in ("How are zebras bred in winter?", "Breeding zebras in winter: how are zebras bred?"):
         asked.events(question)
     Worker(asked.world.context.db, asked.world.context).run_pending()

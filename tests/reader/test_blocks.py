@@ -142,7 +142,7 @@ def test_a_listing_is_drawn_by_the_block_that_names_its_language(world):
     assert "data-block" not in page and 'class="diagram"' in page
 
 
-def test_what_was_drawn_is_kept_until_the_integration_changes(world, clock):
+def test_rendered_blocks_are_cached_until_the_integration_changes(world, clock):
     pages = Pages(world)
     address = pages.address()
     first = pages.visitor.get(address).text
@@ -197,7 +197,7 @@ DEEP = """
 @pytest.mark.parametrize(
     "body", [DEEP, "for (;;) {}", "return new Response('<script>1</script>');", "return 7;"]
 )
-def test_what_cannot_be_drawn_leaves_the_page_as_it_is(sqlite_world, body, monkeypatch):
+def test_unrenderable_blocks_leave_the_page_unchanged(sqlite_world, body, monkeypatch):
     monkeypatch.setattr(asking, "invoke", partial(asking.invoke, seconds=2))
     pages = Pages(sqlite_world, body)
     answer = pages.visitor.get(pages.address())
@@ -433,7 +433,7 @@ def test_addresses_of_parts():
         assert "href" not in draw(link)
 
 
-def test_what_is_shown():
+def test_rendered_elements_of_blocks():
     drawn = draw(
         {
             "type": "hstack",

@@ -178,7 +178,7 @@ BOMB = (
 @pytest.mark.parametrize(
     "given", [b"", b"nothing", b"<html></html>", b"\x89PNG\r\n\x1a\n" + bytes(50), BOMB], ids=range(5)
 )
-def test_what_is_no_picture_is_no_logo(given: bytes) -> None:
+def test_invalid_images_are_no_logo(given: bytes) -> None:
     assert redraw(given, 520, 72) is None
 
 

@@ -214,7 +214,7 @@ def test_the_manual_names_every_setting():
     assert {path for path in LEAVES if path not in said} == set()
 
 
-def test_what_is_kept_without_effect_is_in_the_manual():
+def test_settings_without_effect_are_documented():
     section = MANUAL.partition("## Without effect")[2]
     assert {path for path in KEPT if f"`{path}`" not in section} == set()
 
@@ -550,7 +550,7 @@ def font_tables(data: bytes) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", fonts.FONTS)
-def test_what_is_in_the_place_of_a_font_is_as_high(name):
+def test_fallback_fonts_have_the_height_of_the_font(name):
     font = fonts.FONTS[name]
     tables = font_tables(fonts.read_font(fonts.first_file(font)))
     units = struct.unpack_from(">H", tables["head"], 18)[0]

@@ -65,7 +65,7 @@ def test_only_embedded_pages_are_framed(site: Site) -> None:
     assert site.get("~embed/~embed/").status_code == 404
 
 
-def test_what_cookies_open_is_not_framed(site: Site) -> None:
+def test_sites_opened_by_cookies_are_not_framed(site: Site) -> None:
     scripts = ("~embed/script.js", "~gitbook/embed/script.js")
     for path in scripts:
         assert site.get(path).headers["content-type"].startswith("text/javascript")
@@ -153,7 +153,7 @@ def test_a_customers_page_shows_the_site(browser, customer) -> None:
     page.close()
 
 
-def test_what_has_no_effect_is_said(browser, customer) -> None:
+def test_embed_settings_without_effect_are_reported(browser, customer) -> None:
     page = browser.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type == "warning" else None)

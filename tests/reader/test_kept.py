@@ -260,9 +260,7 @@ STEPS = st.lists(
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
-def test_answers_are_those_that_would_be_made_anew(
-    manuals: Manuals, steps: list[tuple[str, int, int]]
-) -> None:
+def test_cached_responses_equal_fresh_ones(manuals: Manuals, steps: list[tuple[str, int, int]]) -> None:
     for kind, where, n in steps:
         manuals.step(kind, where, n)
         manuals.check()
@@ -407,7 +405,7 @@ def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
         app.answer_visit = original
 
 
-def test_what_is_kept_waits_for_no_thread_because_others_write(sqlite_world: World) -> None:
+def test_cached_pages_need_no_thread_while_others_write(sqlite_world: World) -> None:
     manuals = Manuals(sqlite_world)
     address = f"{manuals.sites[0][2]}two/b"
     assert manuals.visitor.get(address).status_code == 200

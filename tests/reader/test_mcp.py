@@ -1,4 +1,4 @@
-"""The MCP server of a site: the official client against the reader, its visitors, and whatever else is posted."""
+"""The MCP server of a site: the official client against the reader, visitors, and arbitrary posts."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ def test_tools_list_no_hidden_page_and_read_only_pages(site: Site) -> None:
         assert "no page" in site.use("read_page", address=other)
 
 
-def test_what_tools_say_is_there_for_programs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tool_results_have_structured_content(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     look = {"styling": {}, "internationalization": {}, "feedback": {"enabled": True}}
     assert site.world.call("admin", "PUT", f"{site.path}/customization", json=look).status_code == 200
     listed = site.call("tools/list").json()["result"]["tools"]
@@ -393,9 +393,7 @@ def count_visits(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return made
 
 
-def test_what_a_tool_said_is_told_again_until_it_would_say_something_else(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tool_results_are_cached_until_they_change(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     made = count_visits(monkeypatch)
     world = site.world
     events = EventQueue(world.context)
@@ -487,7 +485,7 @@ def test_answers_of_others_are_not_returned(site: Site) -> None:
         assert ("Only marble" in str(kept)) == proved, (path, headers)
 
 
-def test_what_is_kept_is_refused_to_who_may_not_ask(site: Site) -> None:
+def test_cached_results_require_permission(site: Site) -> None:
     params = {"name": "read_page", "arguments": {"address": site.url}}
     for _ in range(2):
         assert site.call("tools/call", params).status_code == 200
@@ -511,7 +509,7 @@ def test_what_is_kept_is_refused_to_who_may_not_ask(site: Site) -> None:
     assert site.call("tools/call", params, path=f"{key}/~mcp").status_code == 404
 
 
-def test_what_was_said_to_a_visitor_ends_with_their_token(site: Site, clock: SetClock) -> None:
+def test_results_for_a_visitor_end_with_their_token(site: Site, clock: SetClock) -> None:
     site.change(visibility="visitor-auth")
     login = {"backend": "custom", "fallbackURL": "https://login.example.org/"}
     site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=login)
@@ -553,7 +551,7 @@ def test_bad_messages(site: Site, body: bytes, status: int, code: int) -> None:
     assert answer.status_code == status and answer.json()["error"]["code"] == code, answer.text
 
 
-def test_what_needs_no_answer(site: Site) -> None:
+def test_notifications_return_202_without_body(site: Site) -> None:
     for message in ({"method": "notifications/initialized"}, {"id": 1, "result": {}}, {"id": 1, "error": {}}):
         answer = site.ask(json={"jsonrpc": "2.0", **message})
         assert answer.status_code == 202 and answer.content == b""

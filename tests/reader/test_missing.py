@@ -1,4 +1,4 @@
-"""What visitors see if nothing is found."""
+"""Pages for visitors if nothing is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A site's host name serves only that site, whatever the path."""
+"""A site's host name serves only that site, at every path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OTHERS = {"preview": preview_of_home, "file": file_of_home, "endpoint": endpoint
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_what_is_another_organizations_is_not_at_a_sites_own_host(
+def test_content_of_other_organizations_is_absent_from_a_custom_domain(
     world: World, visitor: Visitor, kind: str
 ) -> None:
     path = OTHERS[kind](world)

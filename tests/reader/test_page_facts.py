@@ -1,4 +1,4 @@
-"""What the head of a page tells search engines: its URL, its other languages, JSON-LD."""
+"""Metadata for search engines in the head of a page: its URL, its other languages, JSON-LD."""
 
 from __future__ import annotations
 

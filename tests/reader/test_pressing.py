@@ -130,7 +130,7 @@ def test_a_modal_opens_answers_and_closes(world):
     assert closed["into"] == "block" and "said closed" in closed["html"]
 
 
-def test_what_was_not_offered_is_refused(world):
+def test_unoffered_actions_are_refused(world):
     form = Form(world)
     offer = form.offer(form.html)
     good = {"offer": offer, "act": 0, "values": {}}

@@ -99,7 +99,7 @@ def test_a_dialog_opens_takes_words_and_gives_the_focus_back(page):
     assert page.evaluate("document.activeElement.textContent") == "Ask"
 
 
-def test_what_fails_is_said(page):
+def test_failed_actions_are_reported(page):
     page.get_by_role("button", name="Fail").press("Enter")
     page.get_by_role("status").get_by_text("This did not work").wait_for()
     assert page.get_by_text("Count 0").is_visible()

@@ -1,4 +1,4 @@
-"""What agents request from a site: Markdown by Accept, the index and its parts, the tree, skills, and cards."""
+"""Resources of a site for agents: Markdown by Accept, the index and its parts, the tree, skills, and cards."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def _words(text):
 
 
 @pytest.mark.sqlite_first
-def test_what_is_for_people_or_for_programs(world, tmp_path):
+def test_content_for_people_and_for_agents_is_separated(world, tmp_path):
     for name, text in SPLIT.items():
         (tmp_path / name).write_text(text)
     brought = bring(

@@ -279,7 +279,7 @@ def test_a_share_link_leads_through_the_proxy(site):
     assert site.ask().status_code == 404
 
 
-def test_what_pages_post_is_taken_from_the_pages_of_the_proxy_alone(site):
+def test_posts_are_accepted_only_from_the_origin_of_the_proxy(site):
     page = site.ask("guide/deep").text
     seen = re.search(r'data-seen="([^"]+)"', page)[1]
     message = {"type": "link_click", "url": "https://example.org/", "position": "body"}

@@ -80,7 +80,7 @@ def test_a_script_is_loaded_at_the_sites_own_host_alone(world):
     assert missing.status_code == 404 and address in missing.text
 
 
-def test_what_changes_the_scripts_changes_kept_pages(world):
+def test_script_changes_invalidate_cached_pages(world):
     counted = Counted(world)
     assert counted.addresses(counted.page()) is not None
     counted.publish([])

@@ -1,4 +1,4 @@
-"""What visitors get: pages, files, refusals; through the reader's own application."""
+"""Responses to visitors: pages, files, and errors, through the reader's own application."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the reader counts: views, searches, questions, and clicks, all anonymous."""
+"""Events the reader counts: views, searches, questions, and clicks, all anonymous."""
 
 import json
 import logging
@@ -104,7 +104,7 @@ def test_the_answer_to_the_question_for_cookies_goes_along(site, monkeypatch):
     assert [row.consent for row in told] == ["yes", "no", None, None, None]
 
 
-def test_what_is_no_view(site):
+def test_requests_that_are_not_page_views(site):
     """Requests of agents, prefetches, requests without a body, and everything that isn't a page."""
     site.get(**{"user-agent": "Googlebot/2.1"})
     site.get(**{"user-agent": ""})
@@ -125,7 +125,7 @@ def test_what_is_no_view(site):
     assert site.of_people() == ["page_view"]
 
 
-def test_what_programs_read_and_do_not_find_is_kept_by_form(site):
+def test_reads_and_misses_of_agents_are_stored_by_format(site):
     crawler, coder = {"user-agent": "GPTBot/1.2"}, {"user-agent": "opencode/0.9"}
     site.get("guide", **crawler)
     for _ in range(2):  # The second one is answered from the cache.
@@ -255,7 +255,7 @@ def test_questions_are_counted(site):
     assert site.events("type", "query") == [("ask_question", "How to install?")]
 
 
-def test_what_scripts_say(site):
+def test_events_sent_by_scripts(site):
     page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
     site.say(page, type="page_view")
     site.say(page, type="link_click", url="https://www.example.com/a", position="footer")
@@ -279,7 +279,7 @@ def test_results_that_are_opened(site):
 
 
 @pytest.mark.sqlite_first
-def test_what_scripts_may_not_say(site):
+def test_forbidden_script_events_are_refused(site):
     page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
     site.say("nothing", status=404, type="page_view")
     pages = site.world.get("admin", f"/spaces/{site.space}/content")["pages"]

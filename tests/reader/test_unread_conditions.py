@@ -32,7 +32,7 @@ PAGES = {
 
 
 @pytest.mark.sqlite_first
-def test_no_output_shows_what_is_behind_it(world: World) -> None:
+def test_no_output_shows_content_behind_unparsable_conditions(world: World) -> None:
     spaces = world.home.path("/orgs/{organizationId}/spaces")
     space = world.post("admin", spaces, {"title": "Guarded"})["id"]
     changes = [{"operation": "insert_page", "title": "Start", "document": {"markdown": "# Start\n\nshown\n"}}]

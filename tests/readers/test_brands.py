@@ -131,7 +131,7 @@ def test_a_reader_passes_on_the_stated_look(kind: str) -> None:
     assert not [one for one in made.problems if one.code == "look_left_out"]
 
 
-def test_what_cannot_be_used_is_told() -> None:
+def test_unusable_branding_is_reported() -> None:
     made = brought(
         {
             "docusaurus.config.js": (

@@ -126,7 +126,7 @@ BOMB = (
     ],
     ids=["entities", "outside", "entities behind a long comment", "cut off", "deep"],
 )
-def test_what_is_no_export_is_refused(export):
+def test_invalid_exports_are_refused(export):
     with pytest.raises(SourceError, match=r"entities\.xml"):
         brought({"entities.xml": export})
 

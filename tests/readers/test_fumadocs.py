@@ -86,7 +86,7 @@ def test_two_groups_may_have_a_page_of_one_name():
     assert tree(made) == {"A": {"First": {}}, "B": {"Second": {}}}
 
 
-def test_what_no_meta_file_orders_is_in_order_of_names():
+def test_pages_without_a_meta_file_are_sorted_by_name():
     names = ("index", "zebra", "ant/lion", "bee")
     made = brought(
         {

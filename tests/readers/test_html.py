@@ -147,7 +147,7 @@ def test_the_first_sentence_of_a_page_does_not_become_its_description():
     assert converted(drawing.draw_page(site, page).encode()) == "# Page\n\nOnly this.\n\nMore.\n"
 
 
-def test_what_is_not_printed_is_no_content():
+def test_content_hidden_in_print_is_not_imported():
     text = converted(
         "<main><h1>T</h1><p>Words</p><div class='mt-6 print:hidden'><a href=a>Next</a><p>Was this "
         "helpful?</p></div></main>"

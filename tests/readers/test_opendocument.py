@@ -263,7 +263,7 @@ def test_links_notes_and_places(read):
     assert problems == [("broken_link", "#gone doesn't exist in the document, below “Start”")]
 
 
-def test_what_does_not_come_over_is_told(read):
+def test_unsupported_content_is_reported(read):
     formula = (
         f"<math:math {NAMES}><math:mi>x</math:mi><math:annotation>x over 2</math:annotation></math:math>"
     )
@@ -319,7 +319,7 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     ],
     ids="text cut empty entities open utf-16 deep sheet encrypted bomb".split(),
 )
-def test_what_cannot_be_read_stays_a_file(read, data, said):
+def test_unreadable_documents_are_kept_as_files(read, data, said):
     text, ((code, message),) = read(data)
     assert (text, code) == (None, "not_converted")
     assert said in message
@@ -351,7 +351,7 @@ def test_repetitions_are_bounded(read, monkeypatch):
         assert read(odt(body)) == (None, [("not_converted", "kept as a file: it has too much content")])
 
 
-def test_what_says_nothing_is_not_looked_at_for_ever(read, monkeypatch):
+def test_repeated_empty_content_is_bounded(read, monkeypatch):
     monkeypatch.setattr(converting, "MAX_PAGE", 400_000)
     silent = "<text:bookmark/>" * 10_000
     row = "<table:table-row table:number-rows-repeated='1000'><table:table-cell table:number-columns-repeated='60'>"

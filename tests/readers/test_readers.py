@@ -973,7 +973,7 @@ def test_images_and_other_formats_of_a_wiki():
     "kind",
     ["docusaurus", "mkdocs", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("mintlify", "hugo"))],
 )
-def test_what_is_cut_off_or_deep_is_read_as_far_as_it_goes(kind):
+def test_truncated_and_deeply_nested_sources_are_read_as_far_as_possible(kind):
     """Nothing hangs, nothing is lost, and no code of a source is run."""
     import time
 
@@ -1074,7 +1074,7 @@ def test_files_that_include_each_other_are_shown_once():
         }, kind
 
 
-def test_what_is_no_text_or_too_long_is_told():
+def test_binary_and_oversized_sources_are_reported():
     rest = {"sphinx": {"conf.py": "", "index.rst": "A\n=\n"}, "notion": {f"A {'1' * 32}.html": "<h1>A</h1>"}}
     for kind, name in (("sphinx", "b.rst"), ("notion", f"b {'2' * 32}.html")):
         for data, code in ((b"\xc4\n", "invalid_utf8"), (b"word\n" * 2_200_000, "too_large")):
@@ -1553,7 +1553,7 @@ def test_grids_of_cards_figures_and_small_words_of_mkdocs():
     assert "markdown>" not in home and "CSS" not in home and "HTML" not in home
 
 
-def test_what_wikis_of_readme_and_wikijs_write_by_hand():
+def test_handwritten_syntax_of_readme_and_wikijs():
     made = brought(
         {
             "v1.0/Guides/a.md": (

@@ -68,7 +68,7 @@ def test_a_folder_of_html():
     assert "old: guide/one.md" in text(made, ".gitbook.yaml")
 
 
-def test_what_generators_mark():
+def test_markup_of_site_generators():
     one = text(brought(SITE), "guide/one.md")
     assert one.startswith("# One\n")
     assert '## A part <a href="#part" id="part"></a>' in one

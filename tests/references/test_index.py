@@ -206,7 +206,7 @@ def test_every_place_of_a_target_is_listed(world, linked, limit):
 
 
 @pytest.mark.sqlite_first
-def test_what_goes_breaks_and_what_comes_mends(world, linked):
+def test_references_break_on_deletion_and_recover_on_creation(world, linked):
     home = linked.write("Home", "[x](guides/start.md)")
     start = linked.page("Start")
     assert linked.only(home)[0] == "ok"
@@ -420,7 +420,7 @@ def test_an_outdated_change_request_has_the_links_of_its_own_state(world, linked
 
 
 @pytest.mark.sqlite_first
-def test_what_a_change_request_says_is_what_its_merge_makes(world, linked):
+def test_references_of_a_change_request_equal_those_after_its_merge(world, linked):
     change = linked.create_change()
     linked.write("Home", "[x](guides/start.md#new) [y](never.md)", change=change)
     linked.write("Start", "## New\n\n[h](../README.md)", change=change)

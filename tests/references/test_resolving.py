@@ -95,7 +95,7 @@ def test_a_pages_own_first_heading_is_its_start(two: tuple[Linked, Linked]) -> N
 
 
 @pytest.mark.sqlite_first
-def test_what_documents_say_follows_the_other_space(two: tuple[Linked, Linked]) -> None:
+def test_links_in_documents_follow_changes_of_the_other_space(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there, start = f"https://octavo.test/s/{other.id}/guides/start", other.page("Start")
     home = linked.write("Home", f"[a]({there})")

@@ -1,4 +1,4 @@
-"""The totals stored with references match a recount, whatever was done to a space."""
+"""The totals stored with references match a recount after any change of a space."""
 
 import random
 import sqlite3
@@ -255,7 +255,7 @@ def steps_of(world, query):
 
 
 @pytest.mark.parametrize("query", [{}, {"status": "broken"}, {"status": "in-app"}])
-def test_what_is_listed_costs_the_same_beside_many_others(sqlite_world, tmp_path, query):
+def test_cost_of_listing_references_is_independent_of_others(sqlite_world, tmp_path, query):
     costs = []
     for pages in (30, 600):
         files = {"README.md": "# Home\n\n" + " ".join(f"[x](gone-{n}.md)" for n in range(5))}

@@ -110,9 +110,7 @@ def test_an_address_names_what_it_shows(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_is_kept_is_answered_without_a_thread_and_each_question_counts_once(
-    site: Site, clock: SetClock
-) -> None:
+def test_cached_answers_need_no_thread_and_count_each_request_once(site: Site, clock: SetClock) -> None:
     clock.advance(0)
 
     def left(**body: Any) -> int:
@@ -139,7 +137,7 @@ def test_what_is_kept_is_answered_without_a_thread_and_each_question_counts_once
 
 
 @pytest.mark.sqlite_first
-def test_what_is_shorter_than_a_choice_is_not_complete(site: Site) -> None:
+def test_partial_paths_are_not_complete(site: Site) -> None:
     def resolved(spaces: list[str]) -> dict[str, Any]:
         path = site.world.home.path("/orgs/{organizationId}/sites")
         made = site.world.post("admin", path, {"title": "Variants", "spaces": spaces})["id"]
@@ -295,7 +293,7 @@ def test_signed_visitors(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_what_is_conditional_is_there_for_whom_it_is(site: Site) -> None:
+def test_conditional_content_is_resolved_for_matching_visitors(site: Site) -> None:
     claim = {"type": "boolean", "description": "Pays"}
     unsigned = {
         "type": "object",

@@ -206,7 +206,7 @@ def test_people_whom_a_page_mentions(named: Named) -> None:
 
 
 def test_people_in_cells_of_a_table(named: Named) -> None:
-    """A renderer requests whatever such a cell contains; a text that isn't an id leads nowhere."""
+    """A renderer requests the content of such a cell. Text that isn't an id returns 404."""
     user = named.world.users["editor"]
     token = named.token()
     cells = f'<td><a href="{user}">Ana</a>, <a href="{named.world.users["stranger"]}">x</a></td><td>Ada</td>'
@@ -364,7 +364,7 @@ def open_to_visitors() -> set[str]:
     return {operation.id for operation in TABLE.values() if operation.visit_type is not None}
 
 
-def test_what_visitors_may_call_is_there() -> None:
+def test_operations_open_to_visitors_are_read_only() -> None:
     open_ones = open_to_visitors()
     assert len(open_ones) == 29
     # Operations for visitors change nothing; those with a body only ask.

@@ -103,7 +103,7 @@ def test_a_new_version_of_a_specification_is_told(world: World, server: HTTPServ
     assert bodies == [{"tags": [f"organization:{org}:openapi:pets"]}] * 2
 
 
-def test_what_is_told_is_signed(world: World, server: HTTPServer) -> None:
+def test_notifications_to_renderers_are_signed(world: World, server: HTTPServer) -> None:
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     published = world.post("admin", f"{path}/publish")["urls"]["published"]
     context, org = context_with(world, server), world.home["organizationId"]

@@ -36,7 +36,7 @@ def test_nodes_become_markdown(world: World) -> None:
         ({"markdown": 7}, "markdown"),
     ],
 )
-def test_what_is_neither_is_refused_by_name(world: World, body: dict[str, Any], message: str) -> None:
+def test_unsupported_formats_are_refused_by_name(world: World, body: dict[str, Any], message: str) -> None:
     answer = _convert(world, body)
     assert answer.status_code == 400
     assert message in answer.json()["error"]["message"]

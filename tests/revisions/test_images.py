@@ -73,7 +73,7 @@ def test_dimensions_of_each_format(made) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"<svg width='3' height='4'/>", b"P1 3 4", b"%PDF-1.7", b"\x89PNG\r\n\x1a\n"]
 )
-def test_what_is_no_raster_image_has_none(data: bytes) -> None:
+def test_dimensions_of_non_raster_images_are_unknown(data: bytes) -> None:
     assert dimensions(data) is None
 
 

@@ -153,7 +153,7 @@ def test_a_page_taken_out_is_gone_and_its_old_revision_still_has_it(world, folde
     assert len(world.get("admin", f"{space}/revisions/{first.revision}/pages")["pages"]) == 3
 
 
-def test_what_cannot_be_read_is_refused_and_leaves_nothing(world, tmp_path):
+def test_unreadable_sources_are_refused_and_leave_nothing(world, tmp_path):
     before = world.digest()
     with pytest.raises(BadRequest, match="doesn't exist"):
         bring_in(world, tmp_path / "nothing")
@@ -309,7 +309,7 @@ def test_a_page_with_too_much_in_it_is_kept_and_named(world, tmp_path, monkeypat
     assert exported(world, outcome.space, tmp_path / "out")["README.md"].decode() == text
 
 
-def test_what_nothing_can_be_made_of_is_in_the_problems(world, tmp_path):
+def test_unsupported_content_is_listed_as_problems(world, tmp_path):
     neighbour = bring_in(world, write(tmp_path / "other", {"README.md": "# Other\n"})).space
     files = {
         ".gitbook.yaml": "root: ./\n\u200bstructure:\n  readme: README.md\nstucture: {}\n",

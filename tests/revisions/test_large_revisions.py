@@ -116,7 +116,7 @@ def test_no_transaction_of_a_large_import_writes_more_than_a_batch(world, tmp_pa
 
 
 @pytest.mark.sqlite_first
-def test_what_was_replaced_is_removed(world, tmp_path, in_batches):
+def test_replaced_rows_are_removed(world, tmp_path, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     once = count_rows(world)
     bring_in(world, write(tmp_path / "source", "giraffe", 8, 3), space)
@@ -155,7 +155,7 @@ def test_a_copy_has_nothing_of_what_was_replaced(world, tmp_path, monkeypatch, i
     assert (found(world, copied, "giraffe"), found(world, copied, "zebra")) == (8, 0)
 
 
-def test_what_is_derived_of_a_large_copy_is_made_by_a_job(world, tmp_path, monkeypatch, in_batches):
+def test_derived_rows_of_large_copies_are_written_by_a_job(world, tmp_path, monkeypatch, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     before = count_rows(world)
     copied = world.post("admin", f"/spaces/{space}/duplicate", {})["id"]
@@ -358,7 +358,7 @@ def test_a_revision_that_comes_too_late_leaves_nothing(world, tmp_path, in_batch
     assert wrong(world, space) == []
 
 
-def test_what_a_killed_process_wrote_is_removed_after_a_day(world, tmp_path, in_batches, clock):
+def test_rows_of_a_killed_process_are_removed_after_a_day(world, tmp_path, in_batches, clock):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     before = count_rows(world)
     state, changes = edit(world, space, "Page 3", "# Page 3\n\ngiraffe\n")

@@ -12,7 +12,7 @@ from octavo.content.revisions import packing
 
 
 @given(st.text(), st.integers(0, 4_000))
-def test_what_is_unpacked_is_what_was_packed(words, count):
+def test_packing_round_trips(words, count):
     text = f"{words}\n\n" * count
     assert packing.unpack(packing.pack(text)) == text
 

@@ -25,7 +25,7 @@ def require_same_again(text):
 
 @settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 @given(documents)
-def test_what_is_kept_is_what_was_read(document):
+def test_cached_documents_equal_parsed_documents(document):
     require_same_again(write(document))
 
 

@@ -257,7 +257,7 @@ def test_a_revision_after_a_large_one_counts_on(world, space, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_what_died_never_counts(world, space, monkeypatch, clock):
+def test_abandoned_stages_never_count(world, space, monkeypatch, clock):
     """Not even with a later large revision, whose sequence is beyond it."""
     leave(world, space, "killed")
     leave(world, space, "dead")

@@ -13,6 +13,7 @@ from octavo.errors import Unavailable
 from octavo.kit.runtime import process
 from octavo.kit.runtime.host import Host
 from octavo.kit.runtime.process import FetchRefused, Got, ScriptEvent, ScriptFailed
+from settled import PATIENCE
 
 
 class Ran:
@@ -40,9 +41,17 @@ EVENT = ScriptEvent(json.dumps({"type": "fetch"}), json.dumps({"secrets": {"A": 
 
 
 def run(host, script, *, key="one", event=EVENT, seconds=10.0, wait=True):
-    ran = Ran()
-    answer = host.run(key, lambda: script, event, ran.fetch, ran.finished, seconds=seconds, wait=wait)
-    return answer, ran
+    """Run a script, again as long as a busy machine starts no process for it."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        ran = Ran()
+        try:
+            return host.run(
+                key, lambda: script, event, ran.fetch, ran.finished, seconds=seconds, wait=wait
+            ), ran
+        except Unavailable as error:
+            if "did not start" not in str(error) or time.monotonic() > deadline:
+                raise
 
 
 def module(body):

@@ -15,7 +15,7 @@ def test_many_sections_are_found_as_few(monkeypatch):
     assert said == [word for part in parts for word in f"{part.title} {part.text}".split()]
 
 
-def test_what_is_found_as_one_is_found_under_all_conditions(monkeypatch):
+def test_merged_sections_keep_all_conditions(monkeypatch):
     monkeypatch.setattr(indexing, "_MAX_SECTIONS", 2)
     parts = [Section(f"s{n}", "", f"text{n}", (f"claims.a{n}",) if n % 2 else ()) for n in range(4)]
     assert [part.conditions for part in indexing._merge_sections(parts)] == [("claims.a1",), ("claims.a3",)]

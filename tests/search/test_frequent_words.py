@@ -81,7 +81,7 @@ def test_every_space_with_frequent_words_is_found(world, tmp_path):
     assert {item["id"] for item in seen} == spaces - set(hidden)
 
 
-def test_what_is_not_seen_is_as_if_it_were_not_there(world, tmp_path):
+def test_hidden_pages_do_not_affect_results(world, tmp_path):
     space = make(world, tmp_path / "s", airships(30))
     with world.context.db.read() as tx:
         every = {hit.page_id for hit in search_pages(tx, [space], "airship captain ", 100).hits}

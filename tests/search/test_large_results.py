@@ -1,4 +1,4 @@
-"""Tests that search finds every match, however many there are, and whatever other spaces contain."""
+"""Tests that search finds every match, regardless of their number and of other spaces."""
 
 import psycopg
 import pytest
@@ -58,7 +58,7 @@ def test_one_page_of_many_sections_hides_no_other(world, tmp_path):
     assert all(len(item["sections"]) <= 3 for item in found)
 
 
-def test_what_fills_more_than_a_window_is_paged_through(world, tmp_path, monkeypatch):
+def test_large_results_are_paginated(world, tmp_path, monkeypatch):
     monkeypatch.setattr("octavo.content.search.querying._WINDOW", 16)
     monkeypatch.setattr("octavo.content.search.querying.MAX_COUNT", 20)
     space = make(world, tmp_path / "s", MANY)
@@ -71,7 +71,7 @@ def test_what_fills_more_than_a_window_is_paged_through(world, tmp_path, monkeyp
     assert exact["count"] == len(MANY) and "countIsLowerBound" not in exact
 
 
-def test_what_says_most_of_a_question_comes_first_however_much_says_some_of_it(world, tmp_path, monkeypatch):
+def test_best_matches_come_first_among_many_partial_matches(world, tmp_path, monkeypatch):
     monkeypatch.setattr("octavo.content.search.querying._WINDOW", 16)
     wanted = {"Airships": "Captains of a zeppelin show their licence at the harbour."}
     space = make(world, tmp_path / "s", {**MANY, **wanted})
@@ -278,7 +278,7 @@ def test_a_prepared_statement_reads_no_list_of_all_sections(world, tmp_path):
 
 
 def test_how_many_words_are_mistyped_makes_no_more_statements(world, tmp_path, monkeypatch):
-    """On PostgreSQL each statement is costly, whatever it queries."""
+    """On PostgreSQL each statement is costly, regardless of its query."""
     words = ["harbour", "zeppelin", "lantern", "compass", "railway", "meadow"]
     space = make(world, tmp_path / "s", {"Airships": " ".join(words)})
     asked = []

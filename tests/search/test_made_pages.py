@@ -171,7 +171,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
     assert all(f"said {n}" in words(world, space)[f"Get {n}"] for n in range(6))
 
 
-def test_what_is_older_is_not_written_over_what_is_newer(
+def test_older_runs_do_not_overwrite_newer_rows(
     world: World, space: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     processed(world, "two", {"text": spec("two", said={"get1": "older"})})

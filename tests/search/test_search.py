@@ -221,7 +221,7 @@ def ranked(world, tmp_path):
         ("Git sync ", "Git Sync"),
     ],
 )
-def test_what_is_meant_comes_first(world, ranked, query, first):
+def test_most_relevant_page_comes_first(world, ranked, query, first):
     assert titles(world, ranked, query)[:1] == [first]
 
 

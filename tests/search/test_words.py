@@ -33,7 +33,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("asked", "written"), SAME)
-def test_what_people_type_finds_what_is_written(asked: str, written: str) -> None:
+def test_words_of_queries_match_words_of_texts(asked: str, written: str) -> None:
     assert set(words(asked)) <= set(words(written))
     assert set(words(asked)) & set(words("hindsight 中文 hope")) == set()
 

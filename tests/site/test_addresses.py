@@ -103,7 +103,7 @@ def test_letters_of_a_host_name_are_those_of_dns(world, path):
     assert world.get("admin", "/custom-hostnames/docs.bücher.test")["hostname"] == spelled
 
 
-def test_what_is_kept_for_one_host_is_answered_to_no_other(world):
+def test_cached_responses_are_separate_per_host(world):
     path = world.home.path("/orgs/{organizationId}")
     visitor = Visitor(world.context)
     for name in ("one", "two"):

@@ -59,7 +59,7 @@ def test_images_are_public_until_they_are_deleted(world, data, name, type):
 
 
 @pytest.mark.sqlite_first
-def test_what_is_no_picture_and_what_is_not_theirs_is_refused(world):
+def test_invalid_and_foreign_images_are_refused(world):
     for data in (b"<html><script></script>", b"MZ\x90", b"", b"%PDF-1.7"):
         if data:
             answer = make(world, upload(world, data))

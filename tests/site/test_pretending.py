@@ -167,7 +167,7 @@ def test_the_list_says_what_the_reader_serves(site, claims):
             assert (f'href="{site.base}{part["title"].lower()}/"' in home) is part["visible"]
 
 
-def test_what_decides_is_named(site):
+def test_the_deciding_condition_is_named(site):
     parts = {one["title"]: one for one in site.list({"plan": "free"}) if one["object"] == "site-space"}
     held_back = {"expression": PRO, "holds": False}
     plans = parts["Plans"]["hiddenBy"]

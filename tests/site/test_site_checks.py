@@ -152,7 +152,9 @@ def test_a_hostile_site_is_reported_by_page(
     assert not (tmp_path / "none").exists()
 
 
-def test_what_is_no_site(sqlite_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_site_urls_are_refused(
+    sqlite_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for url in ("http://[x/", "https://", "http://a:b@c.example/", "http://c.example/?q"):
         with pytest.raises(BadRequest, match="must be a URL"):
             check_url(url, CheckLimits(), "")

@@ -54,7 +54,7 @@ WHOLE = {
 }
 
 
-def test_what_newer_clients_set_comes_back_whole(world, path):
+def test_settings_of_newer_clients_round_trip(world, path):
     made = world.get("admin", f"{path}/customization")
     assert made["socialAccounts"] == []
     assert made["styling"]["codeTheme"]["openapi"] == {"light": "default-light", "dark": "default-dark"}
@@ -176,7 +176,7 @@ def test_a_site_space_overrides_and_takes_back(world, path):
         {"socialPreview": {"url": "data:text/html,x"}},
     ],
 )
-def test_what_could_break_out_is_refused(world, path, body):
+def test_unsafe_values_are_refused(world, path, body):
     before = world.digest()
     answer = world.call("admin", "PUT", f"{path}/customization", json=body)
     assert (answer.status_code, world.digest()) == (400, before), answer.text

@@ -206,7 +206,7 @@ def test_the_manual(world: World, tmp_path: Path, live: tuple[str, ...]) -> None
     assert len(pages) == done.pages
 
 
-def test_a_second_run_writes_what_changed_and_removes_what_is_gone(world: World, tmp_path: Path) -> None:
+def test_a_second_run_writes_changed_files_and_deletes_removed_ones(world: World, tmp_path: Path) -> None:
     source, out = tmp_path / "source", tmp_path / "www"
     site = site_of(world, source, FILES)
     export_site(world.context, site, out)
@@ -264,7 +264,7 @@ def test_an_interrupted_run_leaves_the_former_export(
     }
 
 
-def test_what_is_refused(world: World, tmp_path: Path) -> None:
+def test_invalid_exports_are_refused(world: World, tmp_path: Path) -> None:
     site = site_of(world, tmp_path / "source", FILES)
     out = tmp_path / "www"
     out.mkdir()

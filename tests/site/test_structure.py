@@ -389,7 +389,7 @@ def test_an_organization_names_no_site_that_is_gone(site):
 
 
 @pytest.mark.sqlite_first
-def test_what_is_closed_is_not_named(world):
+def test_inaccessible_content_is_not_named(world):
     """Sections, groups, and redirects of spaces that a person cannot see, in every response about the site."""
     path = world.home.path("/orgs/{organizationId}/sites")
     spaces = world.home.path("/orgs/{organizationId}/spaces")

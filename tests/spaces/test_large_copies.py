@@ -297,7 +297,7 @@ def test_a_copy_has_the_content_from_its_start(world: World, space: str) -> None
 
 
 @pytest.mark.sqlite_first
-def test_what_is_derived_of_a_later_state_is_not_copied(
+def test_derived_rows_of_later_revisions_are_not_copied(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even if there is little of it and there are many files."""
@@ -340,7 +340,7 @@ def assert_gone(world: World, spaces: int) -> None:
 
 
 @pytest.mark.usefixtures("in_batches")
-def test_what_a_killed_process_left_is_removed_after_a_day(world: World, space: str, clock: SetClock) -> None:
+def test_rows_of_a_killed_copy_are_removed_after_a_day(world: World, space: str, clock: SetClock) -> None:
     [(spaces,)] = rows_of(world, "SELECT count(*) FROM spaces")
     begun = begin(world, space)
     [made] = unfinished(world)

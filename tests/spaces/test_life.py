@@ -339,7 +339,7 @@ def unused_bodies(world: World) -> list[Any]:
     return rows_of(world, f"SELECT hash FROM bodies WHERE hash NOT IN ({' UNION '.join(named)})")
 
 
-def test_what_is_stored_again_is_in_use(world: World) -> None:
+def test_content_stored_again_is_marked_used(world: World) -> None:
     home = world.home
     with world.context.db.write() as tx:
         release(tx, "text", "SELECT hash AS hash FROM bodies WHERE hash <> :none", none="")

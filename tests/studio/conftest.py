@@ -42,7 +42,7 @@ class App(Administrator):
         page.context.close()
 
     def colleague(self, name: str, role: str = "edit", organization: str = "") -> httpx.Client:
-        """The API as called by somebody else of the organization, or of another one."""
+        """The API as called by another member of the organization, or of another one."""
         made = octavo_here(
             *("token", "create", "--email", f"{name.lower()}@example.com"),
             *("--org", organization or self.organization, "--role", role),
@@ -83,7 +83,7 @@ class App(Administrator):
         return self._go(self.watch(context), path)
 
     def open_as(self, colleague: httpx.Client, path: str, **options: Any) -> Any:
-        """The same as somebody else of the organization."""
+        """Open the app as another member of the organization."""
         who = {"authorization": colleague.headers["authorization"]}
         context = self.browser.new_context(
             extra_http_headers=who,

@@ -14,7 +14,7 @@ from studio.conftest import PASSWORD
 
 
 def code_of(secret: str) -> str:
-    """What an authenticator app shows for a secret just now."""
+    """Return the current code of an authenticator app for a secret."""
     counter = struct.pack(">Q", int(time.time()) // 30)
     key = base64.b32decode(secret + "=" * (-len(secret) % 8))
     digest = hmac.digest(key, counter, "sha1")

@@ -1,4 +1,4 @@
-"""Agents in a browser: how somebody lets one in, where they are seen and ended, and what programs read of a site."""
+"""Agents in a browser: authorizing, listing, and revoking them, and the site content they read."""
 
 from __future__ import annotations
 

@@ -426,7 +426,7 @@ def test_addresses_that_the_api_gives_lead_to_their_screens(app):
     page.context.close()
 
 
-def test_what_is_not_there_says_so(app):
+def test_missing_pages_show_not_found(app):
     page = app.open("/s/none/at/all")
     expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     page.goto(f"{app.url}/~/else")

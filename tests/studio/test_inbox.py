@@ -1,4 +1,4 @@
-"""The inbox in a real browser, by pointer and by keyboard, while somebody else writes."""
+"""The inbox in a real browser, by pointer and by keyboard, while another person writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keys do in the app: somebody who believes that they are writing changes nothing that others have."""
+"""Keyboard shortcuts in the app: accidental typing changes no shared content."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def space(app: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Asked:
-    """What a page asks the API for."""
+    """The API requests of a page."""
 
     def __init__(self, page: Any) -> None:
         self.sent = 0
@@ -59,7 +59,7 @@ class Asked:
             self.sent += event["encodedDataLength"]
 
     def tree(self) -> list[str]:
-        """What was asked of the tree since this was called last."""
+        """Return the tree requests since the last call."""
         found, self._tree = self._tree, []
         return found
 
@@ -112,7 +112,7 @@ def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str)
 
 
 @pytest.mark.slow
-def test_what_others_and_oneself_change_shows_in_the_part_that_is_in_view(app: Any, space: str) -> None:
+def test_own_and_foreign_changes_show_in_the_visible_part(app: Any, space: str) -> None:
     app.call("PATCH", f"/spaces/{space}", {"editMode": "live"})
     page = app.open(f"/s/{space}/all/p2000")
     expect(row(page, "Page 2000")).to_have_attribute("aria-posinset", "2001")

@@ -1,4 +1,4 @@
-"""Accounts are deleted in a browser: one's own, and somebody's by who runs the installation."""
+"""Account deletion in a browser: one's own account, and another one by the server administrator."""
 
 from __future__ import annotations
 

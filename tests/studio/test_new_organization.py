@@ -1,4 +1,4 @@
-"""What a new administrator sets up without the manual: single sign-on, two teams, three spaces, and a site
+"""Setup by a new administrator without the manual: single sign-on, two teams, three spaces, and a site
 whose visitors sign in; in a real browser, with an identity provider that runs."""
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def test_each_kind_of_program_calls_something() -> None:
 
 
 def test_edits_of_content_go_out_at_one_place() -> None:
-    """Who calls these operations elsewhere forgets what `changeContent` asks for: what became of each change."""
+    """Calls from elsewhere would skip the outcome of each change, which `changeContent` checks."""
     edits = ("updateSpaceContent", "updateChangeRequestContent")
     assert {place for id in edits for place in called()[id]} == {"changing.ts"}
 
@@ -201,7 +201,7 @@ def test_long_lists_are_asked_for_to_their_end() -> None:
 _MODULE = re.compile(r"<script module.*?</script>", re.DOTALL)
 
 
-def test_what_is_kept_is_asked_for_by_a_function_of_its_key() -> None:
+def test_cached_resources_load_by_a_function_of_their_key() -> None:
     """
     A resource outlives the screen that made it. If how it is loaded read what that screen shows, it would be loaded
     for whatever the screen showed last: the look of one variant would appear as that of another, and be saved so.

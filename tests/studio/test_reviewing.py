@@ -173,7 +173,7 @@ def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
     shown.context.close()
 
 
-def test_what_stops_a_merge_has_its_button(app: App) -> None:
+def test_merge_blockers_have_an_action(app: App) -> None:
     space, page = _fill(app)
     change = _change(app, space, "", _edit(page, BEFORE + "\nMore.\n"))
     rules = (

@@ -35,7 +35,7 @@ def built(tmp_path, monkeypatch):
 
 
 def ask(world, path, **headers):
-    """What an API that was started now answers."""
+    """Return the response of a newly started API."""
 
     async def answer():
         transport = httpx.ASGITransport(api_app(world.context).application)

@@ -266,7 +266,7 @@ def test_a_space_is_translated_and_words_are_kept(app):
     page.context.close()
 
 
-def test_what_models_are_told(app):
+def test_instructions_for_models_are_saved(app):
     page = app.open(f"/o/{app.organization}/~/models")
     told = page.get_by_role("textbox", name="Instructions")
     told.fill("Be brief.")
@@ -475,7 +475,7 @@ def test_an_integration_draws_its_own_configuration(app):
 
 
 def test_two_administrators_change_one_form(app):
-    """What somebody else changed while a form was open, and nobody touched in it, stays."""
+    """Changes by others while a form is open are kept in fields that the form did not edit."""
     path = f"/orgs/{app.organization}"
     page = app.open(f"/o/{app.organization}/~/settings")
     name = page.get_by_label("Organization name")
@@ -493,7 +493,7 @@ def test_two_administrators_change_one_form(app):
 
 @pytest.mark.slow
 def test_rights_that_are_taken_while_a_form_is_open(app):
-    """What was typed stays, and the server says why it is not saved."""
+    """The form keeps its input, and the server reports why it is not saved."""
     tomas = app.colleague("Tomas", role="admin")
     member = f"/orgs/{app.organization}/members/{tomas.get('/user').json()['id']}"
     page = app.open_as(tomas, f"/o/{app.organization}/~/settings")

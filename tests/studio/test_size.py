@@ -1,4 +1,4 @@
-"""What the app's page loads before anything can be seen stays small."""
+"""The app's initial load before first paint stays small."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_no_other_host_is_named(loaded: dict[str, list[str]]) -> None:
     assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", SHELL.read_text())
 
 
-def test_what_styles_load_is_built(loaded: dict[str, list[str]]) -> None:
+def test_files_loaded_by_styles_are_built(loaded: dict[str, list[str]]) -> None:
     assets = SHELL.parent / "assets"
     for name in loaded[".css"]:
         files = re.findall(r"url\(\"?([^)\"#]+)", (assets / name).read_text())

@@ -66,7 +66,7 @@ def test_a_role_is_given_says_where_it_comes_from_and_is_taken_back(app, space):
     say(page).get_by_role("button", name="Undo").last.click()
     expect(teams.get_by_role("listitem")).to_contain_text("Reviewer")
     page.get_by_role("button", name="Actions for Maintainers").click()
-    page.get_by_role("menuitem", name="Remove the role given here").click()
+    page.get_by_role("menuitem", name="Remove the role assigned here").click()
     expect(teams).to_have_count(0)
     page.get_by_role("button", name="All members: Same as").click()
     page.get_by_role("menuitemradio", name="No access").click()

@@ -170,7 +170,7 @@ class Desk:
         return text
 
     def until(self, change: int, right: Callable[[str], bool]) -> str:
-        """The Markdown, once it is right; whatever it is after some seconds."""
+        """Return the Markdown once it is right, or the current one after a timeout."""
         until = time.monotonic() + PATIENCE
         while not right(found := self.markdown(change)) and time.monotonic() < until:
             # Routes of the browser are answered meanwhile.
@@ -383,7 +383,7 @@ def _keys(*keys: str) -> Callable[[Any], None]:
         ),
     ],
 )
-def test_what_is_typed_is_what_the_file_has(desk, keys, expected):
+def test_typed_content_equals_the_file(desk, keys, expected):
     _written(desk, _keys(*keys), expected)
 
 
@@ -425,7 +425,7 @@ def test_the_ends_of_a_long_page_are_one_key_away(desk):
     assert found.strip() == "# Page\n\nThe start. Nothing is left."
 
 
-def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(desk):
+def test_offline_edits_survive_closing_the_tab(desk):
     change, text = _new(desk, "One.", "Two.")
     desk.context.set_offline(True)
     try:
@@ -973,7 +973,7 @@ def _paste(text: Any, **kinds: str) -> None:
         ),
     ],
 )
-def test_what_is_pasted_is_what_the_file_has(desk, kinds, expected):
+def test_pasted_content_equals_the_file(desk, kinds, expected):
     _written(desk, lambda text: _paste(text, **kinds), expected)
 
 
@@ -1077,7 +1077,7 @@ def test_blocks_are_cut_and_pasted_as_they_are(desk):
     _written(desk, typed, '{% hint style="info" %}\none\n{% endhint %}')
 
 
-def test_what_is_written_while_the_change_request_is_merged_goes_on_in_another(desk):
+def test_edits_during_a_merge_continue_in_another_change_request(desk):
     # In a space of its own, as the page is in main afterwards.
     desk = Desk(desk.admin, desk.url, desk.context)
     change, text = _new(desk, "One.", "Two.")

@@ -133,7 +133,7 @@ def test_a_repository_in_an_archive_is_imported_as_it_is(imports):
     assert variables == ["name"]
 
 
-def test_what_is_there_stays_and_new_pages_come_behind(imports):
+def test_existing_pages_stay_and_new_pages_are_appended(imports):
     imports.files(("guide.md", "# Guide\n\nFirst.\n"))
     imports.files(("guide.md", "# Guide two\n\n[other](more.md)\n"), ("more.md", "# More\n"))
     assert imports.tree() == {"Guide": {}, "Guide two": {}, "More": {}}
@@ -222,7 +222,7 @@ def test_archives_that_attack_are_refused_or_cleaned(imports):
     assert problems(run) == {("../../evil.md", "unsafe_path"), ("/abs.md", "unsafe_path")}
 
 
-def test_what_cannot_be_read_is_told(imports):
+def test_unreadable_files_are_reported(imports):
     run = imports.files(("a.md", "# A\n"), ("sheet.xlsx", b"PK\x03\x04"), ("broken.docx", b"not a zip"))
     assert run["status"] == "completed"
     assert problems(run) == {("sheet.xlsx", "unknown_format"), ("broken.docx", "not_converted")}

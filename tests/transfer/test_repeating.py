@@ -106,7 +106,7 @@ def test_both_sides_are_merged_and_own_pages_stay(imports, folder):
 
 
 @pytest.mark.sqlite_first
-def test_what_conflicts_waits_in_a_change_request(imports, folder):
+def test_conflicts_are_held_in_a_change_request(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
     say(imports, "Old", "# Old\n\nStill needed.\n")
@@ -204,7 +204,7 @@ def test_a_source_that_moved_is_the_same_and_another_one_is_not(imports, folder,
 
 
 @pytest.mark.sqlite_first
-def test_what_was_imported_before_runs_were_kept_is_known_by_its_revision(imports, folder):
+def test_imports_before_recorded_runs_are_recognized_by_revision(imports, folder):
     folder.bring()
     with imports.world.context.db.write() as tx:
         tx.run("DELETE FROM imported_parts")

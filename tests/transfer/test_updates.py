@@ -135,7 +135,7 @@ def test_conflicts_of_a_change_request_are_decided_there(imports):
 
 
 @pytest.mark.sqlite_first
-def test_what_cannot_be_updated_is_refused(imports):
+def test_invalid_updates_are_refused(imports):
     world = imports.world
     first = bring(imports, FIRST)
     key = imports.upload("p.zip", archive(FIRST))

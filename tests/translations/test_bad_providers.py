@@ -92,9 +92,7 @@ SAID = [
 
 
 @pytest.mark.parametrize("said", SAID)
-def test_what_a_model_says_is_words_and_nothing_else(
-    sqlite_world: World, server: ModelServer, said: str
-) -> None:
+def test_model_output_is_only_text(sqlite_world: World, server: ModelServer, said: str) -> None:
     world = sqlite_world
 
     def answer(request: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What is translated of a document: only its texts, whoever translates."""
+"""Translatable parts of a document: only its texts, for every provider."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_no_translation_breaks_a_document(text: str) -> None:
     assert skeleton(document) == before
 
 
-def test_what_is_protected_never_leaves() -> None:
+def test_protected_text_is_never_sent() -> None:
     document = read(
         "Run `rm -rf` with [the **key**](secret.md) at <code "
         'class="expression">space.vars.x</code> :smile: <kbd>Ctrl</kbd>\n\n```js\nsecret()\n```\n'
@@ -108,7 +108,7 @@ def test_placeholders_stay() -> None:
     assert segment.put("Hallo {name}, {{ count }} und %s: siehe <1/> hier.")
 
 
-def test_what_is_nothing_but_addresses_and_placeholders_is_no_text() -> None:
+def test_urls_and_placeholders_alone_are_not_translated() -> None:
     source = (
         "<https://example.com/a>\n\nhttps://example.com/b?c=d\n\n**{name}** %s\n\n* See https://example.com\n"
     )

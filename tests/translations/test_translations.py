@@ -164,7 +164,7 @@ def test_without_a_model_the_source_stays_and_that_is_said(world: World) -> None
 
 
 @pytest.mark.sqlite_first
-def test_what_a_person_wrote_is_remembered_and_kept(world: World, server: ModelServer) -> None:
+def test_translations_by_people_are_remembered_and_kept(world: World, server: ModelServer) -> None:
     home, page = world.home["spaceId"], world.home["pageId"]
     edit(
         world,
@@ -215,9 +215,7 @@ def put(world: World, space: str, page: str, *changes: tuple[str, str]) -> None:
     edit(world, space, operation="update_page", page=page, document={"markdown": text})
 
 
-def test_what_people_add_change_and_move_stays_when_the_source_changes(
-    world: World, server: ModelServer
-) -> None:
+def test_edits_by_people_survive_source_changes(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made, home, space, page = translated(world)
         added = f"{loud('First words here.')}\n\nUne remarque pour nos lecteurs."

@@ -70,7 +70,7 @@ class Reader:
 
 
 def find_targets(context: Context, recording: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the comments of a recording are about now, by their ids."""
+    """Return the current targets of the comments of a recording, by comment id."""
     reader = Reader(context)
     with context.db.read() as tx:
         places = {

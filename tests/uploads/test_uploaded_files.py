@@ -140,7 +140,7 @@ class CutOff:
         return self._parts.pop(), True
 
 
-def test_what_came_before_a_cut_is_kept(world: World) -> None:
+def test_bytes_received_before_a_disconnect_are_kept(world: World) -> None:
     data = png(40, 40)
     given = ask(world, len(data)).json()
     token = given["url"].rpartition("/")[2]

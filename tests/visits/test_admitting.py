@@ -1,4 +1,4 @@
-"""Who sees what on a site: sections and variants, share links, authenticated visitors, conditions, previews,
+"""Access to site content: sections and variants, share links, authenticated visitors, conditions, previews,
 redirects."""
 
 import hmac
@@ -110,7 +110,7 @@ def test_sections_and_variants_have_their_addresses(site):
     assert "Plans" in site.get("~search.json?q=secrets").text
 
 
-def test_what_is_kept_for_a_visitor_is_for_them_alone(site, clock, monkeypatch):
+def test_cached_pages_of_a_visitor_are_private_to_them(site, clock, monkeypatch):
     """And no longer than their proof is valid."""
     site.change("", {"visibility": "visitor-auth", "adaptiveContent": {"enabled": True}})
     schema = {
@@ -191,7 +191,7 @@ def test_redirects_lead_only_to_what_the_visitor_sees(site):
 
 
 @pytest.mark.parametrize("how", [{"draft": True}, {"condition": "false"}, {"condition": "visitor.claims.x"}])
-def test_what_is_hidden_exists_nowhere(site, how):
+def test_hidden_content_is_absent_everywhere(site, how):
     assert "Plans secrets" in site.seen()
     site.change(f"sections/{site.plans['id']}", how)
     assert "plans" not in site.seen().lower()
@@ -513,7 +513,7 @@ def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
     assert "Plans" not in site.get().text
 
 
-def test_what_is_said_in_an_address_goes_along_to_its_right_spelling(site, adaptive):
+def test_queries_survive_redirects_to_canonical_urls(site, adaptive):
     site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.unsigned.beta"})
     query = "?visitor.beta=true&q=a%20b"
     for spelled, right in (("plans", "plans/"), ("plans/more/", "plans/more")):
@@ -621,7 +621,7 @@ def test_a_tried_look_is_shown_in_a_frame_of_the_app_alone(site):
         assert site.visitor.get(bad).status_code == 404
 
 
-def test_what_a_variant_would_override_is_tried_in_place_of_what_it_does(site):
+def test_previewed_overrides_of_a_variant_replace_saved_ones(site):
     there = site.plans["siteSpaces"][0]["id"]
     kept = f"{site.path}/site-spaces/{there}/customization"
     site.world.call("admin", "PATCH", kept, json={"styling": {"theme": "muted"}, "title": "Kept title"})

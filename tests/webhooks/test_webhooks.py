@@ -159,7 +159,7 @@ def test_both_secrets_sign_while_they_overlap(world, receiver, clock):
     assert "overlapUntil" not in at_once
 
 
-def test_what_fails_is_tried_again_in_order_and_parked_after_three_days(world, receiver, clock):
+def test_failed_deliveries_are_retried_in_order_and_parked_after_three_days(world, receiver, clock):
     clock.set(now() + 1000)
     hook = make(world, receiver)
     receiver.statuses["/hook"] = 500
@@ -311,7 +311,7 @@ def test_webhooks_are_limited_and_belong_to_their_organization(world):
 
 
 @pytest.mark.sqlite_first
-def test_what_waits_ends_with_the_webhook(world, receiver):
+def test_pending_deliveries_end_with_their_webhook(world, receiver):
     hook = make(world, receiver)
     write(world, "One")
     with world.context.db.write() as tx:

@@ -67,7 +67,7 @@ def retry_jobs(options: argparse.Namespace) -> int:
     from octavo.operations.admin import job_list
 
     if bool(options.id) == options.all:
-        raise Failure("give ids of parked jobs, or use --all")
+        raise Failure("specify the IDs of parked jobs, or use --all")
     if options.kind and not options.all:
         raise Failure("--kind can only be used with --all")
     with opened(options) as context:

@@ -32,7 +32,7 @@ def parse_moment(text: str) -> int:
 def parse_seconds(text: str) -> float:
     """Return seconds, which are more than 0."""
     if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text) or not float(text):
-        raise ArgumentTypeError(f"must be seconds such as 5 or 0.5, got {text!r}")
+        raise ArgumentTypeError(f"must be a number of seconds such as 5 or 0.5, got {text!r}")
     return float(text)
 
 

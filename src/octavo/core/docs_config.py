@@ -136,7 +136,7 @@ class _DocsReader:
         return self._config
 
     def _entries(self, values: object, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
-        """Read the entries of a list nested in ``depth`` groups; entries that can't be where they are follow
+        """Read the entries of a list nested in ``depth`` groups; misplaced entries follow
         it."""
         found: list[DocsEntry] = []
         if values is not None and not isinstance(values, list):

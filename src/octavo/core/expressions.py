@@ -284,7 +284,7 @@ def _same_value_zero(one: object, two: object) -> bool:
 
 
 class _Run:
-    """One evaluation, which counts its steps."""
+    """Single evaluation that counts its steps."""
 
     def __init__(self) -> None:
         self.steps = 0

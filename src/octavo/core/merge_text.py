@@ -49,7 +49,7 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. Works for any texts; equal and one-sided changes merge silently."""
+    """Merge texts without front matter. Works for any texts; equal and one-sided changes merge cleanly."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])

@@ -56,7 +56,7 @@ class Brand(Struct, frozen=True):
 
 class SourceFiles:
     """Files by safe relative path, collected within limits. ``problems`` lists what was skipped; ``seen`` counts
-    all entries. ``keeps_names`` keeps the spelling of names, for a repository that gets them back.
+    all entries. ``keeps_names`` keeps the spelling of names, for a repository that the files are written back to.
     """
 
     def __init__(self, name: str, *, keeps_names: bool = False) -> None:
@@ -226,7 +226,7 @@ def join_parts(parts: Mapping[str, Source], structure: tuple[DocsEntry, ...]) ->
 
 
 def source_of(files: SourceFiles, commit: str | None = None) -> Source:
-    """Return collected files as a source of which nothing else is known."""
+    """Return collected files as a source without further information."""
     return Source(name=files.name, files=files, problems=tuple(files.problems), commit=commit)
 
 

@@ -105,7 +105,7 @@ class FileStore:
             raise Unavailable(f"OCTAVO_FILES_URL: {self._what_is_wrong(str(error))}") from None
 
     def _what_is_wrong(self, message: str) -> str:
-        """Return one line: the library's message contains the store's response and a dump of the whole
+        """Return a one-line message: the library's message contains the store's response and a dump of the whole
         request."""
         if isinstance(self._store, LocalStore):
             return _first_line(message)

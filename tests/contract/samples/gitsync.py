@@ -57,7 +57,7 @@ def _connect_all(at):
 
 
 def _all(name, at):
-    """What is synced as one with its spaces."""
+    """Return the content synced together with its spaces."""
     body = {**_TOGETHER, "first": "import", "folder": name}
     return {
         f"preview{name}GitSync": Sample(before=_local, body=_PREVIEWED),

@@ -4,7 +4,7 @@ from . import Sample
 
 
 def _parked(world: World, place: Place) -> None:
-    """One that somebody had run again is parked again."""
+    """Park a job again after a retry."""
     with world.context.db.write() as tx:
         tx.run("UPDATE jobs SET state = 'parked' WHERE id = :id", id=place["jobId"])
 

@@ -6,7 +6,7 @@ from . import Sample
 
 
 def _shared(at: str) -> Callable[[World, Place], None]:
-    """Shares it with somebody who is in this organization only, and with a team."""
+    """Share the object with a member of this organization only, and with a team."""
 
     def before(world: World, place: Place) -> None:
         body = {"role": "read", "users": [place["scimUserId"]], "teams": [place["teamId"]]}

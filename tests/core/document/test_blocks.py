@@ -369,7 +369,7 @@ After.
         '{% embed url="x\ny" %}',
     ],
 )
-def test_what_never_ends_is_text(text):
+def test_unterminated_blocks_are_text(text):
     document = read(text)
     assert write(document) == text
     assert "integration" not in {block.type for block in document.nodes}
@@ -456,7 +456,9 @@ IMAGE = {"ref": {"kind": "url", "url": "a.png"}}
         ),
     ],
 )
-def test_what_is_only_images_is_a_block_of_images(text: str, data: dict[str, Any], images: list[Any]) -> None:
+def test_paragraphs_of_only_images_are_image_blocks(
+    text: str, data: dict[str, Any], images: list[Any]
+) -> None:
     block = one(text)
     assert (block.type, block.data) == ("images", data)
     assert [image.data for image in block.nodes] == images
@@ -607,7 +609,7 @@ def test_a_task_without_words_stays_one(text: str) -> None:
 
 
 def untold(node: Any) -> Any:
-    """The node as somebody who sends it anew knows it: without keys, so nothing tells from which text it was read."""
+    """Return the node as a new client sends it: without keys, so that its source text is unknown."""
     if isinstance(node, dict):
         return {name: untold(value) for name, value in node.items() if name != "key"}
     return [untold(one) for one in node] if isinstance(node, list) else node

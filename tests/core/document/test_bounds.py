@@ -1,4 +1,4 @@
-"""A document holds so many nodes and no more, whatever text it is read from, and loses nothing of the text."""
+"""The number of nodes in a document is bounded for every source text, and no text is lost."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_no_text_makes_more_nodes(name, small):
         assert document.whole
 
 
-def test_what_is_beyond_is_its_source(small):
+def test_content_beyond_the_limit_is_kept_as_source(small):
     text = "".join(f"Paragraph {n}.\n\n" for n in range(1000))
     document = read(text)
     *those, rest = document.nodes
@@ -54,8 +54,8 @@ def test_what_is_beyond_is_its_source(small):
     assert "Paragraph 999." in str(render(document))
 
 
-def test_what_is_under_a_condition_stays_so(small):
-    """What follows a condition that is not read to its end is under it, as where nobody closed it."""
+def test_unclosed_conditions_apply_beyond_the_limit(small):
+    """Content after a condition cut off by the limit belongs to it, like content after an unclosed condition."""
     secret = "".join(f"Secret {n}.\n\n" for n in range(1000))
     text = f"Open.\n\n{{% if visitor.claims.a %}}\n{secret}{{% endif %}}\n\nBehind.\n"
     assert write(read(text)) == text

@@ -1,4 +1,4 @@
-"""What an edit inside a block does not touch keeps its bytes: by saving a whole document, and by blocks."""
+"""Edits inside a block keep the bytes of unedited parts, in saves of documents and of blocks."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_moved_blocks_keep_their_bytes_wherever_they_go() -> None:
     assert "\n- a *b*\n- c\n" in quoted
 
 
-def test_a_wrapper_that_goes_leaves_what_was_in_it() -> None:
+def test_removing_a_wrapper_keeps_its_content() -> None:
     def unwrap(edits: BlockEdits, nodes: list[Block]) -> None:
         edits.set(nodes[2].key or "", Document([Block(b.type, b.data, b.nodes) for b in nodes[2].nodes]), "")  # type: ignore[union-attr, arg-type]
 
@@ -212,7 +212,7 @@ def test_a_wrapper_that_goes_leaves_what_was_in_it() -> None:
     assert edited(LISTS, unwrap) == kept
 
 
-def test_what_is_copied_keeps_its_bytes() -> None:
+def test_copied_content_keeps_its_bytes() -> None:
     def paste(edits: BlockEdits, nodes: list[Block]) -> None:
         copied = Block("list-unordered", {}, nodes[1].nodes)
         edits.insert(read_again(copied), BlockPosition(after=nodes[3].key))
@@ -236,8 +236,8 @@ def test_an_empty_paragraph_writes_nothing() -> None:
 @pytest.mark.slow
 @given(st.data())
 @settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
-def test_an_edit_is_read_as_what_was_wanted(data: Any) -> None:
-    """Whatever is done to the words of a page, what is written says it, as if all of it were written anew."""
+def test_edits_are_read_back_as_intended(data: Any) -> None:
+    """After any edit of the words of a page, the source has the same meaning as one written from scratch."""
     names = data.draw(st.lists(st.sampled_from(sorted(EXAMPLES)), min_size=1, max_size=3, unique=True))
     text = "\n\n".join(EXAMPLES[name] for name in names)
     old = assign_keys(read(text))

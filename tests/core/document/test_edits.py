@@ -158,7 +158,7 @@ def test_a_part_read_alone_says_what_the_whole_page_says(text, steps, nested):
 
 @given(pages, edits)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_what_is_not_named_keeps_its_bytes_and_its_key(text, steps):
+def test_untouched_blocks_keep_their_bytes_and_keys(text, steps):
     document = keyed(text)
     keys = [block.key for block in document.nodes]
     edited = BlockEdits(text, index_blocks(document), document)
@@ -209,7 +209,7 @@ def test_setting_a_block_changes_nothing_else():
     assert list(found.nodes) == [keys[2]]
 
 
-def test_what_says_the_same_stays_as_it_is():
+def test_edits_without_effect_keep_the_text():
     page, keys, document = opened()
     same = copy(document).nodes[0]
     same.source = None
@@ -232,7 +232,7 @@ def test_inserting_and_deleting_leave_the_lines_around_them():
 
 
 @pytest.mark.parametrize("is_whole", [True, False])
-def test_what_is_written_ends_its_lines_as_the_page_does(is_whole):
+def test_new_content_uses_the_line_endings_of_the_page(is_whole):
     windows = TEXT.replace("\n", "\r\n")
     document = keyed(windows)
     keys = [block.key or "" for block in document.nodes]
@@ -312,7 +312,7 @@ def test_empty_paragraphs_write_nothing():
     assert after(page) == TEXT.replace("\n\n\nMiddle", "\n")
 
 
-def test_what_cannot_be_done_is_said():
+def test_impossible_edits_raise_an_error():
     page, keys, document = opened()
     with pytest.raises(Missing):
         page.delete(["nobody"], "delete")

@@ -15,7 +15,7 @@ from octavo.core.summary import plain_title
 
 
 def marked(text: str, mark: str = "bold") -> list[str]:
-    """What is in bold (or in another mark), in order."""
+    """Return the bold texts (or those with another mark), in order."""
     return [
         leaf.text
         for node in walk(read(text))

@@ -52,7 +52,7 @@ def test_the_page_has_every_type_of_node() -> None:
     assert found >= {(Block, name) for name in BLOCKS} | {(Inline, name) for name in INLINES}
 
 
-def test_every_key_is_what_it_was() -> None:
+def test_keys_are_unchanged() -> None:
     found = [
         f"{node.type if isinstance(node, Block) else 'fragment'} {node.key}"
         for node in keyed_nodes(assign_keys(read(page())))

@@ -15,7 +15,7 @@ from octavo.core.document.writing import write
 
 
 def drawn(source: str) -> str:
-    """What readers see of a source, without classes and other attributes that say nothing here."""
+    """Render a source as HTML, without classes and other irrelevant attributes."""
     document = read(source)
     assert write(document) == source
     html = str(render(document).body)
@@ -58,7 +58,7 @@ def test_bare_email_addresses_are_links(source: str, mail: str) -> None:
     "source",
     ["npm i pkg@1.2.3", "@scope/pkg", "a@b", "`me@mail.example`", "me\\@mail.example", "me@mail.example-"],
 )
-def test_what_is_no_email_address_is_text(source: str) -> None:
+def test_invalid_email_addresses_are_text(source: str) -> None:
     assert "<a" not in drawn(source)
 
 
@@ -87,7 +87,7 @@ def test_alerts_are_hints(kind: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["> [!NOTE] words", "> [!OTHER]\n> words", "> words\n> [!NOTE]\n"])
-def test_what_is_no_alert_is_a_quote(source: str) -> None:
+def test_malformed_alerts_are_quotes(source: str) -> None:
     assert "[!" in drawn(source) and read(source).nodes[0].type == "blockquote"
 
 

@@ -279,7 +279,7 @@ def test_files_references_mentions_buttons():
     assert 'aria-disabled="true"' in block(paragraph(Inline("button", {"label": "x", "kind": "primary"})))
 
 
-def test_what_was_not_evaluated_gives_nothing():
+def test_unevaluated_expressions_and_conditions_render_nothing():
     assert block(paragraph(text("a"), Inline("expression", {"expression": "x"}))) == "<p>a</p>"
     assert block(Block("if", {"expression": "true"}, [paragraph("in")])) == ""
     assert block(Block("reusable-content", {"ref": url("x")})) == ""
@@ -469,7 +469,7 @@ def test_listings_mark_up_only_what_has_a_colour():
 
 
 class Reader(HTMLParser):
-    """What a browser would make of it: every tag with its attributes, text by element, ids."""
+    """Parse HTML as a browser does: every tag with its attributes, text by element, ids."""
 
     VOID = frozenset("img input hr br col".split())
 
@@ -667,7 +667,7 @@ def test_bad_addresses_go(bad):
 
 
 @given(st.text())
-def test_what_pages_escape_is_what_markupsafe_escapes(words: str) -> None:
+def test_html_escaping_equals_markupsafe(words: str) -> None:
     assert block(paragraph(words)) == f"<p>{escape(words)}</p>".replace("\n", "<br>")
 
 

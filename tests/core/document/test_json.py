@@ -121,7 +121,7 @@ def public(document: Document) -> bool:
 
 @given(st.lists(leaves, min_size=1, max_size=3).map(Document).filter(public))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_blocks_have_what_the_description_requires(oracle: Any, document: Document) -> None:
+def test_blocks_have_all_required_fields(oracle: Any, document: Document) -> None:
     assert oracle.is_valid(to_json(document))
 
 
@@ -204,7 +204,7 @@ def nested(depth: int) -> Any:
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(value: Any, message: str) -> None:
+def test_invalid_documents_are_reported_with_their_path(value: Any, message: str) -> None:
     with pytest.raises(DocumentError) as raised:
         from_json(value)
     assert str(raised.value) == message

@@ -71,7 +71,7 @@ def test_no_two_nodes_ever_share_a_key(before: list[str], after: list[str]) -> N
     assert None not in found and len(set(found)) == len(found)
 
 
-def test_what_comes_back_as_json_unedited_is_written_as_it_was() -> None:
+def test_unedited_json_round_trips_to_the_same_source() -> None:
     source = "\ufeff# T #\n\n- a\n- b\n\n[x]: y\n\n[x] __b__  \nc\n\n\n***\n"
     old = read(source)
     assert write(carry_sources(old, from_json(to_json(old)))) == source

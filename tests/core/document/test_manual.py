@@ -52,7 +52,7 @@ def test_every_kind_of_column_is_shown(page):
     }
 
 
-def test_what_is_said_to_be_written_makes_what_it_is_beside(page):
+def test_markdown_examples_in_the_manual_produce_the_blocks_shown(page):
     """Every listing of Markdown is made of kinds of blocks that the page shows outside of listings."""
     shown = {node.type for block in page.nodes for node in walk(block) if isinstance(node, Block)}
     listings = re.findall(r"^(`{3,})(?:markdown|html)\n(.*?)^\1$", SOURCE, re.DOTALL | re.MULTILINE)

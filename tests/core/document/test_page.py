@@ -123,7 +123,7 @@ def test_setting_a_key_keeps_keys_of_unusual_form() -> None:
         ({"title": "New_name"}, "Title *here*", "New_name"),
     ],
 )
-def test_only_what_changed_is_rewritten(changes: dict[str, Any], old: str, new: str) -> None:
+def test_only_changed_values_are_rewritten(changes: dict[str, Any], old: str, new: str) -> None:
     assert with_head(PAGE, changes) == PAGE.replace(old, new)
     windows = PAGE.replace("\n", "\r\n")
     assert with_head(windows, changes) == PAGE.replace(old, new).replace("\n", "\r\n")
@@ -206,7 +206,7 @@ def test_a_page_that_begins_with_a_rule_has_no_front_matter(source: str) -> None
         "---\n\nif: [\n\n---\n",
     ],
 )
-def test_what_a_front_matter_still_is(source: str) -> None:
+def test_unusual_front_matter_is_split_from_the_body(source: str) -> None:
     assert split_page(source + "words\n") == (source, "", "words\n")
 
 

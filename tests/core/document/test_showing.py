@@ -1,4 +1,4 @@
-"""What of a document leaves for somebody who has proved nothing."""
+"""Content of a document that is visible to unauthenticated visitors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The format's own tags, attributes and HTML forms, whole and half: whatever is read is also found, shown,
-drawn, printed and written, and no code of ours fails at it."""
+"""The format's own tags, attributes and HTML forms, whole and half: all of them can be searched, shown,
+rendered, printed, and written without errors."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ class _NoFiles:
 
 
 class _Nothing:
-    """What links are looked up in: there is nothing."""
+    """An empty target for link lookups."""
 
     def _find(self, _: str) -> None:
         return None
@@ -309,7 +309,7 @@ def go_through(text: str) -> None:
 
 @pytest.fixture
 def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Exception]]:
-    """What was contained, for a test that wants nothing to be."""
+    """Return the contained failures, for tests that expect none."""
     found: list[Exception] = []
     monkeypatch.setattr(containing, "_reports", [lambda stage, error, count: found.append(error)])
     yield found

@@ -342,7 +342,7 @@ def test_a_missing_image_is_a_box_with_its_words() -> None:
     assert "image(" not in stripped(code)
 
 
-def test_what_was_not_evaluated_is_not_printed() -> None:
+def test_unevaluated_content_is_not_printed() -> None:
     secret = Block("paragraph", {}, [Text([Leaf("secret")])])
     document = Document([Block("if", {"expression": "true"}, [secret])])
     assert "secret" not in to_typst(document).code

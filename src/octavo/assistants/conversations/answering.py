@@ -19,7 +19,7 @@ _ENOUGH = 0.5
 
 
 class Answering(Struct, frozen=True):
-    """Page for a cluster. ``path``: in its space. ``covers``: the share of the words asked for that it contains, 0
+    """Page for a cluster. ``path``: in its space. ``covers``: the share of the query words that it contains, 0
     to 1."""
 
     space_id: str

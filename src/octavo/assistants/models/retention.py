@@ -33,7 +33,7 @@ jobs.schedule("pruneModelCalls", 3600, "pruneModelCalls")
 
 @jobs.job("pruneEmbeddings", bound=None, seconds=600)
 def prune_embeddings(context: Context) -> None:
-    """Delete vectors that are unused for long or too many, in small transactions."""
+    """Delete vectors that haven't been used for a long time or exceed the limit, in small transactions."""
     with context.db.read() as tx:
         until = max(now() - _VECTOR_DAYS * DAY, store.find_oldest_kept(tx, MAX_VECTORS))
     while True:

@@ -168,7 +168,7 @@ class _Settling:
         if entry is None:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
-            raise Conflict("The content of this conflict was deleted since. Keep the deletion to resolve it.")
+            raise Conflict("The content of this conflict has since been deleted. Keep the deletion to resolve it.")
         if kept:
             return others
         if (
@@ -224,7 +224,7 @@ class _Settling:
 
     def _text(self, entry: Any, others: list[MergeConflict]) -> list[MergeConflict]:
         if entry is None:
-            raise Conflict("The content of this conflict was deleted since. Keep the deletion to resolve it.")
+            raise Conflict("The content of this conflict has since been deleted. Keep the deletion to resolve it.")
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):
             raise BadRequest("value: must be Markdown text, or null for none.")
@@ -238,7 +238,7 @@ class _Settling:
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
             raise Conflict(
-                "The text was edited at this place since. Resolve the conflict with the side that was kept, then"
+                "This text has been edited since. To resolve the conflict, choose the side that was kept, then"
                 " edit the page."
             )
         if page:

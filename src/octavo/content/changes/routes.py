@@ -283,7 +283,7 @@ def _start(page: str | None, found: list[MergeConflict]) -> int:
     keys = [conflict.key for conflict in found]
     if after[0] not in keys:
         raise BadRequest(
-            "page: a conflict was resolved since this page token was created. Start again with the first page."
+            "page: a conflict was resolved after this page token was created. Start again from the first page."
         )
     return keys.index(after[0]) + 1
 

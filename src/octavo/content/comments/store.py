@@ -381,7 +381,7 @@ def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, Sugge
 def set_suggestion_status(
     tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: AcceptedSuggestion | None
 ) -> bool:
-    """Set the status and return whether the suggestion was still as ``seen``."""
+    """Set the status and return whether the suggestion still matched ``seen``."""
     is_open = status == "open"
     return bool(
         tx.run(

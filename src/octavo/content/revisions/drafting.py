@@ -60,7 +60,7 @@ class Draft:
         """Return a page. Raises NotFound for the field ``what``."""
         page = self.find_page(page_id)
         if page is None:
-            raise NotFound(f"{what}: this content has no page {page_id!r}.")
+            raise NotFound(f"{what}: page {page_id!r} does not exist in this content.")
         return page
 
     def page_before(self, page_id: str) -> Page | None:

@@ -68,7 +68,7 @@ def _require_path(path: str) -> None:
 def _require_number(
     tx: Transaction, state: State, changes: Changes, pages_before: int, known: dict[str, Item]
 ) -> None:
-    """Check the numbers, and only of what is added: counting reads the index of all existing entries."""
+    """Check the counts, only for what is added, because counting reads the index of all existing entries."""
     more = sum(page is not None for page in changes.pages.values()) - pages_before
     if more > 0 and (count := store.count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(

@@ -1,4 +1,4 @@
-"""Function words, which make a query a question but say nothing about its subject; they have no weight in a
+"""Function words, which phrase a query as a question but say nothing about its subject; they carry no weight in a
 query.
 
 Function words of languages other than English count only if a query has two of the same language: a single

@@ -289,7 +289,7 @@ def add_pages(
 
 
 def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Counter[str]) -> None:
-    """Update the page counts of words after pages were added and removed, where they differ."""
+    """Update the page count of each word whose count changes when pages are added or removed."""
     key = _organization_key(tx, space_id)
     changes = {word: gained[word] - lost[word] for word in sorted({*gained, *lost})}
     rows = [
@@ -405,7 +405,7 @@ def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, s
 
 
 def list_waiting(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of pages that wait to be indexed."""
+    """Return the ids of pages waiting to be indexed."""
     rows = tx.all(
         f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
             ORDER BY p.page_id""",

@@ -146,7 +146,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
                 raise
             if size < upload.size:
                 raise BadRequest(
-                    f"body: {upload.size} bytes were announced, but {size} arrived. Send the file again"
+                    f"body: {upload.size} bytes were expected, but {size} were received. Upload the file again."
                 )
             await store_in_turn(_save_file, upload, spool)
         return _answer(upload, upload.size, is_done=True)
@@ -212,7 +212,7 @@ def _require_next(upload: UploadRow, start: int) -> None:
     came = _received(upload)
     if start != came:
         raise Conflict(
-            f"Upload-Offset: {came} bytes of this file have arrived. Continue from there.",
+            f"Upload-Offset: {came} bytes of this file were received. Resume from that offset.",
             **_offset(came, is_done=upload.hash is not None),
         )
 

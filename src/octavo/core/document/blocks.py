@@ -311,7 +311,7 @@ class BlockEdits:
         return slot
 
     def _is_untouched(self, key: str) -> bool:
-        """Return whether an untouched block has a key."""
+        """Return whether the block with this key is untouched."""
         slot = self._by_key.get(key)
         if slot is not None:
             return slot.is_untouched
@@ -462,7 +462,7 @@ class BlockEdits:
         return [slot.node for slot in taken]
 
     def take(self, keys: Sequence[str], field: str, beside: BlockPosition | None = None) -> list[_Slot]:
-        """Remove blocks for ``put``, here or in another page. ``beside``: where they are going."""
+        """Remove blocks for ``put``, here or in another page. ``beside``: their new position."""
         goal = (beside.after or beside.before or beside.into) if beside is not None else None
         taken: list[_Slot] = []
         for number, key in enumerate(keys):

@@ -68,7 +68,7 @@ def hide_unread(document: Document) -> Document:
 
 
 def find_unread(document: Document) -> Iterator[tuple[int, str]]:
-    """Yield line (from 1) and text of each misunderstood guard; guards inside a block have the line where it
+    """Yield the line (from 1) and text of each guard that can't be read; guards inside a block have the line where it
     starts."""
     line = 1 + document.gaps[0].count("\n") if document.gaps else 1
     for at, block in enumerate(document.nodes):

@@ -114,7 +114,7 @@ def from_json(value: object) -> Document:
 
 
 def nodes_from_json(value: object, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
-    """Return the document of a list of blocks, which errors call ``path``; of the one type ``allowed``, or of
+    """Parse a list of blocks into a document. Errors refer to it as ``path``. Blocks are of type ``allowed``, or of
     any; ``depth`` is their future depth in a document."""
     reader = _Reader()
     try:

@@ -169,8 +169,8 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
 def blocks(text: str, footnote: Footnote | None, part: Part | None) -> list[Block] | None:
-    """Return the blocks of a piece of HTML, or None when part of it has no node. ``part`` reads the Markdown in
-    it."""
+    """Return the blocks of a piece of HTML, or None if part of it can't be represented as nodes. ``part``
+    reads the Markdown in it."""
     if part is None or _BLANK_LINE.search(text) is None:
         return _blocks(parse(text), footnote)
     return _blocks(_parse_with_markdown(text, part), footnote)

@@ -1,7 +1,7 @@
 """The document tree that Markdown and JSON are read into and written from.
 
 The shapes follow the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
-``data``, ``nodes``, ``fragments``), so the JSON form is a plain walk. ``schema.py`` declares the fields of a
+``data``, ``nodes``, ``fragments``), so producing the JSON is a plain tree walk. ``schema.py`` declares the fields of a
 type; this module only defines the nodes themselves. Documents are trees, so their nodes need no garbage
 collector (``gc=False``): never link one into a cycle. The tags let msgspec send a document to another process
 as it is.

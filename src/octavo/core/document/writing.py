@@ -25,7 +25,7 @@ def write(document: Document, was: Mapping[str, Block] | None = None) -> str:
 
 
 def rewritten(document: Document, change: Callable[[Reference], Data | None]) -> str:
-    """Write a document as it was read with other references (see ``rewrite``), which are changed in the
+    """Write a document as it was read, but with rewritten references (see ``rewrite``), which also change in the
     document, too."""
     assign_keys(document)
     was = {block.key or "": block for block in _copy(document.nodes)}

@@ -160,7 +160,7 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
         )
     agent_id = ids.new_id()
     if not store.use_code(tx, code, agent_id):
-        raise Unusable("This code has just been used.")
+        raise Unusable("This code has already been used.")
     granted = msgspec.json.decode(found.scopes, type=list[str])
     access, refresh = _secrets(granted)
     store.insert_agent(tx, agent_id, found, access, now() + ACCESS_LASTS, refresh)

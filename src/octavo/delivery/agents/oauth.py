@@ -1,4 +1,4 @@
-"""OAuth for the API and the tools of organizations: what apps find out, the consent page, and tokens
+"""OAuth for the API and the tools of organizations: discovery for apps, the consent page, and tokens
 (RFC 6749, 7009, 8414, 9728)."""
 
 from __future__ import annotations

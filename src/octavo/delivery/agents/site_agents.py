@@ -1,4 +1,4 @@
-"""Agents that visitors let read a site for authenticated visitors: from a visitor's agreement to a token for the MCP
+"""Agents that visitors let read a site for authenticated visitors: from a visitor's consent to a token for the MCP
 server of that site, which is good for as long as what the visitor proved."""
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def connect_visitor(
 def use_site_code(
     tx: Transaction, context: Context, code: str, client_id: str, redirect: str, verifier: str
 ) -> tuple[SiteRow, Grant] | None:
-    """The site and the tokens of a code. None for a code that was used before: what it became has ended with that.
+    """Return the site and tokens for a code, or None if it was already used, which also revokes its tokens.
     Raises Unusable."""
     found = _find(tx, "code_hash", code)
     if found is None or found.client_id != client_id or found.redirect != redirect:

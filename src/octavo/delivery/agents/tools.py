@@ -129,7 +129,8 @@ class Using(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return an answer as JSON text, cut to what a model reads at once. The structured content is complete."""
+    """Return an answer as JSON text, truncated to the amount a model reads at once. The structured content is
+    complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)

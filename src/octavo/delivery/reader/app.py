@@ -317,7 +317,7 @@ class Sites:
             self._limiters[found.rate].count(address_key(request.client))
 
     async def _work_out(self, request: Request, later: Later) -> Answer:
-        """Compute an answer in separate threads, so that slow work never takes those of readers."""
+        """Compute an answer in separate threads, so that slow work never blocks the readers' threads."""
         threads = self._threads[later.pool]
         owner = (later.organization_id, address_key(request.client))
 

@@ -204,7 +204,7 @@ class PageBuilder:
         return f"{self._visit.base}{quote(self._tree.path(page))}.md"
 
     def visit(self, space_id: str) -> SpaceVisit | None:
-        """Return the start of a space of the site; None if the visitor can't see it."""
+        """Return the start page of a space of the site, or None if the visitor can't see it."""
         return self._others.find(space_id)
 
     def _file_url(self, file_id: str) -> Asset | None:

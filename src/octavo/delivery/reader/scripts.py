@@ -1,7 +1,7 @@
 """Scripts that integrations add to the pages of a site, and what the Content-Security-Policy allows for them.
 
 A script can do anything that pages of its origin can. So scripts run only on sites with a custom domain: all others
-share an origin with sites of other people."""
+share an origin with other people's sites."""
 
 from __future__ import annotations
 

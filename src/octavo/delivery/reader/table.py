@@ -110,7 +110,7 @@ def route(
             pool == "visits" and (method == "POST" or Answer in answers)
         ):
             raise ValueError(
-                f"{pattern}: a handler that returns Later needs a pool, and no other handler can have one"
+                f"{pattern}: a pool is required for handlers that return Later, and not allowed for any other"
             )
         found = SiteRoute(name, pattern, visit, handler, kept, method, body, rate, pool)
         if pattern not in _methods:

@@ -202,7 +202,7 @@ def render_block(
     state: Mapping[str, object] | None = None,
     action: Mapping[str, object] | None = None,
 ) -> Rendered:
-    """Render a block of a page that is only read: its first state, or the state after an action. Raises
+    """Render a block of a read-only page: its first state, or the state after an action. Raises
     BadRequest, Failed, NotFound, Unavailable."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
     fields: JsonObject = {"componentId": block_id, "props": props, "context": shown}

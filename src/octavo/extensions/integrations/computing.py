@@ -189,7 +189,7 @@ def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
     question = _question(tx, asked, whole)
     found = question.find(tx)
     if found is None:
-        raise NotYet("source.type: not computed yet.", question.fetch)
+        raise NotYet("source.type: the content has not been computed yet. Try again later.", question.fetch)
     return found.answer
 
 
@@ -209,7 +209,7 @@ register_computer(TYPE, Computer(document=_document, revision=_revision, state=_
 
 @outbox.consumer("computed by integrations")
 def _follow(tx: Transaction, event: outbox.Event) -> None:
-    """Schedule computing after a change of content, which pages are computed from and which lists them."""
+    """Schedule recomputation when content that computed pages are based on, or listed in, changes."""
     organization_id = event.organization_id
     if organization_id is not None and event.type == "space_content_updated":
         order_computing(tx, organization_id)

@@ -277,7 +277,7 @@ class LargeFiles:
         try:
             return {one.oid: one for one in msgspec.json.decode(answer.body, type=_Answer).objects}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ObjectRefused("the Git LFS server returned an invalid answer; check its URL") from None
+            raise ObjectRefused("the Git LFS server returned an invalid response; check its URL") from None
 
     def _server(self, operation: str) -> _Action:
         """Return where to send batches. An SSH server is asked where its Git LFS server is."""

@@ -364,7 +364,7 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Return Markdown files that both sides agreed are no pages."""
+        """Return Markdown files that both sides agreed aren't pages."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None

@@ -147,7 +147,7 @@ class RemoteConnection:
         return {name: oid for name, oid in chosen.items() if copy.has(oid)}
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
-        """Return the branch of a repository in a folder, whose files are read in place."""
+        """Return the commit of a branch in a local repository, reading its files in place."""
         oid = self._read_refs(copy).get(name)
         if not oid:
             return None

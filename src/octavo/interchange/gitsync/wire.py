@@ -142,10 +142,11 @@ class _Connected(Struct, rename="camel", kw_only=True):
 
 
 class GitSync(_Connected, rename="camel", kw_only=True):
-    """Sync of a space. ``commit`` and ``revision``: what was synced last. ``ahead``: number of pages and files that
-    the repository doesn't have yet. ``reason`` and ``message``: why the last sync failed, or what a stopped sync waits
-    for. ``signingKey``: public part of the key that signs commits. ``branchesMessage``: why some branches couldn't be
-    followed. ``project``: the collection or site whose sync includes this space and has its settings."""
+    """Sync of a space. ``commit`` and ``revision``: the last synced commit and revision. ``ahead``: number of
+    pages and files that the repository doesn't have yet. ``reason`` and ``message``: why the last sync
+    failed, or what a stopped sync waits for. ``signingKey``: public part of the key that signs commits.
+    ``branchesMessage``: why some branches couldn't be followed. ``project``: the collection or site whose
+    sync includes this space and has its settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str

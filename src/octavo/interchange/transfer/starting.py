@@ -94,7 +94,7 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: WantedImport) -> 
     is_readme = isinstance(source, KeptApiSource) and source.service == "readme"
     if not is_readme and not isinstance(source, FileSource):
         raise BadRequest(
-            "variants: only files and ReadMe projects have versions and languages. Omit variants for this source."
+            "variants: only file and ReadMe imports support versions and languages. Omit variants for this source."
         )
     if wanted.into.page is not None:
         raise BadRequest(
@@ -104,7 +104,7 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: WantedImport) -> 
         return
     if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
         raise Forbidden(
-            "variants: need permission to create spaces and sites in the organization. Ask an administrator."
+            "variants: requires permission to create spaces and sites in the organization. Ask an administrator."
         )
     space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
 

@@ -99,7 +99,7 @@ class Memory:
             excess -= freed
 
     def use(self) -> dict[str, Use]:
-        """Return the use by the names of shares."""
+        """Return the usage by share name."""
         with self._lock:
             caches = list(self._caches)
         found = {}

@@ -313,8 +313,8 @@ class PostgresDatabase(Database):
                     self._require_heard(connection)
                 elif _is_pooled(connection):
                     raise Unavailable(
-                        "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the URL"
-                        " of the server itself, which notifies processes of changes."
+                        "OCTAVO_DATABASE_URL points to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the URL"
+                        " of the server itself; change notifications don't work through a pooler."
                     )
             for pool in (self._reads, self._writes):
                 pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
@@ -329,7 +329,7 @@ class PostgresDatabase(Database):
             with connect(self._direct_url) as direct:
                 if _is_pooled(direct):
                     raise Unavailable(
-                        f"{name} leads to a connection pooler. Use the URL of the server itself."
+                        f"{name} points to a connection pooler. Use the URL of the server itself."
                     )
                 direct.execute(f"LISTEN {_CHANNEL}")
                 connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")

@@ -155,7 +155,7 @@ class Pool:
         return self.connections.max_size
 
     def get(self, seconds: float) -> Connection:
-        """Return a connection, waiting in this thread up to so long. Raises Busy."""
+        """Return a connection, blocking this thread for at most the given time. Raises Busy."""
         until = time.monotonic() + seconds
         give_back = self._turns.wait(current_owner(), seconds)
         try:

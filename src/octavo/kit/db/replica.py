@@ -70,7 +70,7 @@ def place_of_server(connection: Connection) -> ServerPlace:
 
 def place_of_replica(connection: Connection) -> ServerPlace:
     """Return the place of a replica. After the server it follows was replaced by another one, a replica
-    reports that with its next restart point."""
+    reports the change only at its next restart point."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
@@ -207,7 +207,7 @@ class Replica:
         self._rests_until = time.monotonic() + _BEHIND_SECONDS
 
     def _leave(self, why: str) -> None:
-        """Stop using it for a while."""
+        """Stop using the replica for a while."""
         self.counts["away"] += 1
         self._rests_until = time.monotonic() + _AWAY_SECONDS
         if not self._said:

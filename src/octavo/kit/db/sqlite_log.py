@@ -191,7 +191,7 @@ def write_pages(database: BinaryIO, source: IO[bytes], page_size: int, size: int
             raise ValueError("ends in the middle of a page")
         (page,) = _PAGE.unpack_from(entry)
         if not 1 <= page <= size:
-            raise ValueError(f"has page {page} of {size}")
+            raise ValueError(f"contains page {page}, but the database has only {size} pages")
         database.seek((page - 1) * page_size)
         database.write(entry[_PAGE.size :])
     database.truncate(size * page_size)

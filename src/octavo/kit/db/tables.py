@@ -135,7 +135,9 @@ def declare(*tables: Table) -> None:
         if table.name in TABLES:
             raise ValueError(f"the table {table.name!r} is declared twice")
         if table.goes_along and not table.rows_of_organization:
-            raise ValueError(f"{table.name}: declare which rows are an organization's, or why they stay")
+            raise ValueError(
+                f"{table.name}: declare which rows belong to an organization, or why they are kept"
+            )
         TABLES[table.name] = table
 
 
@@ -242,7 +244,7 @@ def recount(tx: Transaction, organization_id: str | None = None) -> int:
 
 
 def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
-    """Yield rows that refer to missing rows, and columns that count wrongly; at most ``limit`` of each kind."""
+    """Yield rows that refer to missing rows, and counter columns with wrong values; at most ``limit`` of each kind."""
     for table in TABLES.values():
         if table.derived:
             continue

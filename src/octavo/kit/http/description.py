@@ -194,7 +194,7 @@ def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple
     names = {given: component_name(given) for given in components}
     if len(set(names.values())) < len(names):
         twice = sorted(given for given, name in names.items() if list(names.values()).count(name) > 1)
-        raise ValueError(f"types of one name in the description: {', '.join(twice)}")
+        raise ValueError(f"several types have the same name in the description: {', '.join(twice)}")
     renamed = {}
     for given, schema in components.items():
         schema = _rename(schema, names)
@@ -295,7 +295,7 @@ def describe(
     made, named = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
     shapes, components = _named(list(made), named)
     if twice := sorted(components.keys() & schemas.keys()):
-        raise ValueError(f"schemas of one name in the description: {', '.join(twice)}")
+        raise ValueError(f"several schemas have the same name in the description: {', '.join(twice)}")
     components |= {name: {"title": name, **schema} for name, schema in schemas.items()}
     _complete(shapes)
     _complete(components)

@@ -177,7 +177,7 @@ class Dispatcher:
         self._insiders = Insiders()
 
     def owner_of(self, request: Request) -> Owner:
-        """Return in whose turn a request is answered: that of the organization of its object, if the caller
+        """Return whose turn a request uses: that of the organization that owns its object, if the caller
         was admitted there before. Without an object, that of the organization where the caller was admitted
         last."""
         asker = _asker(request)

@@ -479,7 +479,7 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Anyone caller of a public port can name a trace: it becomes a link, so that it can be found, and has no
+        Any caller of a public port can name a trace: it becomes a link, so that it can be found, and has no
         influence on whether this one is kept.
         """
         named = {
@@ -763,7 +763,7 @@ def _line(name: str, text: str) -> tuple[bytes, bytes]:
     """Return a header as it is sent. Raises ValueError for one that would be read as something else."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
-        raise ValueError("a header has a line break or another control character")
+        raise ValueError("a header contains a line break or another control character")
     return name.encode(), value
 
 

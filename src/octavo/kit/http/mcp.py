@@ -51,7 +51,7 @@ class Tool(NamedTuple):
     ``use`` gets the server's object and the arguments, of type ``takes``; it returns text, or raises
     ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: its effects are hard to undo.
     ``reaches_out``: it sends requests to other servers. ``gives``: the type of the data of all its answers;
-    None if some have none, or another.
+    None if some have no data or another type.
     """
 
     title: str

@@ -193,7 +193,9 @@ def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_
 
     def register(fn: _H) -> _H:
         if key in _ENTERS:
-            raise DeclarationError(f"{proof.__name__}: entered twice by {sorted(parameters)}")
+            raise DeclarationError(
+                f"{proof.__name__}: already registered for the parameters {sorted(parameters)}"
+            )
         _ENTERS[key] = Enter(fn, parameters)
         _PROOFS.add(proof)
         if visitors:
@@ -369,7 +371,7 @@ class Area(Struct, frozen=True):
                     raise DeclarationError(f"{id}: the parameter {name!r} is not in the path")
             answer = _read_answer(id, method, hints.get("return"), returns)
             if needs is None:
-                raise DeclarationError(f"{id}: lacks `needs`")
+                raise DeclarationError(f"{id}: `needs` is missing")
             if (needs is PUBLIC) != (proof is None):
                 raise DeclarationError(f"{id}: must be PUBLIC or take one proof object")
             if visitors and visit_type is None:

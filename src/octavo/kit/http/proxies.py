@@ -9,7 +9,7 @@ from octavo.settings import Network
 
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
-    """Return the IP address that a request comes from: the peer, or what a trusted one says in
+    """Return the IP address that a request comes from: the peer, or, if the peer is trusted, the address in
     X-Forwarded-For. IPv4 addresses are never written as IPv6.
 
     Each proxy appends its client, so the list is read from its end, as long as the proxy that wrote an entry

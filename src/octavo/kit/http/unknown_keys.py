@@ -114,7 +114,7 @@ def _find(shape: Shape, value: object, path: str) -> Iterator[str]:
 
 class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
     """Fields of one operation that the newest public description has and Octavo does not. Requests with those
-    in ``query`` and ``body`` are refused; ``ignored`` ones restrict nothing."""
+    in ``query`` and ``body`` are refused; ``ignored`` ones have no effect."""
 
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()

@@ -212,7 +212,7 @@ class _Reading:
             more = self._pack.read(_PIECE)
             self._rest, self._at = self._rest[self._at :] + more, 0
             if not more:
-                raise GitRefused("the repository sent a pack without its end")
+                raise GitRefused("the repository sent a truncated pack")
         found = self._rest[self._at : self._at + count]
         self._at += count
         return found
@@ -250,7 +250,7 @@ class _Reading:
             if self._at >= len(self._rest):
                 self._rest, self._at = self._pack.read(_PIECE), 0
                 if not self._rest:
-                    raise GitRefused("the repository sent a pack without its end")
+                    raise GitRefused("the repository sent a truncated pack")
             packed = self._rest[self._at :] if self._at else self._rest
             self._at = len(self._rest)
             while True:

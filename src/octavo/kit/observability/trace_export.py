@@ -50,7 +50,7 @@ _CONTEXT = TraceContextTextMapPropagator()
 
 
 class _Room:
-    """Counter of waiting spans, which decides whether one more may wait."""
+    """Counter of queued spans that decides whether another one fits in the queue."""
 
     def __init__(self, size: int) -> None:
         self._left = size

@@ -269,7 +269,7 @@ def _begin_part(
 
 @contextmanager
 def running(made: Span) -> Iterator[Span]:
-    """Make a block the subject of a span, which ends with it, as failed if an error leaves it."""
+    """Run a block in a span. The span ends with the block and is marked as failed if the block raises."""
     made.enter()
     try:
         yield made

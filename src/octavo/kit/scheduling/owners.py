@@ -1,8 +1,8 @@
-"""Turns: the one rule by which users of the same resource take turns.
+"""Fair turns for users of the same resource.
 
-Every user of a resource has an owner, written from the outside in: an organization, and in it a person or
-thing that has to leave room for the rest of it. ``Places`` is the rule, without waiting threads: ``shares``
-has pools of it, and ``permits`` the permit to compute.
+Every user of a resource has an owner, listed from outermost to innermost: an organization, then a person or
+thing in it that shares its capacity. ``Places`` implements the rule without waiting threads: ``shares``
+uses it for pools, and ``permits`` for permission to compute.
 """
 
 from __future__ import annotations

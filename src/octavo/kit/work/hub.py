@@ -103,7 +103,7 @@ class Ready(_Said, tag="ready"):
 
 
 class Reset(_Said, tag="reset"):
-    """Message that events since the given one are no longer available: reload everything."""
+    """Message that the events after the given one are no longer available, so clients must reload everything."""
 
 
 class Closed(_Said, tag="closed", kw_only=True):
@@ -224,7 +224,7 @@ class Hub:
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
         """Yield the pieces of a stream while it lasts.
 
-        Raises, before the first one, OutOfReach when there are too many streams, and what the listener is
+        Before the first piece, raises OutOfReach if there are too many streams, or the error that the listener is
         refused with.
         """
         loop = self._loop = asyncio.get_running_loop()

@@ -154,7 +154,7 @@ def job(
 
     def register(function: F) -> F:
         if kind in kinds:
-            raise ValueError(f"two handlers of the job kind {kind!r}")
+            raise ValueError(f"two handlers for the job kind {kind!r}")
         kinds[kind] = Kind(function, bound, attempts, seconds, waits)
         return function
 

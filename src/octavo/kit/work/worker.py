@@ -1,8 +1,8 @@
 """Running jobs in threads that are shared fairly.
 
 Short jobs, long ones, and those that wait for other servers have threads of their own. Kinds take turns, and
-within a kind organizations do; of each group of threads an organization holds no more than its share, and one
-kind in it no more than a part of that (``kit.shares``). The next job is found by an index, at a cost that
+within a kind, organizations do. In each group of threads, an organization uses at most its share, and one
+kind uses at most part of that share (``kit.shares``). The next job is found by an index, at a cost that
 does not grow with the number of waiting jobs.
 """
 

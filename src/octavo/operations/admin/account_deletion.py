@@ -90,8 +90,8 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, us
     found = foresee(tx, settings, user_id)
     if found.operator:
         raise Conflict(
-            "This account is a server administrator's. First, set OCTAVO_ADMIN_EMAIL to the email addresses of"
-            " others, and restart the server."
+            "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"
+            " other people and restart the server."
         )
     own = not isinstance(by, Stranger) and by.user_id == user_id
     if found.managed_by is not None and own:

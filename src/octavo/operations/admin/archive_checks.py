@@ -76,7 +76,7 @@ def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) 
     """Validate everything except the bytes of texts and files. Raises BadRequest for the first problem."""
     if [line.row.get("id") for line in rows["organizations"]] != [organization_id]:
         raise BadRequest(
-            f"rows/organizations.jsonl: must have one row, of the organization {organization_id!r}"
+            f"rows/organizations.jsonl: must have exactly one row, for the organization {organization_id!r}"
         )
     for name, lines in rows.items():
         seen: set[tuple[Any, ...]] = set()

@@ -367,7 +367,7 @@ def _damage_of(db: Database) -> list[str]:
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """Verify a database whose links are those of ``url``, as ``verify_installation`` does; without ``store``,
+    """Verify a database whose app links use the hosts of ``url``, as ``verify_installation`` does; without ``store``,
     files are not checked."""
     if damage := _damage_of(db):
         # Nothing read from a damaged database is reliable.

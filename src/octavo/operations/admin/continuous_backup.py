@@ -278,7 +278,7 @@ class _Follower:
                         ) from None
                     if self._log.length() > _MOST_LOG_BYTES:
                         raise LostTrack(
-                            "the log has grown too long while the backup location was not reachable"
+                            "the log grew too long while the backup location was unreachable"
                         ) from None
                     self._stop.wait(_AGAIN)
         self._number, self._put_end, self._noted = head.number, head.end, head.time

@@ -64,7 +64,7 @@ class Head(Struct):
     """First line of an entry.
 
     ``size``: pages of the database afterwards; ``before``: where the previous entry ended; ``url``: the
-    app's, in a base; ``files``: whether files are stored beside it.
+    app's URL, only in a base; ``files``: whether files are stored next to it.
     """
 
     format: str
@@ -169,7 +169,7 @@ def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Hea
     try:
         head = read_head(pieces)
         if (head.number, head.time) != (entry.number, entry.time):
-            raise ValueError("has the name of another entry")
+            raise ValueError("has the same name as another entry")
         for piece in pieces:
             if out is not None:
                 out.write(piece)

@@ -152,7 +152,7 @@ def first_start(context: Context) -> FirstStart | None:
 
 
 def opening_address(context: Context) -> str:
-    """Return the URL of the app; until the first administrator has signed in once, one that signs them in."""
+    """Return the URL of the app, or a sign-in link until the first administrator has signed in."""
     settings = context.settings
     with context.db.write() as tx:
         admin = find_user_by_email(tx, settings.first_admin)

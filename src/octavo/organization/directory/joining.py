@@ -1,4 +1,4 @@
-"""Completion of what an organization's directory prepared for a new member."""
+"""Link new members to the users that an organization's directory sent."""
 
 from __future__ import annotations
 

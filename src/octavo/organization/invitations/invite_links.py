@@ -58,7 +58,7 @@ def _require_own(place: Place, role: str | None) -> None:
     if role is None:
         raise BadRequest("level: choose a role. Without one, the link would not grant access.")
     if not at_least(place.role, role):
-        raise Forbidden(f"level: `{role}` is higher than your own role here, `{place.role}`.")
+        raise Forbidden(f"level: `{role}` is higher than your own role, `{place.role}`.")
 
 
 def create(

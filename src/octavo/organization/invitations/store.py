@@ -56,7 +56,7 @@ def put_invitation(
     """Invite an email address, or invite it again, and return the invitation's ID. Without ``hash``, the
     secret is created when the email is sent.
 
-    A standing invitation remains standing when someone else invites the address.
+    A pending invitation stays pending when someone else invites the same address.
     """
     invitation_id, moment = ids.new_id(), now()
     return str(

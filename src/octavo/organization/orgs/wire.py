@@ -77,7 +77,7 @@ class DnsRecord(Struct):
 
 
 class EmailDomain(Struct, rename="camel"):
-    """Email domain. Once it is verified, it lets people join, and `proof` tells how it was verified."""
+    """Email domain. Once it is verified, people can join with it. `proof` says how it was verified."""
 
     domain: str
     proved: bool

@@ -198,7 +198,7 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 def _ranked_rows(
     tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Do the same as ``_visible_rows``, ordered by the column ``place`` and the rank in each place."""
+    """Like ``_visible_rows``, but ordered by the column ``place`` and the rank in each place."""
     after = decode_token(page, str, str, str)
     at = f"COALESCE({own}.{place}, '')"
     key = f"{at}, {own}.rank, {own}.id"

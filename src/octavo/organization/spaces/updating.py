@@ -72,7 +72,7 @@ def _guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[
         return
     level = values["default_level"]
     if level not in (None, "inherit") and not at_least(target.role, level):
-        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role here, `{target.role}`.")
+        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role, `{target.role}`.")
     with guard_roles(tx, target):
         yield
         keep_own_role(tx, target)

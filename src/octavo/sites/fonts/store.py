@@ -1,4 +1,4 @@
-"""Fonts: rows in, frozen records out."""
+"""Store fonts: convert rows to frozen records."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class FormField(Struct, omit_defaults=True):
 
 
 class Body(Struct, omit_defaults=True):
-    """Body. ``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: to be
+    """Request body. ``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: to be
     selected from the visitor's files. ``schema``: to validate it; the schemas it refers to are in
     ``Form.schemas``."""
 

@@ -101,7 +101,7 @@ def _validator(version: Version) -> Any:
 
 
 def _refuse(uri: str) -> Any:
-    raise ValueError(f"{uri}: nothing is fetched")
+    raise ValueError(f"{uri}: remote references are not fetched")
 
 
 def _complaint(file: SourceFile, error: Any) -> Complaint:

@@ -1,7 +1,7 @@
-"""Typesetting and compiling of a print in a separate process: ``python -m octavo.sites.printing.compiling FOLDER
+"""Typeset and compile a PDF in a separate process: ``python -m octavo.sites.printing.compiling FOLDER
 [plain]``.
 
-Anyone may have written the content, and typst is a complete typesetter. So this runs in a sandbox (``kit.apart``)
+The content is untrusted, and Typst is a full programming language. So this runs in a sandbox (``kit.apart``)
 that sees only one folder and this code. It reads ``order.json`` and writes ``print.pdf`` and ``result.json``."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Look of prints of a space: that of the site that shows it, which a package above provides."""
+"""Design of a space's PDFs, taken from the site that shows it. A higher-level package provides it."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
         raise BadRequest("hostname: must be in lowercase, as in DNS")
     if (host is None) is not (path is None):
-        raise BadRequest("proxy_path: requires proxy_host, and the other way around")
+        raise BadRequest("proxy_path: proxy_path and proxy_host must be set together")
     if host is not None and read_proxy(tx, settings, row["id"], row["organization_id"], f"{host}{path}") != (
         host,
         path,

@@ -92,7 +92,7 @@ def make_visitor_token(
 
 
 def _ends() -> tuple[int, int]:
-    """Return when tokens of this hour and of the previous one end, in seconds."""
+    """Return when tokens of this hour and of the previous one expire, in seconds."""
     hour = now() // 1000 // _HOUR
     return (hour + 2) * _HOUR, (hour + 1) * _HOUR
 

@@ -50,7 +50,7 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
 def press_block(view: View, visit: SpaceVisit) -> Later:
     """Return what a block shows after a visitor pressed something on it."""
     if is_cross_origin(view, visit.visit):
-        raise Forbidden("You can use a block only from the page that shows it.")
+        raise Forbidden("This block can only be used from the page it appears on.")
     prepared = _block(view, visit)
 
     def answer() -> Answer:

@@ -26,7 +26,7 @@ def redirect_to_embedded(view: View, visit: SiteVisit) -> Answer:
 @route("readEmbedScript", "~embed/script.js", kept=True)
 @route("readEmbedScript", "~gitbook/embed/script.js", kept=True)
 def read_embed_script(view: View, visit: SiteVisit) -> Answer:
-    """Return the script that shows the site in a window of another one."""
+    """Return the script that embeds the site in another website."""
     if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
         raise NotFound("This site can't be embedded.")
     shown = next(iter(visit.outline.site_spaces()), None)

@@ -161,7 +161,7 @@ def _replace_tracking_link(link: Any) -> None:
 
 
 def _nest(tree: Any) -> None:
-    """Nest lists. They follow each other, one for each level, and state the level in their class names."""
+    """Nest flat lists. The source has one list per level, with the level in its class name."""
     stack: list[Any] = []
     """The last list of each level, for the list that continues."""
     for one in list(tree.iter("ul", "ol")):

@@ -121,7 +121,7 @@ class InlineWriter:
 
     def evaluated(self, attributes: dict[str, str]) -> JsonObject:
         """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if only
-        running it would tell its value."""
+        running it would reveal its value."""
         made: JsonObject = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (

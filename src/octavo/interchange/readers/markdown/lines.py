@@ -77,7 +77,7 @@ def quoted(text: str) -> str:
 
 
 def words(text: str) -> str:
-    """Return one line of Markdown as plain text, as in titles of tabs."""
+    """Return one line of Markdown as plain text, such as for tab titles."""
     text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
     text = re.sub(r":(?:material|fontawesome|octicons|simple)-[\w-]+:(?:\{[^{}]*\})?", "", text)
     text = re.sub(r"<[^<>]*>", "", text)

@@ -66,7 +66,7 @@ def _never_shown(head: Mapping[str, object], section: bool) -> bool:
 
 
 def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
-    """Use their titles as names for sibling pages that would otherwise get the same name as the index pages of
+    """Name sibling pages by their titles if they would otherwise get the same name as the index pages of
     their sections."""
     named = Counter(entry.title for entry in entries)
     for entry in entries:

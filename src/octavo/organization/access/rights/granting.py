@@ -130,7 +130,7 @@ def _put(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | No
 
 def _require_own(target: ObjectAccess, role: str | None) -> None:
     if not at_least(target.role, role):
-        raise Forbidden(f"role: `{role}` is higher than your own role here, `{target.role}`.")
+        raise Forbidden(f"role: `{role}` is higher than your own role, `{target.role}`.")
 
 
 def _not_granted(target: ObjectAccess, subject: Grantee) -> NotFound:

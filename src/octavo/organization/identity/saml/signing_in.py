@@ -243,7 +243,7 @@ def connect(context: Context, by: ReturningBrowser, actor: Actor, secret: str) -
         known = _find_person(tx, provider, answer)
         if known is None or known.user_id != actor.user_id:
             raise Forbidden(
-                "The identity provider's response is for another account than the one you are signed in to."
+                "The identity provider's response is for a different account than the one you are signed in to."
             )
         return _sign_in(tx, context, by, provider, answer, secret, known)
 

@@ -394,7 +394,7 @@ class PageActions(Struct, rename="camel"):
 
 class PutPageActions(Struct, rename="camel"):
     """A request can set the switches, the list, or both if they agree. One that only repeats the current
-    value yields to the other."""
+    value is ignored in favor of the other."""
 
     external_ai: bool | UnsetType = field(name="externalAI", default=UNSET)
     markdown: bool | UnsetType = UNSET
