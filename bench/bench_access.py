@@ -1,6 +1,6 @@
-"""The permission check of one object, and lists of what somebody sees, on SQLite in one process. CPU time.
+"""Benchmark the permission check of one object, and lists filtered by permission, on SQLite in one process. CPU time.
 
-What an administrator sees is asked for without any check: the others are compared with that.
+Lists of an administrator need no check; all others are compared with them.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ SPACES, COLLECTIONS, VISIBLE = 10_000, 500, 100
 
 
 def furnish(context: Context) -> dict[str, str]:
-    """Two organizations: one closed but for what was granted, one where everybody sees everything.
+    """Create two organizations: one closed except for explicit grants, one where everyone can see everything.
 
-    In each, spaces lie in collections that lie in each other. Gives ids of people and organizations by name.
+    In each, spaces are in nested collections. Return the ids of people and organizations by name.
     """
     chance = random.Random(1)
     named: dict[str, str] = {}
@@ -104,7 +104,7 @@ def furnish(context: Context) -> dict[str, str]:
 
 
 def cpu(run: Callable[..., Any], times: int, *arguments: Any) -> float:
-    """The least CPU seconds of one run, of five rounds."""
+    """Return the lowest CPU seconds of one run, out of five rounds."""
     run(*arguments)
     rounds = []
     for _ in range(5):
@@ -127,7 +127,7 @@ def page(context: Context, org: OrgAccess) -> int:
 
 
 def listing(call: Any) -> bytes:
-    """The whole answer, as it is sent."""
+    """Return the complete response as it is sent."""
     with call.db.read():
         org = enter_organization(call, Can.VIEW, call.organization)
         operation = TABLE["listSpacesInOrganizationById"]

@@ -1,10 +1,11 @@
-"""How often the section that answers a question is among the first passages that an answer is made of.
+"""Benchmark how often the section that answers a question is among the first passages that an answer is based on.
 
     python bench/bench_asking.py [FOLDER...]
 
-Questions are made of sections of every folder with a SUMMARY.md below those named (else of the manual): by heading, by
-a sentence of the section in other words around it, and by heading with one letter wrong. The page's title goes into a
-question where several sections have the heading. Each question has one right section.
+Questions are generated from sections of every folder with a SUMMARY.md below the given ones (by default, of the
+manual): from the heading, from a sentence of the section reworded with other words around it, and from the heading
+with one wrong letter. The page's title is added to the question if several sections have the same heading. Each
+question has exactly one right section.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def questions(told: list[Told], chance: random.Random) -> list[Question]:
             if len(roots) < 2 and len(each.heading) < 6:
                 continue
             if places[each.title, each.heading] > 1:
-                # Nobody could say which of them is meant.
+                # The question would be ambiguous.
                 continue
             asked = each.heading
             if headings[" ".join(roots)] > 1 or len(roots) < 2:

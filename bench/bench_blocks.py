@@ -1,6 +1,7 @@
-"""Saving one block of a page, of pages of different length, through the whole application in one process.
+"""Benchmark saving one block of a page, for pages of different lengths, through the whole application in one process.
 
-CPU is that of this process. The last figures say whether cost follows the change and not the page.
+CPU time is that of this process. The last figures show whether the cost depends on the change rather than on the
+page.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ SYLLABLES = "ba do ke mi nu pra sto ti vel wor xen yu zam lin gro fe".split()
 
 
 def words(chance: random.Random, count: int) -> str:
-    """Words that compress about as text does."""
+    """Return words that compress about as well as real text."""
     return " ".join("".join(chance.choices(SYLLABLES, k=chance.randint(1, 4))) for _ in range(count))
 
 
 def page(blocks: int) -> str:
-    """A page with so many top-level blocks."""
+    """Return a page with this many top-level blocks."""
     chance = random.Random(blocks)  # noqa: S311
     found: list[str] = []
     for number in range(blocks):
@@ -70,7 +71,7 @@ class Bench:
         return json.loads(answer) if answer else None
 
     async def pages(self, live: bool) -> dict[int, tuple[str, str, str]]:
-        """A page of each size: where it is edited, its id, and the revision."""
+        """Create a page of each size. Return where each is edited, its id, and the revision."""
         space = (await self.call("POST", f"/orgs/{self.org}/spaces", {"title": "Bench"}))["id"]
         at = f"/spaces/{space}/content"
         made = [{"operation": "insert_page", "document": {"markdown": page(size)}} for size in SIZES]
@@ -93,7 +94,7 @@ class Bench:
             nodes = (await self.call("GET", f"{at}/page/{id}?format=document"))["document"]["nodes"]
             keys[size] = [node["key"] for node in nodes if node["type"] == "paragraph"]
         for _ in range(ROUNDS):
-            # Turn by turn, so that what else the machine does falls on all.
+            # Alternate, so that other load on the machine affects all equally.
             for size, (at, id, base) in pages.items():
                 leaves = [{"object": "leaf", "text": words(chance, 30), "marks": []}]
                 node = {

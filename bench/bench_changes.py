@@ -1,6 +1,7 @@
-"""Editing one page, and merging a change request, in spaces of different size; and merging a thousand pages.
+"""Benchmark editing one page and merging a change request in spaces of different sizes, and merging a thousand pages.
 
-CPU is that of this process. The first figure says whether cost follows the change and not the space.
+CPU time is that of this process. The first figure shows whether the cost depends on the change rather than on the
+space.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def main() -> None:
         spaces = {size: bench.space(Path(temporary), size) for size in (SMALL, LARGE)}
         costs: dict[tuple[str, int], list[float]] = {}
         for round in range(ROUNDS):
-            # Turn by turn, so that what else the machine does falls on both; each second merge finds main moved.
+            # Alternate, so that other load on the machine affects both equally; main has moved at every second merge.
             for size, (space, pages) in spaces.items():
                 change = bench.open(space)
                 if round % 2:

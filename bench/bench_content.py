@@ -1,6 +1,6 @@
-"""Import, and reading a page, in spaces of different size, through the real application in one process.
+"""Benchmark imports and page reads in spaces of different sizes, through the real application in one process.
 
-CPU is that of this process. Run with the folder of a documentation repository to import it as well.
+CPU time is that of this process. Pass the folder of a documentation repository to import it as well.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def make_source(folder: Path, pages: int) -> Path:
 
 
 async def ask(edge: Edge, path: str, query: str, token: str) -> bytes:
-    """The body of the answer. Raises RuntimeError for any status but 200."""
+    """Return the body of the response. Raises RuntimeError for any status but 200."""
     headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())]
     target = f"{path}?{query}" if query else path
     status, body = await in_process.ask(edge, "GET", target, headers)
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 async def compare(app: Any, spaces: dict[int, str], token: str, context: Any) -> None:
-    """Cold reads: every page is asked for once only, so no cache helps."""
+    """Compare cold reads: every page is requested only once, so no cache helps."""
     places: dict[int, list[tuple[str, str]]] = {}
     for size, space in spaces.items():
         with context.db.read() as tx:
@@ -108,7 +108,7 @@ async def compare(app: Any, spaces: dict[int, str], token: str, context: Any) ->
         places[size] = [(row[0], f"{row[1]}/{row[2]}") for row in rows]
     for what in ("id", "path"):
         ratios = []
-        # What was asked before is answered from memory: each round asks in words nobody used yet.
+        # Repeated queries are answered from memory, so each round uses new words.
         for r, evaluated in enumerate(("false", "true", "deterministic-only")):
             cost = {}
             for size, space in spaces.items():

@@ -1,10 +1,11 @@
-"""What analysing conversations costs, and how well its clusters agree with what was asked.
+"""Benchmark the cost of analyzing conversations, and how well the clusters match the intents of the questions.
 
     python bench/bench_conversations.py [COUNT]
 
-Conversations are generated paraphrases: an intent, one of its wordings, in a sentence of courtesy or trouble. CPU is
-that of this process, on one thread. Agreement is the adjusted Rand index against the intents, beside HDBSCAN over
-TF-IDF of the same texts (scikit-learn, of the dependency group bench), for its best of several settings.
+Conversations are generated paraphrases: an intent in one of its wordings, inside a polite or frustrated sentence. CPU
+time is that of this process, on one thread. Agreement is the adjusted Rand index against the intents, compared with
+HDBSCAN over TF-IDF of the same texts (scikit-learn, in the dependency group bench), using the best of several
+settings.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from octavo.settings import load
 
 SEED = 15
 COMPARED = 1000
-"""Conversations that both ways of clustering get."""
+"""Number of conversations that both clustering methods get."""
 SHOWN = 10
 
 INTENTS = {
@@ -92,14 +93,14 @@ ASKED = [
     "We are trying to {} without success.",
     "What is the best way to {}?",
     "{} fails with an error.",
-    "Somebody in my company needs to {}.",
+    "A colleague needs to {}.",
 ]
 AROUND = ["", "Hi there! ", "Hello support. ", "Thanks for the product. We are using it for a year now. "]
 AFTER = ["", " Thanks!", " It is urgent.", " Regards, a customer", " I have looked everywhere."]
 
 
 def generate(count: int, seed: int) -> list[tuple[str, str]]:
-    """Intents and what is asked."""
+    """Return intents and questions."""
     chance = random.Random(seed)
     found = []
     for _ in range(count):
@@ -111,12 +112,12 @@ def generate(count: int, seed: int) -> list[tuple[str, str]]:
 
 
 def memory() -> float:
-    """The most that this process ever had, in megabytes."""
+    """Return the peak memory of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
-    """Takes conversations in and analyses them; the cluster of each, in order."""
+    """Ingest and analyze conversations. Return the cluster of each, in order."""
     with tempfile.TemporaryDirectory() as data:
         context = open_context(load(environ={"OCTAVO_DATA": data}))
         token_for(context, email="bench@example.com")

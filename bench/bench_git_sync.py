@@ -1,12 +1,14 @@
-"""Git sync: what one changed file costs in repositories of different size, beside a fetch and an import.
+"""Benchmark Git sync: the cost of one changed file in repositories of different sizes, compared with a fetch and an
+import.
 
     .venv/bin/python bench/bench_git_sync.py [--pages 100 1000 10000] [--rounds 7]
 
-Says for each size, in milliseconds: an import of the folder and of the repository at its address, as `octavo
-import` does them, and a first sync; then the medians of a fetch of one changed file by the program `git`,
-which is a process of its own, and by what Octavo fetches with, of a sync of one file that changed in the
-repository, and of one that changed in the space: by the clock, and what processors worked for it, which a
-busy machine changes less. Last what memory the process had at its height."""
+Prints for each size, in milliseconds: an import of the folder and of the repository at its URL, as `octavo import`
+does them, and a first sync; then the medians of fetching one changed file with the program `git`, which is a separate
+process, and with Octavo's own fetch, of syncing one file that changed in the repository, and of syncing one that
+changed in the space. Each is given as wall time and as CPU time, which depends less on how busy the machine is. The
+last figure is the peak memory of the process.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,7 @@ def synced(space_id: str, remote: str, user_id: str) -> store.SyncRow:
 
 
 class Cost(NamedTuple):
-    """In milliseconds. ``cpu``: of this process, its servers and the programs that it runs."""
+    """Cost in milliseconds. ``cpu``: of this process, its servers, and the programs that it runs."""
 
     wall: float
     cpu: float

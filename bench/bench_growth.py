@@ -1,13 +1,14 @@
-"""What requests cost as an installation grows: the small and the large case of each, and their ratio.
+"""Benchmark the cost of requests as a server grows: the small and the large case of each, and their ratio.
 
     python bench/bench_growth.py [PAGES] [views|requests|writers|lists|audit|siblings] [SQLite|PostgreSQL]
 
-The small space has 100 pages and the large one PAGES (20,000 unless told); an organization has 40 spaces or a
-25th of PAGES more. ``views``: what visitors of a site ask for. ``requests``: what is asked for over the API.
-``writers``: eight at once on pages of their own. ``lists``: those of an organization, as an administrator and
-as a plain member. ``audit``: the log of 1,000 events and of 2 x PAGES more. ``siblings``: an import of 4,000
-and of 16,000 pages at one place. Measured is CPU of this process, which asks without a network, and of the
-PostgreSQL processes that serve it."""
+The small space has 100 pages and the large one PAGES (default: 20,000); the small organization has 40 spaces, and the
+large one PAGES / 25 more. ``views``: requests of visitors to a site. ``requests``: requests to the API. ``writers``:
+eight at once, each on its own pages. ``lists``: lists of an organization, as an administrator and as a plain member.
+``audit``: the log of 1,000 events, and of 2 x PAGES more. ``siblings``: an import of 4,000 and of 16,000 pages in one
+place. Measures the CPU time of this process, which sends requests without a network, and of the PostgreSQL processes
+that serve it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ WRITERS, EDITS = 8, 5
 
 
 class Bench:
-    """Somebody with an organization of their own, and the API as they ask it."""
+    """Person with their own organization, and the API authenticated as them."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -63,7 +64,7 @@ class Bench:
 
 
 def revise(context: Context, space: str, changes: Changes) -> None:
-    """Changes as a revision of main."""
+    """Apply changes as a revision of main."""
     with context.db.read() as tx:
         state = main_state(tx, space)
     size = context.settings.page_size
@@ -72,7 +73,7 @@ def revise(context: Context, space: str, changes: Changes) -> None:
 
 
 def edit(context: Context, space: str, page_id: str, text: str) -> None:
-    """Another text for a page of main."""
+    """Replace the text of a page of main."""
     with context.db.read() as tx:
         page = get_page(tx, main_state(tx, space), page_id)
     with context.db.write() as tx:
@@ -84,7 +85,7 @@ def edit(context: Context, space: str, page_id: str, text: str) -> None:
 
 
 def write_folder(folder: Path, pages: int) -> None:
-    """Pages in branches of twenty, each with links to the two before it."""
+    """Write pages in branches of twenty, each with links to the two before it."""
     folder.mkdir()
     lines = []
     for n in range(pages):
@@ -95,7 +96,7 @@ def write_folder(folder: Path, pages: int) -> None:
 
 
 class Site:
-    """A published space of so many pages, and a view of the first page of its last branch."""
+    """Published space with this many pages, and a view of the first page of its last branch."""
 
     def __init__(self, bench: Bench, folder: Path, pages: int) -> None:
         write_folder(folder, pages)
@@ -141,7 +142,7 @@ def views(context: Context, folder: Path, pages: int) -> Iterator[Row]:
 
 
 def linked_pages(count: int, first: int = 0) -> dict[str, Page | None]:
-    """Pages in branches of twenty, each with a link to the one before it and one that leads nowhere else."""
+    """Return pages in branches of twenty, each with a link to the previous one and a unique external link."""
     ids = [f"{n:020}" for n in range(first, first + count)]
     found: dict[str, Page | None] = {}
     for n, (id, rank) in enumerate(zip(ids, ranks(count), strict=True)):
@@ -160,7 +161,7 @@ def linked_pages(count: int, first: int = 0) -> dict[str, Page | None]:
 
 
 class Linked:
-    """A space of so many pages with links, asked for over the API."""
+    """Space with this many linked pages, requested over the API."""
 
     def __init__(self, bench: Bench, pages: int) -> None:
         self.bench, self.context, self.count = bench, bench.context, pages
@@ -176,7 +177,7 @@ class Linked:
         return self.bench.asking(f"{self.path}{below}")
 
     def add_change_request(self, pages: int) -> str:
-        """One that adds so many pages."""
+        """Add a change request that adds this many pages."""
         made = json.loads(self.bench.api.run(self._call("POST", "/change-requests", {"subject": "Some"})))
         with self.context.db.read() as tx:
             branch = tx.value("SELECT branch_id FROM change_requests WHERE id = :id", id=made["id"])
@@ -196,7 +197,7 @@ class Linked:
         return await self.bench.api.ask(method, f"/v1{self.path}{below}", body)
 
     async def merge_edit(self, page: str) -> None:
-        """Creates a change request, edits a page in it and merges it."""
+        """Create a change request, edit a page in it, and merge it."""
         text = {"markdown": f"# Page\n\nText {next(self._edits)}.\n"}
         made = json.loads(await self._call("POST", "/change-requests", {"subject": "Edit"}))["id"]
         change = {"operation": "update_page", "page": page, "document": text}
@@ -275,8 +276,8 @@ def writers(context: Context, folder: Path, pages: int) -> Iterator[Row]:
 
 
 class Organization(Bench):
-    """One of so many spaces, a quarter of them in one collection and a quarter in others, and of 40 people, each with a
-    grant at ten of them; one of whom asks as well."""
+    """Organization with this many spaces, a quarter of them in one collection and a quarter in others, and with 40
+    people, each of whom has a grant for ten spaces. One of these people sends requests as well."""
 
     def __init__(self, context: Context, spaces: int) -> None:
         super().__init__(context)
@@ -332,7 +333,7 @@ def lists(context: Context, folder: Path, pages: int) -> Iterator[Row]:
 
 
 class Audited(Bench):
-    """An organization with so many events, of which somebody did twenty."""
+    """Organization with this many events, twenty of them by one person."""
 
     def __init__(self, context: Context, events: int) -> None:
         super().__init__(context)

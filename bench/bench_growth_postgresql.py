@@ -1,4 +1,4 @@
-"""What readers notice of writers who wait on PostgreSQL, and how many connections processes take.
+"""Benchmark how writers waiting on PostgreSQL affect readers, and how many connections processes use.
 
     python bench/bench_growth_postgresql.py [waiting|connections]
 
@@ -29,7 +29,7 @@ WAITING = 40
 
 
 def waiting(context: Context, folder: Path, pages: int) -> Iterator[Row]:
-    """By the clock: with nobody waiting and with 40 writers that wait for a row."""
+    """Measure the wall time of a read with no writers waiting, and with 40 writers that wait for a row."""
     bench = Bench(context)
     path = f"/v1/orgs/{bench.org}"
 
@@ -61,7 +61,8 @@ def waiting(context: Context, folder: Path, pages: int) -> Iterator[Row]:
 
 
 def connections(context: Context, folder: Path, pages: int) -> Iterator[Row]:
-    """At most, of 1 and of 4 processes that are asked over many connections; and what ``octavo check`` says of it."""
+    """Measure the maximum number of connections of 1 and of 4 processes under requests over many connections, and
+    compare it with what ``octavo check`` reports."""
     found, data = [], folder / "connections"
     database = urlsplit(context.settings.database)._replace(path="/connections").geturl()
     with psycopg.connect(context.settings.database, autocommit=True) as connection:

@@ -1,9 +1,9 @@
-"""What search costs beside other spaces and in a large one.
+"""Benchmark the cost of search next to other spaces and in a large one.
 
     python bench/bench_growth_search.py [PAGES] [spaces|words] [SQLite|PostgreSQL]
 
-``spaces``: beside a space of 100 pages are others of PAGES pages together (20,000 unless told), 500 in each. ``words``:
-the same queries, and words that are on very many pages, in a space of 100 pages and in one of PAGES.
+``spaces``: a space of 100 pages next to others with PAGES pages in total (default: 20,000), 500 in each. ``words``:
+the same queries, and words that occur on very many pages, in a space of 100 pages and in one of PAGES.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Scripts of integrations: cold starts, warm events, memory, and a queue of events with one script that hangs.
+"""Benchmark scripts of integrations: cold starts, warm events, memory, and a queue of events with one script that
+hangs.
 
     python bench/bench_integrations.py [events] [integrations]
 
-``events`` (10,000) are deliveries in all, over so many ``integrations`` (20). Times of starts are wall time and CPU of
-the machine as it is: repeat them. The last figure is a ratio of two runs beside each other, one of them with a script
-that never answers: whatever else the machine does takes from both. It is how many times as much the other has done when
-the first of the two has done all.
+``events`` (10,000) is the total number of deliveries, over this many ``integrations`` (20). Start times are wall time
+and CPU time of the machine in its current state, so repeat them. The last figure is a ratio of two simultaneous runs,
+one of them with a script that never responds; other load on the machine slows down both. It is how many times as much
+the other run has done when the first of the two has finished.
 """
 
 from __future__ import annotations
@@ -49,17 +50,17 @@ SCRIPT = """export default { async fetch(request) {
 
 
 def quiet(*_: object) -> None:
-    """What a script logged, or asks of others: nothing here."""
+    """Ignore what a script logs or requests."""
 
 
 def cpu(pid: int) -> float:
-    """Seconds of CPU that a process has used."""
+    """Return the CPU seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def cold_starts() -> None:
-    """The first answer of a script, with a process that waits for it and without."""
+    """Measure the first response of a script, with and without a process on standby."""
     alone: list[float] = []
     ready: list[float] = []
     for _ in range(STARTS):
@@ -76,7 +77,7 @@ def cold_starts() -> None:
 
 
 def warm_events() -> None:
-    """CPU of a warm event, ours and its process's."""
+    """Measure the CPU time of a warm event, in our process and in that of the script."""
     process = ScriptProcess()
     process.load(OWN)
 
@@ -99,7 +100,7 @@ def warm_events() -> None:
 
 
 def memory() -> None:
-    """What warm processes take that they do not share."""
+    """Measure the memory of warm processes that they do not share."""
     processes = []
     for _ in range(INSTALLATIONS):
         process = ScriptProcess()
@@ -118,7 +119,7 @@ def memory() -> None:
 
 
 def deliver(events: int, integrations: int, hangs: bool, ready: Barrier, done: Synchronized[int]) -> None:
-    """Hands events to all integrations, and counts in ``done`` those that all but the first were told of."""
+    """Deliver events to all integrations, and count in ``done`` those delivered to all but the first."""
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_deliver(events, integrations, hangs, Path(folder) / "data", ready, done))
 
@@ -148,8 +149,8 @@ async def _deliver(
     for n in range(integrations):
         script = SCRIPT.replace("HANGS", "true" if hangs and n == 0 else "false")
         manifest: dict[str, object] = {
-            "title": "Told",
-            "description": "Told",
+            "title": "Event received",
+            "description": "Shows that an event arrived.",
             "organization": org,
             "runtime": "v2",
             "script": script,
@@ -179,7 +180,7 @@ async def _deliver(
 
 
 def compare(events: int, integrations: int) -> None:
-    """How much longer the others wait when one script hangs."""
+    """Measure how much longer the others wait when one script hangs."""
     spawn = multiprocessing.get_context("spawn")
     ready = spawn.Barrier(3)
     done = {hangs: spawn.Value("i", 0) for hangs in (False, True)}

@@ -55,7 +55,7 @@ MIX = (
     "view",
     "publish",
 )
-"""What the connections of the noisy one do, in turn."""
+"""Requests that the connections of the noisy organization send, in turn."""
 QUIET = ("read", "view", "search", "edit", "comment", "publish", "stream", "bare") * 2
 QUIET_PAUSE = 0.25
 TEXT = "## Part\n\nWords of this page, with `code` and **more**.\n\n" * 40
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 
 
 class Place(NamedTuple):
-    """An organization with a space of a page, published as a site."""
+    """Organization with a space of one page, published as a site."""
 
     token: str
     space: str
@@ -121,8 +121,8 @@ def make_place(token: str, title: str) -> Place:
 
 
 class Found:
-    """What a phase found: seconds by kind, and how often what was answered. ``ended``: when, of the monotonic clock,
-    which all processes share."""
+    """Results of a phase: seconds by kind, and how often each response occurred. ``ended``: when the phase ended, by
+    the monotonic clock, which all processes share."""
 
     def __init__(self) -> None:
         self.took: defaultdict[str, list[float]] = defaultdict(list)
@@ -134,7 +134,7 @@ class Found:
 async def _ask_once(
     asked: Asked, token: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> tuple[int, bool, bool]:
-    """The status, whether it says when to come back, and whether the connection goes on."""
+    """Return the status, whether the response says when to retry, and whether the connection stays open."""
     head = f"{asked.method} {asked.path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     head += f"Authorization: Bearer {token}\r\n" if asked.port == PORT else ""
     head += f"Content-Type: application/json\r\nContent-Length: {len(asked.body)}\r\n" if asked.body else ""
@@ -152,7 +152,7 @@ async def _ask_once(
 
 
 async def ask(place: Place, kind: str, until: float, pause: float, found: Found) -> None:
-    """One connection, which rests for ``pause`` seconds on average, and opens again where it was closed."""
+    """Send requests over one connection, pausing for ``pause`` seconds on average, and reopen it if it was closed."""
     port = place.next(kind).port
     await asyncio.sleep(random.random() * pause)
     writer = None
@@ -194,7 +194,8 @@ def _run_apart(told: Connection, *arguments: Any) -> None:
 
 
 def begin(place: Place, kinds: Iterable[str], pause: float, seconds: float) -> Callable[[], Found]:
-    """Has a process of its own ask for so long; what waits for its end and gives what it found."""
+    """Start a separate process that sends requests for this long. Return a function that waits for its end and
+    returns the results."""
     spawn = multiprocessing.get_context("spawn")
     ours, theirs = spawn.Pipe()
     process = spawn.Process(target=_run_apart, args=(theirs, place, list(kinds), pause, seconds))
@@ -217,7 +218,7 @@ def _figures(took: list[float]) -> tuple[float, float, float]:
 
 
 def _answers_meanwhile(found: Found, noise: Found, kind: str) -> float:
-    """How many requests of the noisy one were answered while one of this kind waited, at the median."""
+    """Return the median number of requests of the noisy organization answered while one of this kind waited."""
     all_ended = sorted(itertools.chain(*noise.ended.values()))
     waits = zip(found.ended[kind], found.took[kind], strict=True)
     counts = [bisect(all_ended, ended) - bisect(all_ended, ended - took) for ended, took in waits]

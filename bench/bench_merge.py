@@ -1,5 +1,5 @@
-"""Merging a change request of 1,000 pages that main edited too: pages per second on one core, beside the time
-difflib takes for the same lines."""
+"""Benchmark merging a change request of 1,000 pages that main edited too: pages per second on one core, compared with
+the time difflib takes for the same lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sentence(random: Random) -> str:
 
 
 def source(random: Random) -> str:
-    """A page of about 6,000 characters, as large as real ones are on average."""
+    """Return a page of about 6,000 characters, the average length of real pages."""
     blocks = [f"# {sentence(random)}"]
     for n in range(36):
         if n % 9 == 4:
@@ -39,7 +39,7 @@ def source(random: Random) -> str:
 
 
 def edited(random: Random, text: str) -> str:
-    """Three blocks changed, one added, one removed."""
+    """Return the text with three blocks changed, one added, and one removed."""
     blocks = text.split("\n\n")
     for _ in range(3):
         at = random.randrange(1, len(blocks))

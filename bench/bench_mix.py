@@ -1,12 +1,13 @@
-"""What readers wait beside people who search, edit and comment, all as fast as they are answered.
+"""Benchmark how long readers wait next to people who search, edit, and comment, all as fast as they get responses.
 
     python bench/bench_mix.py [SECONDS] [NAME=VALUE...]
 
-One process serves API and sites. First connections that only read ask for a page over the API and a page of a
-site, then the same number reads, searches, edits and comments. For each kind: answers in a second, and the
-median and 99th percentile in milliseconds; behind them how many times as long as beside readers alone.
-``NAME=VALUE`` are settings of the server (``OCTAVO_THREADS=2``). The clients run on the same machine: only
-figures that were taken side by side mean something."""
+One process serves the API and sites. First, read-only connections request a page over the API and a page of a site;
+then the same number of connections reads, searches, edits, and comments. Prints for each kind: responses per second,
+the median and 99th percentile in milliseconds, and after them the ratio to readers alone. ``NAME=VALUE`` are settings
+of the server (``OCTAVO_THREADS=2``). The clients run on the same machine, so only figures measured side by side are
+comparable.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from figures import figure
 
 CONNECTIONS = 200
 MIX = ("read", "view", "read", "view", "read", "view", "search", "read", "edit", "comment")
-"""What the connections do, in turn."""
+"""Requests that the connections send, in turn."""
 
 
 class Asked(NamedTuple):
@@ -77,7 +78,8 @@ class Mix:
 
 
 async def ask(mix: Mix, kind: str, until: float, took: list[float]) -> None:
-    """One connection that asks as fast as it is answered. Raises RuntimeError for what is refused, but for 503."""
+    """Send requests over one connection as fast as they are answered. Raises RuntimeError for a refusal other than
+    503."""
     reader, writer = await asyncio.open_connection("127.0.0.1", mix.next(kind).port)
     while (began := time.monotonic()) < until:
         asked = mix.next(kind)

@@ -1,9 +1,9 @@
-"""How well and how fast documentation of other tools comes in: real projects from packages, read here as they are and
-compared with what a reading of their sources by itself finds in them.
+"""Benchmark the quality and speed of imports from other documentation tools: real projects from packages, compared
+with an independent reading of their sources.
 
     .venv/bin/python bench/bench_moving.py [FOLDER]
 
-Fetches the packages that `PROJECTS` pins into FOLDER (a temporary one without it), and prints a row for each.
+Downloads the packages that `PROJECTS` pins into FOLDER (by default a temporary one), and prints a row for each.
 """
 
 from __future__ import annotations
@@ -137,14 +137,14 @@ def letters(words: str) -> str:
 
 
 def places(text: str) -> set[str]:
-    """What a file of a source has that a link may lead to, letters alone."""
+    """Return everything in a source file that a link can lead to, reduced to letters."""
     return {
         letters(next(one for one in found.groups() if one is not None)) for found in _HEADED.finditer(text)
     }
 
 
 def kept(member: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
-    """Files of an archive, without links that leave it."""
+    """Return the files of an archive, without links that lead out of it."""
     try:
         return tarfile.data_filter(member, place)
     except tarfile.FilterError:
@@ -152,7 +152,7 @@ def kept(member: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
 
 
 def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
-    """The files of a package, fetched once."""
+    """Return the files of a package, downloading it only once."""
     name = re.sub(r"[^\w.-]+", "-", package)
     there = folder / name
     if not there.exists():
@@ -194,7 +194,7 @@ def add_bytes(source: SourceFiles, path: str, data: bytes) -> None:
 
 
 class Lookup:
-    """The pages and files of what was made, for references."""
+    """Lookup of references among the imported pages and files."""
 
     def __init__(self, source: Source) -> None:
         plan = plan_import(source)
@@ -303,7 +303,7 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
         "pages/s": round(len(documents) / max(seconds, 0.001)),
         "links": (
             f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} lead "
-            f"nowhere in the source, {told['broken_link']} told"
+            f"nowhere in the source, {told['broken_link']} reported"
         ),
         "images": f"{found['images_led']}/{found['images']} of {said['images']}",
         "code with language": f"{found['code_named']} of {said['code_named']}",

@@ -1,9 +1,10 @@
-"""What telling people costs: whoever merges, however many watch, and whoever opens an inbox, however much is in it.
+"""Benchmark the cost of notifications: for a merge, by the number of watchers, and for opening an inbox, by its size.
 
     python bench/bench_notifications.py
 
-Milliseconds of CPU, the median of several: a merge of one page with nobody and with 10,000 people watching
-the space; the first page of an inbox of 100 and of 100,000 notifications."""
+Milliseconds of CPU time, the median of several runs: a merge of one page with no one and with 10,000 people watching
+the space; the first page of an inbox of 100 and of 100,000 notifications.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ INBOXES = (100, 100_000)
 
 
 def watch(context: Context, space: str) -> None:
-    """Has many people watch a space."""
+    """Make ``WATCHERS`` people watch a space."""
     with context.db.write() as tx:
         people = [
             insert_user(tx, f"watcher{n}@example.com", f"Watcher {n}", verified=True) for n in range(WATCHERS)
@@ -47,7 +48,7 @@ def watch(context: Context, space: str) -> None:
 
 
 def fill(context: Context, user: str, space: str, count: int) -> None:
-    """Puts notifications that nobody read yet into an inbox, up to so many."""
+    """Fill an inbox with unread notifications, up to this number."""
     with context.db.write() as tx:
         have = tx.value("SELECT count(*) FROM notifications WHERE user_id = :user", user=user)
         tx.run_many(
@@ -69,7 +70,7 @@ def fill(context: Context, user: str, space: str, count: int) -> None:
 
 
 async def merges(context: Context, space: str, token: str) -> float:
-    """Milliseconds of CPU of a merge of one page."""
+    """Return the milliseconds of CPU time of a merge of one page."""
     api = api_app(context)
     tree = json.loads(await ask(api, "GET", f"/v1/spaces/{space}/content/pages", token))
     page, took = tree["pages"][1]["id"], []
@@ -86,7 +87,7 @@ async def merges(context: Context, space: str, token: str) -> float:
 
 
 async def inbox(context: Context, token: str) -> float:
-    """Milliseconds of CPU of the first page of an inbox, with its counts."""
+    """Return the milliseconds of CPU time of the first page of an inbox, with its counts."""
     api, took = api_app(context), []
     for _ in range(ROUNDS):
         before = time.process_time()

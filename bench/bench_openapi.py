@@ -42,7 +42,7 @@ ENTRY = """* [Home](README.md)
 
 
 def make_spec(operations: int, size: int = 0) -> bytes:
-    """A description with so many operations of one tag, and about so many bytes."""
+    """Return a description with this many operations of one tag, and about this many bytes."""
     about = "What this is for, and when it is wanted. " * max(1, (size // operations - 900) // 41)
 
     def operation(number: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Printing: CPU and wall time of a PDF, from Markdown to bytes, beside poppler reading the same PDF.
+"""Benchmark printing: CPU and wall time of a PDF, from Markdown to bytes, compared with poppler reading the same PDF.
 
-Run with the folder of a documentation repository to print its pages; otherwise pages are made up.
+Pass the folder of a documentation repository to print its pages; otherwise pages are generated.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def made_up() -> list[tuple[str, str]]:
 
 
 def order_of(folder: Path, sources: list[tuple[str, str]], images: dict[str, StoredFile]) -> PrintOrder:
-    """An order of these pages, their documents in the folder; images by their paths."""
+    """Return a print order for these pages, with their documents in the folder and images by path."""
     ids = {path: f"page{n}" for n, (path, _) in enumerate(sources)}
 
     def resolved(reference: Reference, path: str) -> dict[str, Any] | None:

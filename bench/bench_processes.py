@@ -1,12 +1,13 @@
-"""Reads by one process and by two, and what a read costs on PostgreSQL beside SQLite.
+"""Benchmark reads by one process and by two, and the cost of a read on PostgreSQL compared with SQLite.
 
     python bench/bench_processes.py [SECONDS]
 
-Requests in a second, asked over several connections at once, and microseconds of CPU for each, of the server
-and of the database's processes; also while somebody commits ten times a second, whose CPU is part of it. Who
-asks takes CPU as well: ``wrk`` where it is installed, which costs a tenth of what an answer does, and
-otherwise three programs of Python, which cost as much as it. Only a machine that does nothing else, with more
-cores than servers, shows what a second process gives."""
+Prints requests per second over several simultaneous connections, and microseconds of CPU time per request, of the
+server and of the database's processes; also during ten commits per second, whose CPU time is included. The client
+takes CPU time as well: ``wrk``, if installed, costs a tenth of a response; otherwise three Python programs cost as
+much as the responses. Only an otherwise idle machine with more cores than servers shows the benefit of a second
+process.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ ROUNDS = 3
 
 
 def tree(pid: int) -> Iterator[int]:
-    """A process and all below it."""
+    """Return a process and all its descendants."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in children.read_text().split():
@@ -47,7 +48,7 @@ def cpu_of(pids: list[int]) -> float:
 
 
 def ask_for(seconds: float, path: str, token: str, port: int) -> int:
-    """How many answers come on some connections within this time."""
+    """Return the number of responses over several connections within this time."""
     clients = [Client(port) for _ in range(CONNECTIONS)]
     end, count = time.monotonic() + seconds, 0
     while time.monotonic() < end:
@@ -61,7 +62,7 @@ def ask_for(seconds: float, path: str, token: str, port: int) -> int:
 
 @contextmanager
 def asking() -> Iterator[Callable[[float, str, str, int], float]]:
-    """What asks for so many seconds and gives the answers in a second."""
+    """Yield a function that sends requests for this many seconds and returns the responses per second."""
     if wrk := shutil.which("wrk"):
 
         def ask(seconds: float, path: str, token: str, port: int) -> float:
@@ -89,7 +90,7 @@ def asking() -> Iterator[Callable[[float, str, str, int], float]]:
 
 @contextmanager
 def committing(path: str, token: str) -> Iterator[None]:
-    """Somebody renames an organization ten times a second."""
+    """Rename an organization ten times a second."""
     stop = threading.Event()
 
     def work() -> None:
@@ -141,7 +142,7 @@ def serving(folder: Path, database: str, workers: int) -> Iterator[subprocess.Po
 def measure(
     folder: Path, database: str, workers: int, postmaster: int | None, seconds: float
 ) -> dict[str, tuple[float, float]]:
-    """For each read: answers in a second, and CPU of server and database for each."""
+    """Measure, for each read, responses per second and CPU time of server and database per response."""
     found = {}
     with serving(folder, database, workers) as server, asking() as ask:
         token = (folder / "admin-token").read_text().strip()

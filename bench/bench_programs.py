@@ -1,10 +1,11 @@
-"""What programs ask of a site: Markdown, a tool that reads, and all pages in one text.
+"""Benchmark requests of agents to a site: Markdown, a tool that reads, and all pages in one text.
 
     python bench/bench_programs.py [PAGES]
 
-CPU of the reader's process for Markdown by ``Accept`` and for ``read_page`` of the MCP server, beside an empty route of
-our own edge that answers the same bytes; and of ``llms-full.txt`` of 5,000 pages the seconds of CPU, those until its
-first byte, and by how much it makes the process grow, first and once more. ``BENCH_PORT`` is the first of six ports.
+Measures CPU time of the reader's process for Markdown by ``Accept`` and for ``read_page`` of the MCP server, compared
+with an empty route of our own edge that returns the same bytes; and for ``llms-full.txt`` of 5,000 pages, CPU seconds
+in total and until the first byte, and how much the process grows, at first and on a repeated request. ``BENCH_PORT``
+is the first of six ports.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PAGES = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
 
 
 class MarkdownClient(Client):
-    """One that accepts Markdown, as programs do."""
+    """Client that accepts Markdown, as agents do."""
 
     def markdown(self, path: str) -> bytes:
         self._socket.sendall(
@@ -37,14 +38,14 @@ class MarkdownClient(Client):
 
 
 def memory(pid: int, name: str = "VmHWM") -> float:
-    """Megabytes: the most that a process has had so far."""
+    """Return the peak memory of a process so far, in megabytes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split(f"{name}:")[1].split()[0]) / 1024
 
 
 def whole(pid: int, path: str) -> str:
-    """Reads all pages in one text, a piece at a time."""
-    Path(f"/proc/{pid}/clear_refs").write_text("5")  # the most begins anew
+    """Read all pages in one text, piece by piece."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the peak
     before, had, began = cpu(pid), memory(pid, "VmRSS"), time.perf_counter()
     connection = http.client.HTTPConnection("127.0.0.1", READER, timeout=600)
     connection.request("GET", path)

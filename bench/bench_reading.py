@@ -1,7 +1,7 @@
-"""Reading: all pages of a large space over the API, and a published page that nobody changed.
+"""Benchmark reads: all pages of a large space over the API, and a published page that did not change.
 
-The first beside msgspec encoding the same answer from objects that are ready, the second in microseconds of CPU;
-both through the real application in one process.
+The first is compared with msgspec encoding the same response from ready objects, the second is in microseconds of CPU
+time; both go through the real application in one process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ VIEWS = 5_000
 
 
 async def seconds(run: Callable[[], Awaitable[object]], times: int = 1) -> float:
-    """CPU of this process for each run."""
+    """Return the CPU time of this process for each run."""
     before = time.process_time()
     for _ in range(times):
         await run()

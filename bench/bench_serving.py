@@ -50,7 +50,7 @@ with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
 
 
 class Client:
-    """One kept-alive connection."""
+    """Client with one kept-alive connection."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
@@ -60,7 +60,7 @@ class Client:
         return self.ask("GET", path, token=token, cookie=cookie)
 
     def ask(self, method: str, path: str, body: bytes = b"", token: str = "", cookie: str = "") -> bytes:
-        """The body of the answer. Raises RuntimeError for any status but 200 and 201."""
+        """Return the body of the response. Raises RuntimeError for any status but 200 and 201."""
         self.send(method, path, body, token, cookie)
         return self.receive()
 
@@ -72,7 +72,7 @@ class Client:
         self._socket.sendall(f"{head}\r\n".encode() + body)
 
     def receive(self) -> bytes:
-        """The body of the next answer. Raises RuntimeError for any status but 200 and 201."""
+        """Return the body of the next response. Raises RuntimeError for any status but 200 and 201."""
         status = self._file.readline()
         length = 0
         while (line := self._file.readline()) != b"\r\n":
@@ -87,7 +87,7 @@ class Client:
 
 
 def cpu(pid: int) -> float:
-    """Seconds of CPU of a process and its threads so far."""
+    """Return the CPU seconds of a process and its threads so far."""
     used = 0
     for thread in Path(f"/proc/{pid}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
@@ -96,12 +96,12 @@ def cpu(pid: int) -> float:
 
 
 def worker_of(pid: int) -> int:
-    """The process that serves, of a command with one worker."""
+    """Return the serving process of a command with one worker."""
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
 def memory(pid: int) -> float:
-    """MB of a process and those below it; what they share counts once."""
+    """Return the memory of a process and its descendants in MB; shared memory counts once."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     own = next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
@@ -119,7 +119,7 @@ def wait_for(port: int) -> None:
 
 
 def cost(clients: Sequence[Client], pid: int, path: str, token: str = "") -> float:
-    """Microseconds of server CPU per request of clients that ask at the same time."""
+    """Return the microseconds of server CPU time per request of simultaneous clients."""
     before, rounds = cpu(pid), REQUESTS // len(clients)
     for _ in range(rounds):
         for client in clients:

@@ -93,7 +93,7 @@ def write_source(folder: Path) -> None:
 
 
 class Installation:
-    """An API with a public site and one for signed visitors of the same pages, and a space of neither."""
+    """API with a public site, a site for authenticated visitors with the same pages, and a space on neither site."""
 
     def __init__(self, folder: Path, environ: dict[str, str]) -> None:
         self._client = Client(API)
@@ -129,7 +129,7 @@ class Installation:
         return {"space": found["space"], "site": site["id"], "url": found["site"], "path": path}
 
     def _close(self) -> str:
-        """Makes the second site one for signed visitors; gives the cookie of one."""
+        """Restrict the second site to authenticated visitors. Return the cookie of one."""
         site = f"/orgs/{self.organization}/sites/{self.closed['site']}"
         schema = {"type": "object", "properties": {"beta": CLAIM}, "additionalProperties": False}
         self.call("PUT", f"{site}/adaptive-schema", {"jsonSchema": schema})
@@ -139,7 +139,7 @@ class Installation:
         return f"octavo-visitor={jwt.encode({'alg': 'HS256'}, claims, OctKey.import_key(key))}"
 
     def merge(self, space: str, change: dict[str, Any]) -> None:
-        """Merges one change; returns when that is answered."""
+        """Merge one change. Return once the response arrives."""
         request = self.call("POST", f"/spaces/{space}/change-requests", {"subject": "Bench"})["id"]
         path = f"/spaces/{space}/change-requests/{request}"
         self.call("POST", f"{path}/content", {"changes": [change]})
@@ -148,7 +148,7 @@ class Installation:
 
 @contextmanager
 def merging(installation: Installation) -> Iterator[None]:
-    """Somebody merges into another space once a second."""
+    """Merge into another space once a second."""
     done = threading.Event()
 
     def merge() -> None:
@@ -166,7 +166,7 @@ def merging(installation: Installation) -> Iterator[None]:
 
 
 def cost(run: Callable[[], object], pid: int, times: int = REQUESTS) -> float:
-    """Microseconds of a process's CPU each time."""
+    """Return the microseconds of a process's CPU time per call."""
     before = cpu(pid)
     for _ in range(times):
         run()
@@ -202,7 +202,7 @@ def start(
 
 
 def start_nginx(stack: ExitStack, folder: Path) -> int | None:
-    """The worker of an nginx that serves a folder; None where there is none."""
+    """Start an nginx that serves a folder and return its worker; None if nginx is not available."""
     found = os.environ.get("BENCH_NGINX") or shutil.which("nginx")
     if found is None:
         return None
@@ -221,7 +221,7 @@ def start_nginx(stack: ExitStack, folder: Path) -> int | None:
 
 
 def first_load(page: str, reader: Client) -> int:
-    """Bytes of all JavaScript and CSS that a page loads, each file compressed."""
+    """Return the bytes of all JavaScript and CSS that a page loads, each file compressed."""
     paths = set(re.findall(r'(?:src|href)="([^"]*~assets/[^"]*\.(?:js|css)[^"]*)"', page))
     inline = "".join(re.findall(r"<(?:style|script)\b[^>]*>(.*?)</(?:style|script)>", page, re.DOTALL))
     return len(gzip.compress(inline.encode())) + sum(
@@ -230,7 +230,7 @@ def first_load(page: str, reader: Client) -> int:
 
 
 def see_merges(installation: Installation, page: str, readers: list[Client], path: str) -> list[float]:
-    """Milliseconds after which every reader shows what was merged."""
+    """Return the milliseconds until every reader shows the merged change."""
     took = []
     for number in range(MERGES):
         text = f"Words of merge {number}"

@@ -1,5 +1,5 @@
-"""What open event streams cost a process, and those who do not listen: memory, CPU time while nothing happens, and
-how long it takes until all are told.
+"""Benchmark open event streams: their cost for a process and for other requests in memory, idle CPU time, and the
+time until all streams are notified.
 
     .venv/bin/python bench/bench_streams.py --streams 2000
 """
@@ -24,7 +24,7 @@ from serving import Administrator, Served, octavo, serving
 
 
 def memory(pid: int) -> float:
-    """Resident, in MB."""
+    """Return the resident memory in MB."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
 
 
@@ -34,7 +34,8 @@ def cpu(pid: int) -> float:
 
 
 class Streams:
-    """Open streams of one path; they begin some at a time, as more requests of one organization would be refused."""
+    """Open streams of one path, opened in batches, because more simultaneous requests of one organization would be
+    refused."""
 
     def __init__(self, served: Served, path: str, count: int, tokens: list[str]) -> None:
         host, port = served.url.removeprefix("http://").split(":")
@@ -58,7 +59,7 @@ class Streams:
                 begun = set()
 
     def wait_for(self, word: bytes, those: set[int] | None = None, seconds: float = 120) -> list[float]:
-        """When each, or each of ``those``, was sent this, in seconds from now."""
+        """Return when each stream, or each of ``those``, received this, in seconds from now."""
         began, told = time.monotonic(), []
         waiting = set(self.open if those is None else those)
         while waiting and time.monotonic() - began < seconds:
@@ -76,7 +77,7 @@ class Streams:
 
 
 def ask(client: httpx.Client, path: str, pid: int, times: int) -> tuple[float, float, float]:
-    """Median and 99th percentile of a request in milliseconds, and its CPU time in the server."""
+    """Return the median and 99th percentile of a request in milliseconds, and its CPU time in the server."""
     before, taken = cpu(pid), []
     for _ in range(times):
         began = time.perf_counter()

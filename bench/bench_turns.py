@@ -1,12 +1,12 @@
-"""How long others wait for their turn to write while something is done to a large space.
+"""Benchmark how long other writers wait during operations on a large space.
 
     python bench/bench_turns.py [PAGES] [SQLite|PostgreSQL]
 
-Makes a space of PAGES short pages (10,000 unless told) by an import, changes all of them, and does whatever else writes
-as much as a space holds. Another process makes small writes all the while. For each operation: its longest write
-transaction and the longest that a small write took, in milliseconds by the clock, and how many small writes there were.
-Of the transaction also the CPU of its thread: on a machine that does other things the clock says more about those. On
-SQLite the CPU is all the work; on PostgreSQL the server's is beside it.
+Imports a space of PAGES short pages (default: 10,000), changes all of them, and runs every other operation that
+writes as much as a space contains. Another process makes small writes throughout. Prints for each operation: its
+longest write transaction and the longest small write, in milliseconds of wall time, and the number of small writes.
+For the transaction, it also prints the CPU time of its thread, because wall time on a busy machine says more about
+the other work. On SQLite, this CPU time is all the work; on PostgreSQL, that of the server comes on top.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PAUSE = 0.01
 
 
 def write_folder(folder: Path, pages: int) -> None:
-    """Pages in branches of twenty, each with a link to the one before it."""
+    """Write pages in branches of twenty, each with a link to the one before it."""
     folder.mkdir()
     lines = []
     for n in range(pages):
@@ -66,7 +66,7 @@ def write_folder(folder: Path, pages: int) -> None:
 
 
 def keep_writing(settings: Settings, user: str, stop: Event, told: Any) -> None:
-    """Small writes, one after the other, until ``stop``; tells seconds: the longest, and how many there were."""
+    """Make small writes, one after the other, until ``stop``. Report the longest in seconds, and their number."""
     context = open_context(settings)
     took: list[float] = []
     told.put(None)
@@ -81,14 +81,14 @@ def keep_writing(settings: Settings, user: str, stop: Event, told: Any) -> None:
 
 
 class Spent(NamedTuple):
-    """Seconds of a write transaction, from when it began: by the clock and of its thread's CPU."""
+    """Seconds of a write transaction since it began: wall time, and CPU time of its thread."""
 
     clock: float
     cpu: float
 
 
 class Turns:
-    """Measures operations of a context."""
+    """Measurement of operations of a context."""
 
     def __init__(self, context: Context, user: str) -> None:
         self.context, self.user = context, user

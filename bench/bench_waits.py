@@ -2,9 +2,9 @@
 
     python bench/bench_waits.py [PATTERN...]
 
-One process serves API and sites. Somebody puts a page of nearly a megabyte, or the largest that is taken,
+One process serves API and sites. A client puts a page of nearly a megabyte, or the largest accepted one,
 into a change request, edits and merges it, and reads it over the API and on a site, for each PATTERN of
-``tests/growing.py`` (those of ``HEAVY`` unless told; all with ``all``). Another process reads an object over
+``tests/growing.py`` (by default those of ``HEAVY``; all with ``all``). Another process reads an object over
 the API and a page of another site all the while, and makes small writes. For each step: seconds of the
 server's CPU and the longest that each of these took, in milliseconds. ``bare`` is the longest answer of a
 process that does nothing else, beside them: what the machine itself adds."""
@@ -76,7 +76,7 @@ HEAVY = [
 
 
 class Waits(NamedTuple):
-    """Longest answers in seconds."""
+    """Longest response times in seconds."""
 
     read: float = 0.0
     view: float = 0.0
@@ -85,7 +85,8 @@ class Waits(NamedTuple):
 
 
 def probe(token: str, read: str, view: str, write: str, told: Connection) -> None:
-    """Asks until it is told to end; with each ``next`` it tells the longest answers since the last."""
+    """Send requests until the parent process ends this one. On each ``next``, report the longest response
+    times since the last one."""
     longest = dict.fromkeys(Waits._fields, 0.0)
     lock = threading.Lock()
     stop = threading.Event()

@@ -45,7 +45,7 @@ PARAGRAPH = "Words of this page, with `code` and a [link](page-1.md), as [pages]
 
 
 async def ask(edge: Edge, method: str, path: str, token: str = "", body: Any = None) -> bytes:
-    """The body of the answer. Raises RuntimeError for an error."""
+    """Return the body of the response. Raises RuntimeError for an error."""
     content = b"" if body is None else json.dumps(body).encode()
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     headers += [(b"content-length", str(len(content)).encode())] if content else []
@@ -57,7 +57,7 @@ async def ask(edge: Edge, method: str, path: str, token: str = "", body: Any = N
 
 
 async def first_views(context: Context, base: str) -> list[float]:
-    """Seconds of each page of a site when it is asked for the first time."""
+    """Return the CPU seconds of the first request for each page of a site, without the first page."""
     reader = reader_edge(context)
     sitemap = (await ask(reader, "GET", f"{base}sitemap.xml")).decode()
     paths = [urlsplit(url).path for url in re.findall(r"<loc>([^<]+)</loc>", sitemap)]
@@ -70,7 +70,7 @@ async def first_views(context: Context, base: str) -> list[float]:
 
 
 def pages_of(folder: Path, size: int) -> Path:
-    """Three pages in sections, each of about so many characters."""
+    """Return three pages in sections, each of about this many characters."""
     folder.mkdir()
     lines = []
     for n in range(3):
@@ -93,7 +93,7 @@ def page_text(n: int, size: int, said: str) -> str:
 
 
 async def changes(context: Context, org: str, token: str, folder: Path, size: int) -> dict[str, float]:
-    """The median of seconds for making, editing and merging a change request of one page of about so many
+    """Return the median seconds for creating, editing, and merging a change request of one page of about this many
     characters."""
     space = bring(context, str(pages_of(folder / f"edited{size}", size)), organization_id=org).outcome.space
     api = api_app(context)
@@ -117,7 +117,7 @@ async def changes(context: Context, org: str, token: str, folder: Path, size: in
 
 
 def memory(texts: list[str]) -> list[float]:
-    """How many times as much memory as a text takes in bytes is taken at most while it is read."""
+    """Return the peak memory used while a text is read, as a multiple of its size in bytes."""
     read(texts[0])
     found = []
     for text in texts:

@@ -32,7 +32,8 @@ NAMED = ("type", "fragment")
 
 
 def leaves(nodes: list[Any]) -> Iterator[tuple[int, str, dict[str, Any], str]]:
-    """Of nodes as JSON each place with words: its top-level block, its kind, what holds it, and by which name."""
+    """Return each place with words in nodes given as JSON: its top-level block, its kind, what contains it, and under
+    which name."""
     for at, top in enumerate(nodes):
         stack: list[tuple[Any, tuple[str, ...]]] = [(top, ())]
         while stack:
@@ -52,7 +53,7 @@ def leaves(nodes: list[Any]) -> Iterator[tuple[int, str, dict[str, Any], str]]:
 
 
 def save_whole(text: str, change: Callable[[list[Any]], int]) -> str:
-    """The text after a change of its document, saved as a whole."""
+    """Return the text after a change of its document, saved as a whole."""
     old = assign_keys(read(text))
     given = to_json(old)
     change(given["nodes"])
@@ -65,7 +66,7 @@ def save_whole(text: str, change: Callable[[list[Any]], int]) -> str:
 
 
 def save_block(text: str, change: Callable[[list[Any]], int]) -> str:
-    """The text after a change of one top-level block, which alone is saved."""
+    """Return the text after a change of one top-level block, which alone is saved."""
     old = assign_keys(read(text))
     nodes = to_json(old)["nodes"]
     at = change(nodes)
@@ -83,7 +84,7 @@ def save_block(text: str, change: Callable[[list[Any]], int]) -> str:
 
 
 def changing(number: int) -> Callable[[list[Any]], int]:
-    """A change of the leaf with this number."""
+    """Return a function that changes the leaf with this number."""
 
     def change(nodes: list[Any]) -> int:
         for count, (at, _, holder, name) in enumerate(leaves(nodes)):
@@ -124,8 +125,7 @@ class Count:
 
 
 def is_kept(before: str, after: str) -> bool:
-    """Whether nothing else is different. A link by reference that is named by its words alone has an address after
-    they changed."""
+    """Return whether nothing else differs. A reference link named only by its words has a URL after they change."""
     if after.count(MARK) != 1:
         return False
     if after.replace(MARK, "") == before:
@@ -140,7 +140,7 @@ def is_kept(before: str, after: str) -> bool:
 
 
 def difference(before: str, after: str) -> str:
-    """What is between what both begin and end with, with a little around it."""
+    """Return what differs between the common beginning and end, with some context."""
     low = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
     high = next((n for n, (a, b) in enumerate(zip(before[::-1], after[::-1], strict=False)) if a != b), 0)
     high = min(high, len(before) - low, len(after) - low)

@@ -1,4 +1,5 @@
-"""Figures that a bench found: printed as it goes, and kept for the one table of all benches (``run.py``)."""
+"""Figures that a bench measures: printed immediately, and stored for the combined table of all benches
+(``run.py``)."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ KEPT = "BENCH_FIGURES"
 
 
 class Figure(Struct, frozen=True):
-    """``beside``: what it is compared with, in the same unit. ``most`` and ``least`` are wanted of the ratio
-    of the two, or without ``beside`` of the value."""
+    """Measured figure. ``beside``: the value that it is compared with, in the same unit. ``most`` and ``least`` bound
+    the ratio of the two, or the value if there is no ``beside``."""
 
     bench: str
     what: str
@@ -31,7 +32,7 @@ class Figure(Struct, frozen=True):
 
     @property
     def judged(self) -> float:
-        """What is wanted to be within bounds."""
+        """Return the number that must be within the bounds."""
         return self.value if self.ratio is None else self.ratio
 
     @property
@@ -42,7 +43,7 @@ class Figure(Struct, frozen=True):
 
     @property
     def is_met(self) -> bool | None:
-        """None where nothing is wanted."""
+        """Return whether the bounds are met; None if there are none."""
         if not self.wanted:
             return None
         return (self.most is None or self.judged <= self.most) and (
@@ -70,7 +71,7 @@ def figure(
     most: float | None = None,
     least: float | None = None,
 ) -> None:
-    """Says one figure of the bench that runs, and keeps it."""
+    """Print one figure of the current bench, and store it."""
     found = Figure(Path(sys.argv[0]).stem.removeprefix("bench_"), what, value, unit, beside, most, least)
     line = f"{what}: {shown(value)} {unit}".rstrip()
     if found.ratio is not None and beside is not None:

@@ -1,4 +1,4 @@
-"""How the benches of growth measure: the CPU of a small and of a large case in turn, on connections that are warm."""
+"""Measurement for the growth benches: CPU time of a small and a large case in turn, on warm connections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from octavo.organization.access.accounts import insert_user
 T = TypeVar("T")
 
 WARM = 12
-"""Calls before any is measured: a statement is prepared on its fifth, and PostgreSQL may plan it anew on its tenth."""
+"""Calls before any is measured: a statement is prepared on its fifth, and PostgreSQL may replan it on its tenth."""
 ROUNDS = 15
 
 
@@ -37,13 +37,13 @@ _people = itertools.count()
 
 
 def add_person(tx: Transaction) -> str:
-    """Somebody new; their id."""
+    """Add a person and return their id."""
     number = next(_people)
     return insert_user(tx, f"n{number}@example.com", f"Person {number}", verified=True).id
 
 
 class Row(NamedTuple):
-    """What one thing costs in a small installation and in a large one."""
+    """Cost of one operation on a small server and on a large one."""
 
     what: str
     took: Sequence[float]
@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 class Work(NamedTuple):
-    """``run`` is measured, each time after ``before``."""
+    """Work to measure: ``run``, each time after ``before``, which is not measured."""
 
     run: Callable[[], object]
     before: Callable[[], object] = lambda: None
@@ -61,14 +61,14 @@ Part = Callable[[Context, Path, int], Iterator[Row]]
 
 
 class Application:
-    """An application in this process, asked without a network as the owner of a token."""
+    """Application in this process, requested without a network as the owner of a token."""
 
     def __init__(self, app: Edge, token: str = "") -> None:
         self._app = app
         self._headers = [(b"host", b"sites.test"), (b"authorization", f"Bearer {token}".encode())]
         if not token:
             del self._headers[1]
-        # A runner of asyncio would write down each answer, which costs more than some of them.
+        # An asyncio runner would record each response, which costs more than some of the responses.
         self._loop = asyncio.new_event_loop()
 
     def run(self, asking: Coroutine[Any, Any, T]) -> T:
@@ -78,7 +78,7 @@ class Application:
         return Work(lambda: self.run(self.ask("GET", path)))
 
     async def ask(self, method: str, path: str, body: Any = None) -> bytes:
-        """The body of the answer. Raises RuntimeError for one that refuses."""
+        """Return the body of the response. Raises RuntimeError if the request is refused."""
         sent = json.dumps(body).encode() if body is not None else b""
         headers = [*self._headers, (b"content-length", str(len(sent)).encode())]
         status, answer = await in_process.ask(self._app, method, path, headers, sent)
@@ -88,7 +88,7 @@ class Application:
 
 
 def settle(context: Context) -> None:
-    """What happens soon after so much was written: the jobs that it caused, and PostgreSQL's autovacuum."""
+    """Run what follows soon after many writes: the jobs they caused, and PostgreSQL's autovacuum."""
     Worker(context.db, context).run_pending()
     if context.db.engine == "postgresql":
         with psycopg.connect(context.settings.database, autocommit=True) as connection:
@@ -96,7 +96,7 @@ def settle(context: Context) -> None:
 
 
 def servers(context: Context) -> list[int]:
-    """The processes of PostgreSQL that serve connections."""
+    """Return the PostgreSQL processes that serve connections."""
     if context.db.engine == "sqlite":
         return []
     with psycopg.connect(context.settings.database) as connection:
@@ -107,12 +107,12 @@ def servers(context: Context) -> list[int]:
 
 
 def spent(pids: Sequence[int]) -> float:
-    """Seconds of CPU of this process and of those."""
+    """Return the CPU seconds of this process and of these."""
     return time.process_time() + sum(map(cpu, pids))
 
 
 def compare(context: Context, *works: Work) -> list[float]:
-    """The median milliseconds of CPU that each of these takes, in turn."""
+    """Return the median milliseconds of CPU time of each of these, run in turn."""
     for _ in range(WARM):
         for work in works:
             work.before()
@@ -129,7 +129,7 @@ def compare(context: Context, *works: Work) -> list[float]:
 
 
 def main(parts: dict[str, Part], engines: Sequence[str] = ("SQLite", "PostgreSQL")) -> None:
-    """Runs the parts that are named, or all, on both engines or on those that are named."""
+    """Run the named parts, or all, on the named engines, or on both."""
     arguments = sys.argv[1:]
     pages = next((int(one) for one in arguments if one.isdigit()), 20_000)
     engines = [one for one in engines if one in arguments] or engines

@@ -27,7 +27,7 @@ from octavo.delivery.agents.site_oauth import SiteOAuth
 from octavo.delivery.reader.api_reference import reference_routes
 from octavo.delivery.reader.app import icon_route, reader_edge
 from octavo.delivery.studio.serving import studio_routes
-from octavo.errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
+from octavo.errors import BadRequest, OctavoError, Unauthorized, Unavailable
 from octavo.kit.context import Context
 from octavo.kit.http.asgi import Application
 from octavo.kit.http.compression import Compressor
@@ -127,10 +127,7 @@ def describe_api(settings: Settings) -> JsonObject:
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
     title = {400: "Not possible", 404: "Not found"}.get(error.status, "You are not signed in")
-    # Browsers send no Authorization header.
-    signed_out = isinstance(error, NotSignedIn)
-    message = "Sign in to see this page." if signed_out else error.message
-    page = draw_refusal(installation, title, message)
+    page = draw_refusal(installation, title, error.message)
     return Answer(error.status, page, "text/html; charset=utf-8", headers)
 
 

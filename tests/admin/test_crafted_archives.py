@@ -288,7 +288,7 @@ def test_every_column_that_names_something_is_looked_at(
                     continue
                 column.rename(row, lambda old: FOREIGN)
                 archive.write(name, rows)
-                with pytest.raises(BadRequest, match=rf"{name}\.{column.name}: |: must have one row"):
+                with pytest.raises(BadRequest, match=rf"{name}\.{column.name}: |: must have exactly one row"):
                     import_organization(context, archive.folder)
                 archive.path(name).write_text(kept)
                 tried.append(f"{name}.{column.name}")
@@ -478,9 +478,9 @@ def test_circles_and_states_that_are_none_are_refused(archive: Archive, tmp_path
             "users", [*archive.rows("users"), {**archive.rows("users")[0], "id": "other"}]
         ),
     )
-    refuse("must have one row", lambda archive: archive.write("organizations", []))
+    refuse("must have exactly one row", lambda archive: archive.write("organizations", []))
     refuse(
-        "must have one row",
+        "must have exactly one row",
         lambda archive: archive.write(
             "organizations",
             [*archive.rows("organizations"), {**archive.rows("organizations")[0], "id": "second"}],

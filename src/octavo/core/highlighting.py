@@ -152,8 +152,8 @@ class Tokens:
 
     def __init__(self, row: list[Token]) -> None:
         self._row = row
-        self._at = 0  # which token
-        self._in = 0  # how far in it
+        self._at = 0  # index of the current token
+        self._in = 0  # offset in the current token
 
     def take(self, count: int) -> Iterable[Token]:
         while count > 0 and self._at < len(self._row):
@@ -188,5 +188,5 @@ def token_rows(tokens: list[Token], texts: list[str]) -> list[list[Token]]:
     rows = []
     for text in texts:
         rows.append(list(taking.take(len(text))))
-        list(taking.take(1))  # the break
+        list(taking.take(1))  # the line break
     return rows

@@ -1,4 +1,4 @@
-"""Problems that an import found and continued in spite of."""
+"""Problems that an import reports without stopping."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _ENDPOINTS = 16
 _SERVERS = 8
-"""Threads that are started on demand: they spend nearly all of their time waiting."""
+"""Number of threads, started on demand: they spend nearly all of their time waiting."""
 _DOCUMENTS, _FETCHES = 4, 20
-"""Documents of apps that are fetched at a time, and in a minute for one address."""
+"""Maximum number of app documents fetched at the same time, and per minute for one IP address."""
 
 
 _FRESH = share("repeated queries", 16)
@@ -37,7 +37,7 @@ class Context:
     signer: Signer
     sealer: Sealer
     fresh: FreshCache[Any] = field(init=False)
-    """Values that requests need repeatedly, valid until anybody commits anything."""
+    """Values that requests need repeatedly, valid until the next commit."""
     questions: SharedThreads = field(init=False)
     """Threads that wait for models, for members and visitors."""
     endpoints: SharedThreads = field(init=False)
@@ -49,9 +49,9 @@ class Context:
     documents: Shares = field(init=False)
     """Threads that wait for the documents of apps, by the API and sites together."""
     document_fetches: RateLimiter = field(init=False)
-    """Counts those documents, by the address of who asks for them."""
+    """Counter of these documents by the IP address of the client."""
     turns: LoopTurns = field(init=False)
-    """Turns on the event loop, of API and sites together."""
+    """Turns on the event loop, shared by the API and sites."""
 
     def __post_init__(self) -> None:
         self.questions = SharedThreads(

@@ -168,7 +168,9 @@ class _Settling:
         if entry is None:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
-            raise Conflict("The content of this conflict has since been deleted. Keep the deletion to resolve it.")
+            raise Conflict(
+                "The content of this conflict has since been deleted. Keep the deletion to resolve it."
+            )
         if kept:
             return others
         if (
@@ -224,7 +226,9 @@ class _Settling:
 
     def _text(self, entry: Any, others: list[MergeConflict]) -> list[MergeConflict]:
         if entry is None:
-            raise Conflict("The content of this conflict has since been deleted. Keep the deletion to resolve it.")
+            raise Conflict(
+                "The content of this conflict has since been deleted. Keep the deletion to resolve it."
+            )
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):
             raise BadRequest("value: must be Markdown text, or null for none.")

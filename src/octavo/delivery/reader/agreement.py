@@ -18,14 +18,15 @@ from .views import Agreement
 
 
 def prepare_agreement(view: View, visit: SiteVisit) -> Callable[[Agreement], Answer]:
-    """Read how the site looks; what comes out draws the page. Raises NotFound where the visitor is shown no space."""
+    """Read the look of the site and return a function that draws the page. Raises NotFound if the visitor can see no
+    space."""
     space = next(iter(list_spaces(view.tx, visit)), None)
     if space is None:
         raise NotFound("There is no page at this URL.")
     site, action = Frame(view, space).site(), f"{visit.base}{CONNECT_PATH}"
 
     def draw(agreement: Agreement) -> Answer:
-        # Browsers let a form lead on only to where the page says. No script of others sees what is asked here.
+        # Browsers let a form redirect only to targets that the page allows. No third-party script can read this page.
         sources = (("form-action", (f"{agreement.scheme}:",)),)
         shown = replace(site, scripts=(), sources=sources)
         answer = private_answer(visit.admission, html_answer(shown, draw_agreement(shown, action, agreement)))

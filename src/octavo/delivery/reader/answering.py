@@ -97,7 +97,7 @@ def _coming(view: View, path: str) -> Coming:
     coming = read_coming(request.query_string, request.header(b"cookie"), secure)
     agent = is_for_programs(path, request.header(b"accept"))
     posted, bearer = find_posted(path), None
-    # Programs ask the MCP server by GET too, only to be told that it sends nothing by itself.
+    # Clients also send GET to the MCP server, which answers that it sends no messages on its own.
     if request.method == "POST" or (posted is not None and posted.name == "postMessage"):
         scheme, _, token = request.header(b"authorization").partition(" ")
         bearer = token.strip() if scheme.lower() == "bearer" else None

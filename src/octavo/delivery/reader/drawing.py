@@ -363,7 +363,7 @@ def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None
 
 
 def draw_agreement(site: SiteView, action: str, agreement: Agreement) -> str:
-    """What a visitor is asked before an agent may read the site. ``action``: where the form is sent."""
+    """Return the page that asks a visitor to let an agent read the site. ``action``: where the form is sent."""
     template = _templates().get_template("agreement.html")
     return template.render(site=site, action=action, agreement=agreement)
 

@@ -413,7 +413,7 @@ def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
 
 
 def _part(text: str, start: int) -> tuple[str, str, int | None]:
-    """What is said of a text from ``start`` on, that part of it, and where it goes on."""
+    """Return the answer of the tool, the part of the text from ``start`` on, and the start of the next part, if any."""
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
     if left > 0:
@@ -423,7 +423,7 @@ def _part(text: str, start: int) -> tuple[str, str, int | None]:
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
-    site.visit.made_of.depend_on_more()  # of what specifications say now
+    site.visit.made_of.depend_on_more()  # on the current specifications
     words = asked.query.lower().split()
     found = (
         (space, page, each)

@@ -181,8 +181,8 @@ def check_question(asked: str, goal: str) -> Question:
 
 
 class WrittenAnswer(NamedTuple):
-    """An answer in Markdown. ``sources``: titles and addresses of the sections that it rests on; ``followups``: what
-    else could be asked."""
+    """Answer in Markdown. ``sources``: titles and URLs of the sections that it is based on; ``followups``: suggested
+    follow-up questions."""
 
     question: str
     markdown: str
@@ -191,7 +191,7 @@ class WrittenAnswer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of it in one text."""
+        """Return the complete answer as one text."""
         parts = [f"# {self.question}", self.markdown]
         if self.sources:
             lines = (f"{number}. {title}: {url}" for number, (title, url) in enumerate(self.sources, 1))

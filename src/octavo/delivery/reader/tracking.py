@@ -163,7 +163,7 @@ def record_view(events: Events, request: Request, made_of: MadeOf | None) -> Non
     if made_of is None or made_of.location is None or not _is_read(request):
         return
     if _PREVIEW in request.headers.get(b"cookie", b""):
-        return  # what is kept is answered to members, too, where they would see the same
+        return  # Cached answers are also sent to members who would see the same.
     location = made_of.location
     if request.query_string:
         # The query names campaigns; nothing else of it is stored.

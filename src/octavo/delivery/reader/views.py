@@ -574,10 +574,10 @@ class GoneView(Struct, frozen=True, kw_only=True):
 
 
 class Agreement(Struct, frozen=True, kw_only=True):
-    """What a visitor is asked who is to let an agent read a site. ``app``: what the agent calls itself; ``source``: the
-    host of the document that says who it is, if there is one. ``place``: where the browser goes then, an address of
-    this ``scheme``, ``own_machine``: on the visitor's own machine. ``asked``: what the form sends back. ``refusal``:
-    where visitors go who do not agree."""
+    """Page that asks a visitor to let an agent read a site. ``app``: the name the agent gives itself; ``source``: the
+    host of the document that identifies the agent, if there is one. ``place``: where the browser is redirected
+    afterward, a URL with this ``scheme``; ``own_machine``: it is on the visitor's own machine. ``asked``: what the
+    form sends back. ``refusal``: where visitors who decline are redirected."""
 
     app: str
     source: str

@@ -138,7 +138,7 @@ class Api:
 
 
 class Ending:
-    """Stops a list that never ends, or that returns to a page that was already read."""
+    """Guard against a list that never ends, or that returns to a page that was already read."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -42,7 +42,7 @@ _PACKED = (
 
 def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
     """Yield the bytes of an archive of a state, piece by piece. The archive is complete before the first piece.
-    ``owner`` is the one whose share of the places it takes. Raises Unavailable when all places are taken."""
+    ``owner`` is whose share of the places it counts against. Raises Unavailable when all places are taken."""
     with PLACES.place(owner, SECONDS):
         spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the reader
         try:

@@ -202,7 +202,7 @@ class _Tree(msgspec.Struct, frozen=True):
     root: str
 
     def is_told_by_its_file(self, page: Page) -> bool:
-        """Return whether a file alone makes the page: its own file, or a Markdown file that can't be one."""
+        """Return whether a file alone defines the page: its own file, or a Markdown file that can't be a page."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 

@@ -1,4 +1,4 @@
-"""The look that an imported source states, for the site that was made of it."""
+"""Branding of an imported source, applied to the site created from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from .customization.model import Favicon, PutCustomization, ThemedColor, ThemedU
 
 
 def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: StoredBrand) -> list[Problem]:
-    """Give a new site the logo, icon, and colors of a source whose pictures are stored; what cannot be used."""
+    """Apply the logo, icon, and colors of a source whose images are stored to a new site. Return the problems with
+    parts that can't be used."""
     brand = given.brand
     problems: list[Problem] = []
 

@@ -24,7 +24,7 @@ from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.garbage import release, retain
 
 PICTURES = "/~pictures/"
-"""What the addresses of pictures begin with, below that of all sites."""
+"""Path prefix of image URLs, below the URL of all sites."""
 _HEAD = 4096
 """Bytes at the beginning of a file in which an SVG must identify itself."""
 _TYPES = {
@@ -49,7 +49,7 @@ _COLUMNS = "id, name, hash, type, size, created_at"
 
 
 def picture_url(sites_url: str, row: PictureRow) -> str:
-    """Where everyone has a picture, for as long as it is there."""
+    """Return the public URL of an image, valid until the image is deleted."""
     return f"{sites_url.rstrip('/')}{PICTURES}{row.id}/{quote(row.name, safe='')}"
 
 
@@ -79,7 +79,7 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
 def insert(
     tx: Transaction, files: FileStore, organization_id: str, actor: Actor, name: str, hash: str, size: int
 ) -> PictureRow | None:
-    """A picture of a stored file; None where that is none."""
+    """Add an image for a stored file. Return None if the file is not an image."""
     type = _type_of(files, hash)
     if type is None:
         return None
