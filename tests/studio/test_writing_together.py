@@ -286,7 +286,10 @@ class Desk:
         return not {"saved", "changed"}.intersection(told.split())
 
     def is_kept(self, window: Window) -> bool:
-        known = window.page.evaluate(_KEPT) + self.markdown()
+        kept = window.page.evaluate(_KEPT)
+        # Letters are kept as they were typed, one by one.
+        letters = "".join(json.loads(f'"{text}"') for text in re.findall(r'"text":"((?:[^"\\]|\\.)*)"', kept))
+        known = kept + letters + self.markdown()
         return all(word in known for word in WORD.findall(" ".join(window.blocks())))
 
     def markdown(self) -> str:
@@ -348,6 +351,14 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
     found.served.kill()
 
 
+@pytest.fixture
+def desk(server: Server, browser: Any) -> Iterator[Desk]:
+    found = Desk(server, browser, seed())
+    yield found
+    for window in found.windows:
+        window.context.close()
+
+
 def seed() -> int:
     return int(os.environ.get("OCTAVO_TEST_SEED") or random.SystemRandom().randrange(10**6))
 
@@ -371,3 +382,63 @@ def test_a_page_is_written_in_three_windows_for_long(server: Server, browser: An
     rounds = int(os.environ.get("OCTAVO_TEST_ROUNDS") or 300)
     for _ in range(0, rounds, 100):
         write_together(server, browser, rounds=100, kills=2)
+
+
+def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
+    first, second, _ = desk.windows
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" hello")
+    desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there", 10)
+    first.page.keyboard.type("!")
+    caret = second.page.locator(".caret")
+    caret.wait_for(state="attached")
+    assert caret.get_attribute("data-name") == "Admin"
+    # Nobody is told of each key.
+    assert caret.get_attribute("aria-hidden") == "true"
+
+
+def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
+    first, second, _ = desk.windows
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" mine")
+    desk.until(lambda: "mine" in second.blocks()[0], "the first word is there", 10)
+    second.select(0, 10, 10)
+    second.page.keyboard.type(" yours")
+    desk.until(lambda: "yours" in first.blocks()[0], "the second word is there", 10)
+    first.page.keyboard.press("Control+z")
+    desk.until(lambda: "mine" not in second.blocks()[0], "the first word is gone", 10)
+    assert "yours" in first.blocks()[0] and "yours" in second.blocks()[0]
+    desk.check()
+
+
+def test_a_paragraph_that_somebody_deletes_comes_back_with_what_was_typed_offline(desk: Desk) -> None:
+    first, second, _ = desk.windows
+    desk.cut(first)
+    first.select(6, 5, 5)
+    first.page.keyboard.type(" kept")
+    second.select(6, 0, len(second.blocks()[6]))
+    second.page.keyboard.press("Delete")
+    second.page.keyboard.press("Backspace")
+    desk.until(lambda: "Words in the middle" not in " ".join(second.blocks()), "the paragraph is gone", 10)
+    first.page.locator(".state.offline").wait_for()
+    desk.cut(first)
+    desk.until(lambda: "Words kept in the middle" in " ".join(second.blocks()), "the paragraph is back", 20)
+    restored = first.page.locator(".restored")
+    assert "deleted this paragraph while you were writing in it" in restored.inner_text()
+    restored.get_by_role("button", name="Delete it").click()
+    desk.until(lambda: "kept" not in " ".join(second.blocks()), "it is gone again", 10)
+    desk.check()
+
+
+def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
+    first, second, _ = desk.windows
+    desk.cut(first)
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" unsent")
+    first.page.locator(".state.offline").wait_for()
+    first.page.wait_for_timeout(200)
+    first.page.close(run_before_unload=False)
+    desk.cut(first)
+    first.open()
+    desk.until(lambda: "Words unsent that" in second.blocks()[0], "the words are there", 20)
+    desk.check()

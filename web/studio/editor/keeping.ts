@@ -1,9 +1,11 @@
 /** What is not saved yet, kept in this browser: it is there after a crash, a lost network, an ended session. */
 import { api, ask } from "../../shared/client.ts";
+import type { BlockJson } from "../document/types.ts";
 import { applyChanges, type BlockChanges } from "./differences.ts";
 import { loadPage } from "./page.ts";
 import { newId } from "../state/ids.ts";
 import { session } from "../state/session.svelte.ts";
+import type { Aside, Batch, Json, Kept } from "./together.ts";
 
 export interface Draft {
   /** Who wrote it: whoever signs in to this browser after them does not take it up. */
@@ -21,9 +23,23 @@ export interface Draft {
   fields: { title?: string; description?: string };
   /** The part of it that was sent and not answered: the server may have it. */
   sent?: Pick<Draft, "revision" | "blocks" | "fields">;
+  /** What was written live. */
+  live?: KeptPage;
   /** The page's whole Markdown, where that was written. */
   source?: string;
   at: number;
+}
+
+/** A page that is edited live, and what the server does not have of it. */
+export interface KeptPage {
+  epoch: string;
+  /** The document at a version, and what came after it. */
+  version: number;
+  document: Json;
+  batches: Batch[];
+  own: Kept;
+  /** Words that found no place, which the server is to keep. */
+  aside: { nodes: BlockJson[]; why: Aside["why"] }[];
 }
 
 const NAME = "octavo";
@@ -97,8 +113,12 @@ export async function moveDraft(draft: Draft, change: number): Promise<void> {
 export async function readDraft(draft: Draft): Promise<string> {
   if (draft.source !== undefined) return draft.source;
   const { space, revision, page } = draft;
-  const { document } = await loadPage(space, { kind: "revision", id: revision }, page);
-  const nodes = draft.blocks ? applyChanges(document.nodes, draft.blocks) : document.nodes;
+  let nodes: BlockJson[];
+  if (draft.live) nodes = (await import("./livepage.ts")).blocksOf(draft.live);
+  else {
+    const { document } = await loadPage(space, { kind: "revision", id: revision }, page);
+    nodes = draft.blocks ? applyChanges(document.nodes, draft.blocks) : document.nodes;
+  }
   const body = { document: { object: "document", nodes } as never };
   return (await ask(api.POST("/spaces/{spaceId}/content/convert", {
     params: { path: { spaceId: space } },

@@ -1,5 +1,5 @@
 /** A page being written: the plugins of its view, and what keeps it (see `saving.ts`). */
-import type { Node } from "prosemirror-model";
+import { Fragment, type Node, Slice } from "prosemirror-model";
 import { redo, undo } from "prosemirror-history";
 import { EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -15,6 +15,8 @@ import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { About, Base, PageHandle, SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./beginnings.ts";
+import { uniqueKeys } from "./blockkeys.ts";
+import { carets, nameOf, showCaret, tellCarets } from "./carets.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { applyChanges } from "./differences.ts";
@@ -22,7 +24,8 @@ import { editingPlugins } from "./editing.ts";
 import { loadEmoji } from "./emoji.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
-import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import { type Draft, dropDraft, keepDraft, type KeptPage, leftDrafts, nameTab } from "./keeping.ts";
+import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
@@ -43,6 +46,8 @@ const LOOK_TOO = 120_000;
 const SAID = 6_000;
 /** How long an answer may take before a save counts as not answered. */
 const ANSWER = 30_000;
+/** How long the word that a revision is a save of what is written live may come later than the revision. */
+const SAVING = 1_000;
 
 /** What is written: a page, or a text that pages show. */
 export interface Subject {
@@ -81,6 +86,8 @@ export interface WritingOptions {
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
   oncomment?: (about: About) => void;
+  /** There are words that found no place, on the server. */
+  onaside?: () => void;
 }
 
 export interface Writing {
@@ -89,7 +96,7 @@ export interface Writing {
   title: string;
   description: string;
   plugins: Plugin[];
-  handle: Pick<PageHandle, "flush" | "kept" | "undo" | "redo" | "focus">;
+  handle: Omit<PageHandle, "chosen" | "remark" | "show">;
   attach: (view: EditorView, onfields: (fields: Fields) => void) => void;
   changed: (transaction: Transaction) => void;
   changedFields: (fields: Fields) => void;
@@ -135,7 +142,9 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { tab, end } = nameTab();
   let { loaded } = options;
   const page = loaded.page.id;
+  const place = { space, change, page };
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
+  const opened = subject.kind === "page" ? await openLive(place) : undefined;
   void loadEmoji();
 
   let view: EditorView | undefined;
@@ -145,6 +154,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let sentDoc: Node | undefined;
   let stopped = false;
 
+  /** How far the text is kept where it is written live, beside the fields. */
+  let texted: SaveState = { kind: "saved" };
   let state: SaveState = { kind: "saved" };
   let saying: ReturnType<typeof setTimeout> | undefined;
   let somebody: string = words.somebody;
@@ -152,8 +163,9 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let sayUntil = 0;
 
   /** How far the text is kept; where it is, who changed the page just before is said for a while. */
-  const tell = (told: SaveState): void => {
-    state = told;
+  const tell = (given: SaveState): void => {
+    state = given;
+    const told = given.kind === "saved" ? texted : given;
     clearTimeout(saying);
     const left = sayUntil - performance.now();
     if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);
@@ -179,11 +191,11 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     blocks ? applyChanges(nodes, blocks) : nodes;
 
   // What another tab of this browser left is taken up where it was: on its revision, as what is not saved yet.
-  const last = left.findLastIndex((each) => !each.moved);
+  const last = left.findLastIndex((each) => opened ? each.live !== undefined : !each.moved);
   let draft = last < 0 ? undefined : left.splice(last, 1)[0];
   if (draft !== undefined) {
     try {
-      loaded = { ...await baseOf(draft), change: loaded.change };
+      if (!opened) loaded = { ...await baseOf(draft), change: loaded.change };
       fields = { ...fieldsOf(loaded), ...draft.fields };
     } catch (problem) {
       // It stays in this browser.
@@ -191,13 +203,57 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       onproblem(problem as Error);
     }
   }
-  const sent = draft?.sent && draft.sent.revision === loaded.revision ? draft.sent : undefined;
+  const sent = !opened && draft?.sent && draft.sent.revision === loaded.revision ? draft.sent : undefined;
   let confirmed = readDocument(sent ? { nodes: withChanges(loaded.document, sent) } : loaded.document);
-  const doc = confirmed;
+  const livePage = opened && new LivePage({
+    ...place,
+    tab,
+    changeId: loaded.change!,
+    opened,
+    ...(draft?.live ? { kept: draft.live } : {}),
+    keep(kept) {
+      record.live = kept;
+      return keepRecord();
+    },
+    onstate(told) {
+      texted = told;
+      tell(state);
+    },
+    onproblem,
+    onrestored: (restored, by) => view && tellCarets(view, { restored, by: nameOf(view.state, by) }),
+    onaside: () => options.onaside?.(),
+    oncaret({ client, user, anchor, head }) {
+      if (!view) return;
+      if (anchor === null || head === null) tellCarets(view, { gone: client });
+      else {
+        const [from, to] = [anchor, head].map((place) => livePage!.placeOf(place)) as [number, number];
+        tellCarets(view, { caret: { client, user, anchor: from, head: to } });
+        if (followed === user.id) showCaret(view, user.id);
+      }
+    },
+    onsaved(revision) {
+      savedAs.add(revision);
+      saver.revision = revision;
+    },
+  });
+  /** The revisions that what is written live was saved as. */
+  const savedAs = new Set<string>();
+  const doc = livePage ? livePage.doc : confirmed;
   /** Drafts whose text is in this tab: gone once this one has kept it. */
   const taken: Draft[] = draft ? [draft] : [];
   const dropTaken = async (): Promise<void> => {
     await Promise.all(taken.splice(0).map((each) => dropDraft(each)));
+  };
+
+  /** What this tab keeps in this browser: of the fields, and of what is written live. */
+  const record: { own?: Pick<Draft, "revision" | "blocks" | "fields" | "sent">; live?: KeptPage } = {};
+  const keepRecord = async (): Promise<void> => {
+    const { own, live: kept } = record;
+    if (own || kept) {
+      const about = own ?? { revision: loaded.revision, blocks: null, fields: {} };
+      await keepDraft({ ...about, ...(kept ? { live: kept } : {}), ...place, tab, at: Date.now() });
+    } else await dropDraft({ ...place, tab });
+    await dropTaken();
   };
 
   const send = async (save: Save): Promise<Saved> => {
@@ -227,7 +283,9 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     // What was just written has keys then, by which it is found again.
     prepare();
     const steps = unsent.slice(from.steps);
-    const made = rebased(view!.state, from.doc, steps, saver.withOwn(found.document.nodes));
+    const made = livePage
+      ? { lost: false, confirmed, unsent, transaction: view!.state.tr }
+      : rebased(view!.state, from.doc, steps, saver.withOwn(found.document.nodes));
     const theirs = fieldsOf(found);
     const next = { ...theirs };
     let clashes = made.lost;
@@ -254,7 +312,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   const saver: Saver = new Saver({
     revision: loaded.revision,
-    blocks: blocksOf(sent ? readDocument(loaded.document) : confirmed),
+    blocks: livePage ? [] : blocksOf(sent ? readDocument(loaded.document) : confirmed),
     fields: fieldsOf(loaded),
     began() {
       sentSteps = unsent.length;
@@ -272,8 +330,14 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       : {}),
     current: async () => (await ask(changeNow()).catch(() => undefined))?.revision,
     fresh: look,
-    keep: (kept) => keepDraft({ ...kept, tab, space, change, page, at: Date.now() }).then(dropTaken),
-    drop: () => dropDraft({ space, change, page, tab }).then(dropTaken),
+    keep(kept) {
+      record.own = kept;
+      return keepRecord();
+    },
+    drop() {
+      record.own = undefined;
+      return keepRecord();
+    },
     onstate: tell,
     onproblem,
     onsaved() {
@@ -297,6 +361,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   /** The text with a key at each block of the page, so that what is new can be named when it is saved. */
   function prepare(): Node {
+    // What is written live is sent as it is written: here are the fields alone.
+    if (livePage) return confirmed.copy(Fragment.empty);
     const transaction = view!.state.tr;
     const known = new Map(saver.saved.map((block) => [block.key, block]));
     view!.state.doc.forEach((node, at) => {
@@ -367,6 +433,12 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
    * the server is asked what to do. */
   async function takeRest(): Promise<void> {
     for (const each of left) {
+      if (each.live && livePage) {
+        await livePage.adopt(each.live);
+        taken.push(each);
+        await keepRecord();
+        continue;
+      }
       const base = await baseOf(each);
       if (stopped || !view) return;
       const was = EditorState.create({ doc: readDocument(base.document) });
@@ -440,7 +512,20 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const timer = setInterval(() => {
     if (!live.connected || performance.now() - looked > LOOK_TOO) void look();
   }, LOOK);
-  const waitNoMore = onSignedIn(() => saver.again());
+  const again = (): void => {
+    saver.again();
+    livePage?.again();
+  };
+  const flush = async (): Promise<void> => {
+    await saver.flush();
+    await livePage?.flush();
+  };
+  const isDirty = (): boolean => saver.dirty || livePage?.dirty === true;
+  const keptAt = (): "server" | "browser" | "nowhere" => {
+    const places = [saver.kept, livePage?.kept ?? "server"];
+    return (["nowhere", "browser", "server"] as const).find((each) => places.includes(each))!;
+  };
+  const waitNoMore = onSignedIn(again);
   const deafen = live.hear((news) => {
     if (news.kind === "ready" || news.kind === "reset") void look();
     if (news.kind !== "revision" || news.changeRequestId === undefined) return;
@@ -449,22 +534,32 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     somebody = news.user?.id === session.user.value?.id
       ? words.yourself
       : news.user?.displayName ?? words.somebody;
-    if (news.revisionId !== saver.revision) void pull();
-    else if (state.kind === "saved") tell(state);
+    if (news.revisionId !== saver.revision) {
+      // A save of what is written live brings nothing new.
+      setTimeout(() => savedAs.has(news.revisionId!) || void pull(), livePage ? SAVING : 0);
+    } else if (state.kind === "saved") tell(state);
   });
-  addEventListener("online", () => saver.again(), { signal });
-  addEventListener("offline", () => saver.dirty && tell({ kind: "offline" }), { signal });
+  addEventListener("online", again, { signal });
+  addEventListener("offline", () => isDirty() && tell({ kind: "offline" }), { signal });
   addEventListener("focus", () => {
-    saver.again();
+    again();
     void look();
   }, { signal });
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden") void saver.flush().catch(() => {});
+    if (document.visibilityState === "hidden") void flush().catch(() => {});
   }, { signal });
   addEventListener("beforeunload", (event) => {
-    void saver.flush().catch(() => {});
-    if (saver.kept === "nowhere") event.preventDefault();
+    void flush().catch(() => {});
+    if (keptAt() === "nowhere") event.preventDefault();
   }, { signal });
+  /** Who is followed, until something is done here. */
+  let followed: string | undefined;
+  const letGo = (): void => {
+    followed = undefined;
+  };
+  for (const event of ["keydown", "pointerdown", "wheel"]) {
+    addEventListener(event, letGo, { signal, passive: true });
+  }
 
   const noteWords: NoteWords = {
     read: async (markdown) =>
@@ -504,7 +599,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         takeFiles: sendFiles,
       }),
       ...editingPlugins({
-        save: () => void saver.flush().catch(() => {}),
+        save: () => void flush().catch(() => {}),
         link: openLink,
         find: openFind,
         comment(target) {
@@ -516,7 +611,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       uploads(),
       finding(),
       noting(noteWords),
-      refusals(),
+      ...(livePage ? [uniqueKeys(), carets(() => livePage.moved())] : [refusals()]),
       toolbar(tools),
       // Within a page its own handle stands in the gutter.
       ...(subject.kind === "page"
@@ -530,8 +625,16 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         : []),
     ],
     handle: {
-      flush: () => saver.flush(),
-      kept: () => saver.kept,
+      flush,
+      kept: keptAt,
+      follow(user) {
+        followed = user;
+        return view !== undefined && showCaret(view, user);
+      },
+      async insert(markdown) {
+        const nodes = await readMarkdown(space, markdown);
+        if (view) view.dispatch(view.state.tr.replaceSelection(new Slice(Fragment.from(nodes), 0, 0)));
+      },
       undo: () => view !== undefined && undo(view.state, view.dispatch, view),
       redo: () => view !== undefined && redo(view.state, view.dispatch, view),
       focus: () => view?.focus(),
@@ -542,7 +645,13 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       findWith(view, findPages);
       sendWith(view, upload);
       tell({ kind: "saved" });
-      if (draft !== undefined) {
+      if (livePage && opened) {
+        livePage.attach(view);
+        for (const { client, user, anchor, head } of opened.carets) {
+          if (anchor !== null && head !== null) tellCarets(view, { caret: { client, user, anchor, head } });
+        }
+        if (draft && Object.keys(draft.fields).length) saver.changed(fields);
+      } else if (draft !== undefined) {
         const transaction = view.state.tr.setMeta("addToHistory", false);
         replaceTop(transaction, withRemote(doc, withChanges(loaded.document, draft)));
         view.dispatch(transaction);
@@ -551,6 +660,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       takeRest().catch(() => {});
     },
     changed(transaction) {
+      if (livePage) return livePage.changed(transaction);
       if (transaction.getMeta("remote")) return;
       unsent.push(...unsentOf(transaction));
       if (!transaction.getMeta("keys")) saver.changed();
@@ -566,7 +676,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       clearTimeout(saying);
       clearInterval(timer);
       controller.abort();
-      void saver.stop().finally(end);
+      void Promise.all([saver.stop(), livePage?.stop()]).finally(end);
     },
   };
 }
