@@ -299,6 +299,26 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     page.context.close()
 
 
+def test_an_editor_that_loads_late_leaves_the_focus_where_somebody_types(app):
+    space = app.fill_space("Late", PAGES)
+    page = app.open(f"/s/{space}/reference")
+    page.get_by_role("heading", name="Reference", level=1).wait_for()
+    held = []
+    page.route(re.compile(r"/writing-[^/]*\.js$"), lambda route: held.append(route))
+    page.keyboard.press("e")
+    page.wait_for_url(re.compile(r"/~/changes/1/reference$"))
+    subject = page.get_by_role("textbox", name="Subject")
+    expect(subject).to_have_value("Edit Reference")
+    subject.focus()
+    while not held:
+        page.wait_for_timeout(50)
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("textbox", name="Content")).to_have_attribute("contenteditable", "true")
+    expect(subject).to_be_focused()
+    page.context.close()
+
+
 def test_everything_is_found_from_the_palette(app):
     space = app.fill_space("Palette", PAGES)
     page = app.open(f"/s/{space}")

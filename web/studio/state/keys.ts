@@ -53,7 +53,8 @@ const NAMES: Record<string, [string, string]> = {
 export const keysAsText = (keys: string): string =>
   keys.split("+").map((key) => NAMES[key]?.[MAC ? 1 : 0] ?? key.toUpperCase()).join(MAC ? "" : " ");
 
-function isText(target: EventTarget | null): boolean {
+/** Whether people type into this element. */
+export function isText(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) &&
         !/^(checkbox|radio|button|submit)$/.test((target as HTMLInputElement).type));
