@@ -88,9 +88,6 @@ PROGRAMS = {
     "editors of translations, in which each sentence is written by hand": "findTranslationMatches",
     "advertising, which there is none of": "updateSiteAdsById|adsListSites|adsUpdateSite",
     "clients that draw pages themselves": "list\\w+PageMetaLinks",
-    "editors in which several people write at the same time": (
-        "getLivePage|listLiveSteps|addLiveSteps|setLiveCaret|saveLivePage|(create|delete)SetAsideText|listSetAsideTexts"
-    ),
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
         "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"

@@ -2,10 +2,10 @@
 import { api, ask } from "../../shared/client.ts";
 import type { BlockJson } from "../document/types.ts";
 import { applyChanges, type BlockChanges } from "./differences.ts";
+import type { KeptPage } from "./kept.ts";
 import { loadPage } from "./page.ts";
 import { newId } from "../state/ids.ts";
 import { session } from "../state/session.svelte.ts";
-import type { Aside, Batch, Json, Kept } from "./together.ts";
 
 export interface Draft {
   /** Who wrote it: whoever signs in to this browser after them does not take it up. */
@@ -28,18 +28,6 @@ export interface Draft {
   /** The page's whole Markdown, where that was written. */
   source?: string;
   at: number;
-}
-
-/** A page that is edited live, and what the server does not have of it. */
-export interface KeptPage {
-  epoch: string;
-  /** The document at a version, and what came after it. */
-  version: number;
-  document: Json;
-  batches: Batch[];
-  own: Kept;
-  /** Words that found no place, which the server is to keep. */
-  aside: { nodes: BlockJson[]; why: Aside["why"] }[];
 }
 
 const NAME = "octavo";
@@ -114,7 +102,7 @@ export async function readDraft(draft: Draft): Promise<string> {
   if (draft.source !== undefined) return draft.source;
   const { space, revision, page } = draft;
   let nodes: BlockJson[];
-  if (draft.live) nodes = (await import("./livepage.ts")).blocksOf(draft.live);
+  if (draft.live) nodes = (await import("./kept.ts")).blocksOf(draft.live);
   else {
     const { document } = await loadPage(space, { kind: "revision", id: revision }, page);
     nodes = draft.blocks ? applyChanges(document.nodes, draft.blocks) : document.nodes;

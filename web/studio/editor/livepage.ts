@@ -4,18 +4,16 @@
  */
 import type { Node } from "prosemirror-model";
 import { EditorState, type Transaction } from "prosemirror-state";
-import { Step } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
 import { table } from "../document/table.ts";
-import { childrenOf, writeBlock, writeDocument } from "../document/convert.ts";
-import type { BlockJson } from "../document/types.ts";
+import { childrenOf, writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
 import type { SaveState } from "./base.ts";
 import { replaceTop } from "./difference.ts";
-import type { KeptPage } from "./keeping.ts";
+import { type KeptPage, restore } from "./kept.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
@@ -69,20 +67,6 @@ const LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}
 
 export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
   return ask(api.GET(LIVE, { params: pathOf(place), signal: AbortSignal.timeout(ANSWER) }));
-}
-
-/** What a tab had of a page. */
-function restore({ document, batches, own }: KeptPage, onrescue?: (rescue: Rescue) => void): Together {
-  let base = schema.nodeFromJSON(document);
-  for (const { steps } of batches) {
-    for (const each of steps) base = Step.fromJSON(schema, each).apply(base).doc!;
-  }
-  return Together.restore(own, base, onrescue);
-}
-
-/** The blocks of a page as a tab had it. */
-export function blocksOf(kept: KeptPage): BlockJson[] {
-  return writeDocument(restore(kept).doc).nodes;
 }
 
 export class LivePage {
@@ -201,6 +185,11 @@ export class LivePage {
     void this.#putAside();
     if (this.dirty) this.#plan(0);
     else this.#tell();
+  }
+
+  /** The network is gone. */
+  offline(): void {
+    this.#tell();
   }
 
   /** Takes up what a further tab had, as if it were written now. */

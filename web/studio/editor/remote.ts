@@ -374,7 +374,7 @@ export function rebased(
     step,
     inverted: step.invert(transaction.docs[first + at]!),
   }));
-  const selection = followed(state, transaction);
+  const selection = followed(state, transaction, transaction.mapping);
   if (!selection.eq(transaction.selection)) transaction.setSelection(selection);
   transaction.setMeta("rebased", unsent.length).setMeta("addToHistory", false).setMeta("remote", true);
   return { transaction, confirmed: doc, unsent: left, lost };

@@ -293,11 +293,17 @@ export class Together {
     const pending = this.pending;
     this.pending = found;
     this.sent = sent;
-    return this.#show(state, pending, ordered, made.doc);
+    return this.#show(state, pending, ordered, made.doc, mapping);
   }
 
   /** Brings what is shown to a document: by the steps that came where they lead there, else by the difference. */
-  #show(state: EditorState, pending: Pending[], ordered: Ordered[], doc: Node): Transaction {
+  #show(
+    state: EditorState,
+    pending: Pending[],
+    ordered: Ordered[],
+    doc: Node,
+    mapping: Mapping,
+  ): Transaction {
     let transaction = over(state, pending, ordered);
     if (!transaction?.doc.eq(doc)) {
       transaction = state.tr;
@@ -309,7 +315,7 @@ export class Together {
       this.#others.map(map);
       this.#others.add(map);
     }
-    const selection = followed(state, transaction);
+    const selection = followed(state, transaction, mapping);
     if (!selection.eq(transaction.selection)) transaction.setSelection(selection);
     return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
   }

@@ -24,7 +24,8 @@ import { editingPlugins } from "./editing.ts";
 import { loadEmoji } from "./emoji.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
-import { type Draft, dropDraft, keepDraft, type KeptPage, leftDrafts, nameTab } from "./keeping.ts";
+import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import type { KeptPage } from "./kept.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
@@ -520,7 +521,6 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     await saver.flush();
     await livePage?.flush();
   };
-  const isDirty = (): boolean => saver.dirty || livePage?.dirty === true;
   const keptAt = (): "server" | "browser" | "nowhere" => {
     const places = [saver.kept, livePage?.kept ?? "server"];
     return (["nowhere", "browser", "server"] as const).find((each) => places.includes(each))!;
@@ -540,7 +540,10 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     } else if (state.kind === "saved") tell(state);
   });
   addEventListener("online", again, { signal });
-  addEventListener("offline", () => isDirty() && tell({ kind: "offline" }), { signal });
+  addEventListener("offline", () => {
+    if (saver.dirty) tell({ kind: "offline" });
+    livePage?.offline();
+  }, { signal });
   addEventListener("focus", () => {
     again();
     void look();
