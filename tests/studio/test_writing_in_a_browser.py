@@ -500,7 +500,6 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     text.page.route(STEPS, lambda route: route.continue_() if lost else lose(route))
     _type(text, "Two.", " Also mine.")
     whole = whole.replace("Two.", "Two. Also mine.")
-    text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.get_by_text("Saved", exact=True).wait_for()
     assert desk.until(change, lambda found: found == whole) == whole
     text.page.close()
@@ -631,14 +630,14 @@ def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
     expect(_status(text)).to_have_text("Saved")
     desk.admin.call("POST", content, {"changes": [{"operation": "delete_page", "page": made}]})
     page.keyboard.type(" Three.")
-    # What was written since is a conflict with the deletion, which the bar names.
-    expect(_status(text)).to_contain_text("Updated by")
-    expect(page.get_by_text("1 conflict", exact=True)).to_be_visible()
-    said = page.get_by_role("alert").filter(has_text="This page was deleted by someone else")
-    expect(said.get_by_role("link", name="Conflicts")).to_be_visible()
+    # What was written since stays here, where it can be copied.
+    expect(page.get_by_role("alert").filter(has_text="This page was deleted by someone else")).to_be_visible()
+    left = page.get_by_role("alert").filter(has_text="Your latest changes")
+    expect(left.get_by_role("button", name="Continue in a new change request")).to_have_count(0)
+    left.get_by_role("button", name="Copy as Markdown").click()
+    page.get_by_text("Copied “Page” as Markdown").wait_for()
+    assert "One. Two. Three." in page.evaluate("navigator.clipboard.readText()")
     assert text.get_by_text("One. Two. Three.").is_visible()
-    kept = desk.admin.call("GET", f"{desk.changes}/{change}/conflicts?format=markdown")
-    assert "One. Two. Three." in json.dumps(kept)
     page.close()
     desk.said.clear()
 

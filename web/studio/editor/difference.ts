@@ -2,11 +2,28 @@
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
 import { type Mappable, ReplaceStep, Transform } from "prosemirror-transform";
-import { childrenOf, same } from "../document/convert.ts";
+import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
+import type { BlockJson } from "../document/types.ts";
 
 /** Changes the top level to these nodes. */
 export function replaceTop(transform: Transform, nodes: Node[]): void {
   replaceChildren(transform, 0, childrenOf(transform.doc), nodes, becomeChecked);
+}
+
+/** The top level as the server has it; blocks that say the same stay the nodes that they are. */
+export function withKnown(
+  doc: Node,
+  blocks: BlockJson[],
+  isSame: (own: BlockJson, block: BlockJson) => boolean = same,
+): Node[] {
+  const known = new Map(
+    childrenOf(doc).filter(isWritten).map((node) => [node.attrs.key as string | null, node]),
+  );
+  const found = blocks.map((block) => {
+    const own = known.get(block.key ?? null);
+    return own && isSame(writeBlock(own), block) ? own : readTopBlock(block);
+  });
+  return found.length ? found : [doc.type.schema.nodes.paragraph!.create()];
 }
 
 type Become = (transform: Transform, at: number, was: Node, now: Node) => void;

@@ -1,8 +1,10 @@
 /** What a tab had of a page that is edited live, kept in this browser. */
+import type { EditorState, Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
-import { writeDocument } from "../document/convert.ts";
+import { childrenOf, writeDocument } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson } from "../document/types.ts";
+import { replaceTop } from "./difference.ts";
 import { type Aside, type Batch, type Json, type Kept, type Rescue, Together } from "./together.ts";
 
 /** A page and what the server does not have of it. */
@@ -28,4 +30,17 @@ export function restore({ document, batches, own }: KeptPage, onrescue?: (rescue
 /** The blocks of a page as a tab had it. */
 export function blocksOf(kept: KeptPage): BlockJson[] {
   return writeDocument(restore(kept).doc).nodes;
+}
+
+/** The transaction that brings what a tab had and the server does not into what is shown, as if it were written now. */
+export function withWritten(
+  other: Together,
+  state: EditorState,
+  shown: EditorState,
+): Transaction | undefined {
+  if (!other.pending.length) return undefined;
+  other.moved(state, 0, shown.doc);
+  const transaction = shown.tr;
+  replaceTop(transaction, childrenOf(other.doc));
+  return transaction;
 }
