@@ -27,7 +27,7 @@ def highlighter():
     made.close()
 
 
-def test_the_process_says_what_the_highlighter_says(highlighter):
+def test_the_process_returns_the_result_of_the_highlighter(highlighter):
     assert highlighter.for_page()(CODE, "python") == highlight(CODE, "python")
     assert highlighter.for_page()(CODE, "no such language") is None
 

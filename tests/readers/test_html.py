@@ -57,7 +57,7 @@ def test_images_keep_how_wide_they_are_shown():
     assert 'src="d.png" alt="">' in text
 
 
-def test_quotes_say_who_said_it():
+def test_quotes_name_their_author():
     text = converted("<h1>T</h1><blockquote><p>Yes</p><footer>by <cite>Ann</cite></footer></blockquote>")
     assert text == "# T\n\n> Yes\n>\n> by _Ann_\n"
 

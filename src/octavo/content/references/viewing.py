@@ -163,7 +163,8 @@ class SpaceView:
         return self.every is not self.tree
 
     def is_withheld(self, ref: Mapping[str, object]) -> bool:
-        """Return whether a resolved reference leads to a page that exists but is not visible to this visitor."""
+        """Return whether a resolved reference points to a page that exists but is not visible to this
+        visitor."""
         page = ref.get("page")
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
             return False

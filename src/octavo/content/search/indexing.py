@@ -232,8 +232,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
-    """Take pages out of the index. Their words are counted anew with what takes their place, even where it has the same
-    words: of another organization, since a transfer."""
+    """Remove pages from the index. Their words are counted again with the pages that replace them, even if
+    the words are the same, because after a transfer they belong to another organization."""
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 

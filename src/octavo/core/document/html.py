@@ -1783,7 +1783,7 @@ class _Renderer:
         return _wrap("span", svg, class_=f"c-{color}") if svg and color else svg
 
     def place(self, node: Inline) -> Pieces:
-        """Render an HTML element without a meaning here: its id is kept if links lead to it."""
+        """Render an HTML element without a meaning here: its id is kept if links point to it."""
         id = text_of(node.data, "id")
         return _wrap("span", [], id=id) if id else []
 
@@ -1930,8 +1930,8 @@ _INLINES: dict[str, Callable[[_Renderer, Inline], Pieces]] = {
 
 
 def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
-    """Return the method, path, and link of the operation that a list item leads to: a link and, after or inside
-    it, the call. None for any other item."""
+    """Return the method, path, and link of the operation that a list item links to: a link and, after or
+    inside it, the call. None for any other item."""
     inside = only_paragraph(item.nodes) if isinstance(item, Block) and "checked" not in item.data else []
     nodes = [node for node in inside if not (isinstance(node, Text) and not plain_text(node).strip())]
     if len(nodes) not in (1, 2) or not isinstance(nodes[0], Inline) or nodes[0].type != "link":

@@ -192,7 +192,7 @@ class _Pages:
         """Draw a page. ``below``: the last path segment of an operation's page; empty for the page of its area."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
         access = name == _AUTHENTICATION
-        # These pages use the room of the outline.
+        # These pages use the space of the outline.
         bare = access or name == _SCHEMAS
         listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
@@ -280,7 +280,7 @@ class _Pages:
         return self._drawer().operation(operation, operation.title)
 
     def _drawer(self) -> Drawer:
-        """Drawer that links to schemas on their own pages."""
+        """Return a drawer that links to schemas on their own pages."""
         schemas = self._description.schemas
         return Drawer(self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}")
 

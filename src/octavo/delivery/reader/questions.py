@@ -85,6 +85,7 @@ def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionA
         visit.admission.claims,
         frozenset(one.space_id for one in shown),
         drafted=visit.admission.drafted,
+        drafts=visit.admission.drafts,
     )
     variants = {one.id for one in space.site_spaces} - {space.site_space.id}
     only = [one.id for one in shown if one.id not in variants]

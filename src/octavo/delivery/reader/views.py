@@ -240,7 +240,8 @@ class Tab(Struct, frozen=True, kw_only=True):
 
 
 class VariantView(Struct, frozen=True, kw_only=True):
-    """Version or language of the content; ``href`` leads to the same page there (``same``), or to its start."""
+    """Version or language of the content; ``href`` points to the same page there (``same``), or to its
+    start."""
 
     title: str
     href: str
