@@ -1084,9 +1084,7 @@ def test_edits_during_a_merge_continue_in_another_change_request(desk):
     desk = Desk(desk.admin, desk.url, desk.context)
     change, text = _new(desk, "One.", "Two.")
     page = text.page
-    page.route(
-        STEPS, lambda route: route.abort() if route.request.method == "POST" else route.continue_()
-    )
+    page.route(STEPS, lambda route: route.abort() if route.request.method == "POST" else route.continue_())
     _type(text, "Two.", " Late.")
     page.wait_for_timeout(1_500)
     desk.admin.call("POST", f"{desk.changes}/{change}/merge")

@@ -16,8 +16,8 @@ import { type KeptPage, restore, withWritten } from "./kept.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
-/** How long letters gather before they are sent. */
-const GATHER = 40;
+/** How long letters gather before they are sent: the server takes 20 batches a second from a person. */
+const GATHER = 50;
 /** How soon what is written is in this browser. */
 const KEEP = 60;
 /** How long an answer may take before a batch counts as not answered. */
@@ -359,7 +359,13 @@ export class LivePage {
 
   async #sendAll(): Promise<void> {
     try {
-      while (this.dirty && !this.#ended) await this.#sendNext();
+      while (this.dirty && !this.#ended) {
+        const next = performance.now() + GATHER;
+        await this.#sendNext();
+        // One that is behind is sent again at once.
+        const wait = this.dirty && !this.#together.sent ? next - performance.now() : 0;
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      }
       this.#failures = 0;
       this.#offline = false;
       this.#since = undefined;

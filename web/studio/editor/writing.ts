@@ -344,8 +344,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     text.again();
   };
   const flush = async (): Promise<void> => {
-    await sender.flush();
-    await text.flush();
+    await Promise.all([sender.flush(), text.flush()]);
   };
   const keptAt = (): "server" | "browser" | "nowhere" => {
     const places = [sender.kept, text.kept];
