@@ -9,6 +9,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from agents.test_agents import Agent, Connecting
 from changes.working import update
 from events.listening import listening
 from octavo.content.changes.authorization import ChangeAccess, change_access
@@ -52,6 +53,28 @@ def test_an_edit_through_the_api_comes_in_as_steps_of_its_author(live, monkeypat
     client.type("More. ", 8)
     live.save()
     assert live.markdown() == edited.replace("Typed.", "Typed. More.")
+
+
+def test_an_agent_reads_and_edits_what_people_type(live, monkeypatch):
+    client = live.open()
+    client.type("Typed. ", 1)
+    connecting = Connecting(live.world)
+    agent = Agent(live.world, connecting.token()["access_token"])
+    place = {"space": live.space.id, "change_request": live.change}
+    assert "Typed. First" in agent.do("read_page", page=live.page, **place)
+    seen = live.space.change(live.change)["revision"]
+    client.type("More. ", 8)
+    block = client.document["content"][1]["attrs"]["key"]
+    change = {
+        "operation": "update_blocks",
+        "page": live.page,
+        "set": [{"block": block, "document": {"markdown": "By an agent."}}],
+    }
+    agent.do("edit_change_request", changes=[change], base_revision=seen, **place)
+    live.later(1, monkeypatch)
+    (batch,) = steps_after(live, client)
+    assert (batch["user"], batch["agent"]) == (live.world.users["editor"], "Pen")
+    assert texts(live.get()["document"]) == ["Typed. More. First paragraph of A.", "By an agent."]
 
 
 def test_what_main_changed_comes_in_with_an_update(live, monkeypatch):

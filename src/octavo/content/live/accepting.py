@@ -20,6 +20,7 @@ from octavo.errors import (
     Forbidden,
     NoLongerKept,
     NotFound,
+    OutOfReach,
     PreconditionFailed,
     TooLarge,
     TooManyRequests,
@@ -244,6 +245,8 @@ def _accept(turn: _Turn, access: ChangeAccess, key: PageKey, given: StepsInput, 
             f"At most {MOST_CLIENTS} clients can edit a page at the same time. Try again in a minute.",
             **{"retry-after": str(_PRESENT // 1000)},
         )
+    if row.held_until > now():
+        raise OutOfReach("This change request is being merged. Try again in a moment.")
     missed = (
         batches_after(tx, key, page, given.version, _BATCHES_AT_ONCE)
         if given.version <= page.version

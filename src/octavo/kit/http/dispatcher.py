@@ -65,6 +65,7 @@ from .operation import (
     Reply,
     Stream,
     Visitor,
+    WritesFirst,
 )
 from .proxies import address_key
 from .recent_access import Insiders
@@ -240,6 +241,16 @@ class Dispatcher:
             context = self.context
             pool = context.questions if operation.waits_for == "model" else context.servers
             return await self._answer_waiting(pool, request, call, decoder)
+        try:
+            return await self._answer_in_pool(request, call, decoder)
+        except WritesFirst as needed:
+            # In the threads of those who write: waiting for a lock must not block readers.
+            await in_turn(self._writers, request.owner, needed.write)
+            call.on_loop, call.has_written = False, True
+            return await self._answer_in_pool(request, call, decoder)
+
+    async def _answer_in_pool(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
+        operation = call.operation
         if operation.quick:
             # Cached data, or a lookup in SQLite, is available sooner than a thread wakes up.
             call.on_loop = True
@@ -292,7 +303,12 @@ class Dispatcher:
             ask=self.ask,
         )
         with tracing.part(operation_id) as span:
-            answer = self.run(asked, self._decoders[operation_id])
+            try:
+                answer = self.run(asked, self._decoders[operation_id])
+            except WritesFirst as needed:
+                needed.write()
+                asked.has_written = True
+                answer = self.run(asked, self._decoders[operation_id])
             if span is not None:
                 _note_place(span, asked)
         return msgspec.json.decode(answer.body) if answer.body else None
@@ -374,7 +390,7 @@ class Dispatcher:
             self._refuse_unread(call, NOTHING)
         try:
             return self._present(call, operation.handler(call, **arguments))
-        except (OctavoError, LeavesLoop, NotKept):
+        except (OctavoError, LeavesLoop, WritesFirst, NotKept):
             raise
         except self._tried_again:
             raise

@@ -585,10 +585,30 @@ class Call(Recipient):
     """Organization of the object that was entered last; empty without one."""
     asked_again: bool = False
     """Whether it is authenticated again on its way, which is no activity of the caller."""
+    has_written: bool = False
+    """Whether what the answer has to contain is written."""
+
+    def write_first(self, write: Callable[[], None]) -> None:
+        """Write something before the handler reads, once. Raises WritesFirst in a read, which then starts again."""
+        if self.has_written:
+            return
+        if self.operation.method == "GET":
+            raise WritesFirst(write)
+        self.has_written = True
+        write()
 
 
 class LeavesLoop(Exception):
     """Call that has to be answered in a thread."""
+
+
+class WritesFirst(Exception):
+    """Read that has to start again after ``write``: it sees one snapshot, from before anything that is written
+    meanwhile."""
+
+    def __init__(self, write: Callable[[], None]) -> None:
+        super().__init__()
+        self.write = write
 
 
 class RawBody(Struct, frozen=True):
