@@ -313,6 +313,18 @@ def test_reads_do_not_save_continuously(live, monkeypatch):
     assert "xxxFirst" in live.markdown()
 
 
+def test_the_history_of_main_names_everyone_who_wrote(live):
+    live.open("editor").type("x", 1)
+    live.open("admin").type("y", 1)
+    live.space.merge(live.change)
+    first = live.world.get("reader", f"{live.space.path}/revisions")["items"][0]
+    assert first["mergedFrom"]["id"] == live.change
+    assert {user["id"] for user in first["contributors"]} == {
+        live.world.users["editor"],
+        live.world.users["admin"],
+    }
+
+
 def test_an_edit_through_the_api_contains_what_was_not_saved_yet(live):
     live.open().type("Unsaved. ", 1)
     live.space.write(live.change, "B", "# B\n\nEdited.\n")

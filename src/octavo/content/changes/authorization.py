@@ -17,7 +17,7 @@ from octavo.organization.access.authorization import (
 )
 from octavo.organization.access.roles import Can
 
-from .pending import save_for_read
+from .pending import needs_save_for_read, try_to_save_pending
 from .store import Author, ChangeRow, find_change, get_change
 
 
@@ -65,11 +65,17 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
     return ChangeAccess(space, change.id)
 
 
+def _save(call: Call, change: ChangeRow) -> None:
+    """Save what people have written, before a call reads it. Raises WritesFirst."""
+    if not call.has_written and needs_save_for_read(call.context, change):
+        call.write_first(lambda: try_to_save_pending(call.context, change.id))
+
+
 @enters(WrittenChange, "spaceId", "changeRequestId")
 def enter_written_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenChange:
     """Authorize the caller at a change request, and save what people have written in it."""
     space, change = _enter(call, needs, space_id, change_request_id)
-    save_for_read(call, change)
+    _save(call, change)
     return WrittenChange(space, change.id)
 
 
@@ -105,7 +111,7 @@ def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id:
 def enter_written_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenState:
     """Authorize reading the current content of a change request, and save what people have written in it."""
     space, change = _enter(call, needs, space_id, change_request_id)
-    save_for_read(call, change)
+    _save(call, change)
     with call.db.read() as tx:
         change = get_change(tx, change.id)
     return WrittenState(space, change.state, change_view(change.number), _label(change))

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from octavo.errors import OctavoError, TooManyRequests
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Call
 from octavo.kit.scheduling.rates import RateLimiter
 
 from .store import ChangeRow
@@ -79,15 +78,14 @@ class _Reads(RateLimiter):
     """Counter of saves because of reads, by change request."""
 
 
-def save_for_read(call: Call, change: ChangeRow) -> None:
-    """Save what is unsaved as far as it can be saved, before a call reads it. Raises WritesFirst."""
-    with call.db.read() as tx:
-        if call.has_written or not has_pending(tx, change.branch_id):
-            return
-    caches = call.db.caches
-    reads: _Reads = caches.get(_Reads) or caches.setdefault(_Reads, _Reads(_READS))
+def needs_save_for_read(context: Context, change: ChangeRow) -> bool:
+    """Return whether a read of a change request has to save it first."""
+    with context.db.read() as tx:
+        if not has_pending(tx, change.branch_id):
+            return False
+    reads = context.db.caches.get(_Reads) or context.db.caches.setdefault(_Reads, _Reads(_READS))
     try:
         reads.check(change.id)
     except TooManyRequests:
-        return
-    call.write_first(lambda: try_to_save_pending(call.context, change.id))
+        return False
+    return True

@@ -589,9 +589,7 @@ class Call(Recipient):
     """Whether what the answer has to contain is written."""
 
     def write_first(self, write: Callable[[], None]) -> None:
-        """Write something before the handler reads, once. Raises WritesFirst in a read, which then starts again."""
-        if self.has_written:
-            return
+        """Write something before the handler reads. Raises WritesFirst in a read, which then starts again."""
         if self.operation.method == "GET":
             raise WritesFirst(write)
         self.has_written = True
