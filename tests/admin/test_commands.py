@@ -161,7 +161,7 @@ def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_
     for command in (
         ("reindex", "--quiet"),
         ("token", "create", "--email", "new@example.com"),
-        ("domain", "prove", "example.com"),
+        ("domain", "verify", "example.com"),
         ("import", str(tmp_path / "docs"), "--quiet"),
     ):
         code, _, err = octavo(*command, "--org", "nothing")

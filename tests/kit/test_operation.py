@@ -76,7 +76,7 @@ def test_the_path_says_how_the_proof_is_had() -> None:
 @pytest.mark.usefixtures("table")
 def test_a_path_without_a_permission_check_is_refused() -> None:
     Area("books").operation("bookInHall", "GET", "/halls/{hallId}/books/{bookId}", needs=1)(show_book)
-    with pytest.raises(DeclarationError, match="bookInHall: Shelf is not entered by hallId"):
+    with pytest.raises(DeclarationError, match="bookInHall: no check registered for Shelf with hallId"):
         check_table()
 
 

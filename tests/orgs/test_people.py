@@ -2,7 +2,7 @@
 
 import pytest
 
-from octavo.operations.admin.verification import prove_domain
+from octavo.operations.admin.verification import verify_domain
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.tokens import create_token
@@ -169,7 +169,7 @@ def open_to(world, *domains, place=None, **more):
     place = place or world.away
     assert patch(world, place.admin, place.path(ORG), emailDomains=domains, **more).status_code == 200
     for domain in domains:
-        prove_domain(world.context, place["organizationId"], domain)
+        verify_domain(world.context, place["organizationId"], domain)
 
 
 def join(world, who, place=None):

@@ -392,7 +392,7 @@ def test_links_to_what_does_not_come_are_told():
     assert "[a](https://acme.example/de/docs/guides/old#x) [b](guides/new.md)" in text(made, "README.md")
     told = [one for one in made.problems if one.code == "other_variant"]
     assert [(one.path, one.line) for one in told] == [("docs/intro.md", 6)]
-    assert told[0].message == "/de/docs/guides/old#x leads to 2.0 · Deutsch, which isn't imported"
+    assert told[0].message == "/de/docs/guides/old#x points to 2.0 · Deutsch, which isn't imported"
 
 
 def test_antora_leads_to_other_versions():

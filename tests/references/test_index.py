@@ -5,7 +5,7 @@ import pytest
 from changes.working import insert, update
 from octavo.content.references.index import derive_delta
 from octavo.content.revisions import bodies
-from octavo.content.revisions.deriving import check_derived
+from octavo.content.revisions.deriving import MainUpdate, check_derived
 from octavo.content.revisions.store import Changes, list_pages, main_state
 from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
@@ -474,7 +474,7 @@ def test_rows_are_those_that_a_fresh_import_makes(world, linked):
     with world.context.db.read() as tx:
         head = main_state(tx, linked.id)
         everything = Changes({p.id: p for p in list_pages(tx, head)})
-        delta = derive_delta(tx, head, everything, app_hosts(world.context.settings.url))
+        delta = derive_delta(tx, MainUpdate(head, everything, app_hosts(world.context.settings.url)))
     assert (delta.old, delta.new) == ({}, [])
 
 

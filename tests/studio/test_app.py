@@ -299,12 +299,16 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     page.context.close()
 
 
-def test_an_editor_that_loads_late_leaves_the_focus_where_somebody_types(app):
+def test_an_editor_that_loads_late_keeps_the_focus_of_the_field_in_use(app):
     space = app.fill_space("Late", PAGES)
     page = app.open(f"/s/{space}/reference")
     page.get_by_role("heading", name="Reference", level=1).wait_for()
     held = []
-    page.route(re.compile(r"/writing-[^/]*\.js$"), lambda route: held.append(route))
+
+    def hold(route):
+        held.append(route)
+
+    page.route(re.compile(r"/writing-[^/]*\.js$"), hold)
     page.keyboard.press("e")
     page.wait_for_url(re.compile(r"/~/changes/1/reference$"))
     subject = page.get_by_role("textbox", name="Subject")

@@ -208,17 +208,17 @@ def delete_account(options: argparse.Namespace) -> int:
 
 
 @DOMAIN.command(
-    "prove",
+    "verify",
     option("domain", metavar="DOMAIN", help="domain in the organization's `emailDomains`"),
     _ORG,
 )
 def verify_domain(options: argparse.Namespace) -> int:
     """Verify an email domain of an organization."""
-    from octavo.operations.admin.verification import prove_domain
+    from octavo.operations.admin import verification
 
     with opened(options) as context:
         organization = find_organization(context, options.org)
-        prove_domain(context, organization, options.domain)
+        verification.verify_domain(context, organization, options.domain)
     domain = options.domain.lower()
     show(options, {"organization": organization, "domain": domain}, f"{domain} verified")
     return DONE

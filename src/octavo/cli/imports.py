@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         "--service",
         choices=["octavo", "confluence", "readme"],
         default="octavo",
-        help="kind of API at --from; octavo also stands for GitBook (default: %(default)s)",
+        help="kind of API at --from; use octavo for GitBook too (default: %(default)s)",
     ),
     option("--user", metavar="EMAIL", help="email address of the token's owner, for Confluence Cloud"),
     option(

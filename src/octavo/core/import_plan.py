@@ -471,7 +471,7 @@ class _Planner:
             return infer_summary(below, self.config.readme), None
         summary = read_summary(text, self.summary_path)
         if not summary.entries:
-            self.problem(self.summary_path, 0, "empty_summary", "lists no page")
+            self.problem(self.summary_path, 0, "empty_summary", "lists no pages")
         return summary, text
 
     def is_read(self, path: str) -> bool:

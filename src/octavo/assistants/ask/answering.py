@@ -47,12 +47,12 @@ _BLOCKS = frozenset(
     ]
 )
 _TASK = (
-    "Answer the reader's question with what the numbered passages say, and with nothing else. Name each passage you use"
-    " by its number in brackets, like [2], behind what it says. Answer in the language of the question, in Markdown,"
+    "Answer the reader's question using only the numbered passages. Cite each passage you use by its number in"
+    " brackets, like [2], after the statement it supports. Answer in the language of the question, in Markdown,"
     f" briefly. If the passages do not answer the question, say exactly: {_NOTHING}"
 )
-_URGING = " Take care: the last answer was in another language than the question."
-_FOREIGN = "the answer is in another language than the question"
+_URGING = " Important: the last answer wasn't in the language of the question."
+_FOREIGN = "the answer isn't in the language of the question"
 
 
 class AnswerWords(Struct, frozen=True):

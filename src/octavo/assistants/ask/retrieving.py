@@ -95,7 +95,13 @@ def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHi
     """Search for the original words, which search can correct. The trailing space marks the last one as complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
     found = search_pages(
-        tx, material.spaces, " ".join(words) + " ", _PAGES, sees=material.sees, draft=material.draft
+        tx,
+        material.spaces,
+        " ".join(words) + " ",
+        _PAGES,
+        sees=material.sees,
+        draft=material.draft,
+        counts=False,
     )
     return list(found.hits[:_PAGES])
 

@@ -74,7 +74,7 @@ def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str
             )
 
 
-@jobs.job("pruneSiteAnswers", bound="what expired since the last one")
+@jobs.job("pruneSiteAnswers", bound="everything that expired since the last run")
 def prune_answers(context: Context) -> None:
     """Delete expired answers."""
     with context.db.write() as tx:

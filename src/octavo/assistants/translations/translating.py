@@ -30,7 +30,7 @@ _TEXTS = 40
 """Texts per request, fewer than a page, because models make fewer mistakes then."""
 _TERMS = 60
 _MISSING = "the model's answer doesn't contain a translation of it"
-_REFUSED = "the translation has different tags or placeholders than the text"
+_REFUSED = "the translation and the text have different tags or placeholders"
 _FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
     "formal": "Address the reader formally, where the language makes a difference.",

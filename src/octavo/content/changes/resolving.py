@@ -110,7 +110,9 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
-                raise Conflict("The content of this conflict was edited since. Edit it directly instead.")
+                raise Conflict(
+                    "The content of this conflict has been edited since. Edit it directly instead."
+                )
             kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
             at = max(0, settled.position - sum(one.position <= settled.position for one in others))

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import read_source
-from octavo.content.revisions.deriving import as_changes_from_nothing
+from octavo.content.revisions.deriving import MainUpdate, as_changes_from_nothing
 from octavo.content.revisions.keys import find_edit
 from octavo.content.revisions.store import (
     BranchMoved,
@@ -248,21 +248,9 @@ def _find_stale_questions(
     return stale
 
 
-def derive_delta(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> Delta:
-    """Return how ``changes`` of a state of main change its references.
-
-    ``anew``: treat the space as if those who change had not been
-    there, and had no rows. ``whole``: include ``written``. ``hosts``: the hosts of
-    this server.
-    """
+def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
+    """Return how changes of a state of main change its references; for the whole, with ``written``."""
+    state, changes, hosts, anew, whole = update
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, EverythingViewer(tx))
     delta = Delta()
@@ -317,17 +305,9 @@ def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
 # --- derived from main --------------------------------------------------------------------------------
 
 
-def prepare(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> Delta:
+def prepare(tx: Transaction, update: MainUpdate) -> Delta:
     """Compute what a revision of main changes in the rows, before its transaction begins."""
-    return derive_delta(tx, state, changes, hosts, anew=anew, whole=anew or whole)
+    return derive_delta(tx, update._replace(whole=update.anew or update.whole))
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
@@ -495,9 +475,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
             f"SELECT {picked} FROM content_references r WHERE r.space_id = :s AND {IS_CURRENT}", s=space_id
         )
     }
-    wanted = {
-        row for row in derive_delta(tx, state, changes, hosts, anew=True).new if row.space_id == space_id
-    }
+    delta = derive_delta(tx, MainUpdate(state, changes, hosts, anew=True))
+    wanted = {row for row in delta.new if row.space_id == space_id}
     asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
     questions = tx.value(
         f"""SELECT count(*) FROM reference_questions q

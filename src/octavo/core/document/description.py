@@ -47,7 +47,7 @@ _DESCRIPTIONS = {
     "block": "The id of the block within the integration.",
     "body": "The Markdown between the tags of the block.",
     "caption": "The text below the image.",
-    "checked": "Whether the task is done; only in lists of tasks.",
+    "checked": "Whether the task is done; only in task lists.",
     "code": "The characters of the emoji, as code points in hexadecimal, joined by `-`.",
     "collapsedLineCount": "The number of lines shown while the block is collapsed.",
     "collection": "The id of the collection.",

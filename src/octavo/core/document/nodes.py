@@ -21,7 +21,7 @@ MAX_NODES = 100_000
 It also bounds everything computed from a document, and each step that no other thread can interrupt."""
 
 
-PARTS = "blocks, cells and pieces of text"
+PARTS = "blocks, cells, and pieces of text"
 """What messages say that a page has too many of."""
 
 

@@ -105,11 +105,11 @@ def fields_of(text: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:
-        raise BadOAuth("invalid_request", "expected a form of at most 30 fields in UTF-8") from None
+        raise BadOAuth("invalid_request", "the form must be UTF-8 and have at most 30 fields") from None
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name in fields or "\0" in value:
-            raise BadOAuth("invalid_request", f"{name}: expected once, without control characters")
+            raise BadOAuth("invalid_request", f"{name}: must be sent only once, without NUL characters")
         fields[name] = value
     return fields
 
@@ -140,7 +140,7 @@ class Registrations:
         self._counter.count(address_key(request.client))
         with self._context.db.write() as tx:
             store.make_room(tx)
-            client = store.insert_client(tx, name or "An app without a name", asked.redirect_uris)
+            client = store.insert_client(tx, name or "Unnamed app", asked.redirect_uris)
         told = {
             "client_id": client.id,
             "client_name": client.name,
@@ -158,17 +158,17 @@ def read_request(context: Context, request: Request, query: bytes) -> AppRequest
     client = _find_client(context, fields.get("client_id", ""), request)
     redirect = fields.get("redirect_uri", "")
     if not allows_redirect(client, redirect):
-        raise BadOAuth("invalid_request", "redirect_uri: the program did not register this address.")
+        raise BadOAuth("invalid_request", "redirect_uri: the app hasn't registered this URL.")
     state, challenge = fields.get("state"), fields.get("code_challenge", "")
     if state is not None and len(state) > 2000:
-        raise BadOAuth("invalid_request", "state: at most 2000 characters.")
+        raise BadOAuth("invalid_request", "state: must be at most 2,000 characters.")
     scopes, resource = fields.get("scope", "").split(), fields.get("resource", "").rstrip("/")
     asked = AppRequest(client, redirect, challenge, scopes, resource, state)
     if fields.get("response_type") != "code":
-        raise asked.bad("unsupported_response_type", "response_type: expected code")
+        raise asked.bad("unsupported_response_type", "response_type: must be code")
     plain = challenge.replace("-", "").replace("_", "")
     if fields.get("code_challenge_method") != "S256" or len(challenge) != 43 or not plain.isalnum():
-        raise asked.bad("invalid_request", "code_challenge: expected one of the method S256")
+        raise asked.bad("invalid_request", "code_challenge: must be a challenge of the method S256")
     return asked
 
 

@@ -80,7 +80,7 @@ def connect_visitor(
     ended meanwhile."""
     until = _end_of(tx, context, site, proof, preview)
     if until is None:
-        raise BadRequest("asked: your sign-in has ended. Connect the app again.")
+        raise BadRequest("asked: your sign-in has expired. Connect the app again.")
     forget_site_agents(tx)
     code, id = new_secret(""), ids.new_id()
     tx.run(
@@ -109,12 +109,14 @@ def use_site_code(
     Raises Unusable."""
     found = _find(tx, "code_hash", code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
-        raise Unusable("This code is not valid, or not for this app.")
+        raise Unusable("This code is invalid or belongs to another app. Connect the app again.")
     if found.access_hash is not None:
         _delete(tx, found.id)
         return None
     if found.code_until <= now() or not is_proved(verifier, found.challenge):
-        raise Unusable("This code has expired, or code_verifier does not match its code_challenge.")
+        raise Unusable(
+            "This code has expired, or code_verifier doesn't match its challenge. Connect the app again."
+        )
     return _grant(tx, context, found, None)
 
 
@@ -128,7 +130,7 @@ def refresh_site_agent(
         return None
     found = _find(tx, "refresh_hash", token)
     if found is None or found.client_id != client_id:
-        raise Unusable("This refresh token is not valid.")
+        raise Unusable("This refresh token is invalid. Connect the app again.")
     return _grant(tx, context, found, hash_token(token))
 
 
@@ -136,7 +138,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
     site, proof = find_site(tx, found.site_id), _PROOF.open(context.sealer, found.proof, found.id)
     end = _end_of(tx, context, site, proof, bool(found.preview))
     if site is None or end is None or found.expires_at <= now():
-        raise Unusable("The visitor's sign-in has ended.")
+        raise Unusable("The visitor's sign-in has expired.")
     access, refresh = new_secret(PREFIX), new_secret(_REFRESH_PREFIX)
     until = min(now() + ACCESS_LASTS, end, found.expires_at)
     changed = tx.run(
@@ -150,7 +152,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
         former=former,
     )
     if changed != 1:
-        raise Unusable("This was used just now.")
+        raise Unusable("This token has just been used.")
     return site, Grant(access, refresh, max(1, (until - now()) // 1000), [])
 
 

@@ -114,7 +114,7 @@ class SiteOAuth:
         with self._context.db.read() as tx:
             found = find_site_at(tx, request.header(b"host"), path)
             if found is None or found[1] not in MCP_PATHS or not self._takes_agents(tx, found[0]):
-                raise NotFound("There is no protected resource at this address.")
+                raise NotFound("There is no protected resource at this URL.")
             site, rest = found
             resource = f"{public_url(tx, self._context, site)}{rest}"
         return describe_resource(resource, _issuer(self._context, site.id), site.title)
@@ -127,7 +127,7 @@ class SiteOAuth:
         with self._context.db.read() as tx:
             site = find_site(tx, request.parameters["site"])
             if site is None or not self._takes_agents(tx, site):
-                raise NotFound("There is no authorization server at this address.")
+                raise NotFound("There is no authorization server at this URL.")
             authorize = f"{public_url(tx, self._context, site)}{CONNECT_PATH}"
         start = f"{self._context.settings.sites_url.rstrip('/')}{_PATH}"
         return describe_server(_issuer(self._context, site.id), authorize, start)
@@ -143,14 +143,17 @@ class SiteOAuth:
                 elif kind == "refresh_token":
                     found = refresh_site_agent(tx, context, fields.get("refresh_token", ""), client)
                 else:
-                    message = "grant_type: expected authorization_code or refresh_token"
+                    message = "grant_type: must be authorization_code or refresh_token"
                     return error_answer("unsupported_grant_type", message)
                 if found is not None and fields.get("resource"):
                     _check_resource(tx, context, found[0], fields["resource"])
         except Unusable as error:
             return error_answer("invalid_grant", str(error))
         if found is None:
-            return error_answer("invalid_grant", "This was used before: the app has lost its access.")
+            return error_answer(
+                "invalid_grant",
+                "This was used before, so the app's access has been revoked. Connect the app again.",
+            )
         grant = found[1]
         told = {"access_token": grant.access, "token_type": "Bearer", "expires_in": grant.lasts}
         return json_answer({**told, "refresh_token": grant.refresh})
@@ -208,7 +211,7 @@ def _agreement(context: Context, issuer: str, asked: AppRequest, site_id: str, p
     client, redirect = asked.client, asked.redirect
     agreed = SiteConsent(site_id, client.id, redirect, asked.challenge, asked.state, proof)
     signed = context.signer.sign(_PURPOSE, msgspec.json.encode(agreed).decode(), now() + _DECIDING)
-    told = {"error": "access_denied", "error_description": "The visitor did not agree."}
+    told = {"error": "access_denied", "error_description": "The visitor denied access."}
     return Agreement(
         app=client.name,
         source=client.id.partition("://")[2].partition("/")[0] if is_document(client.id) else "",

@@ -197,7 +197,7 @@ class WrittenAnswer(NamedTuple):
             lines = (f"{number}. {title}: {url}" for number, (title, url) in enumerate(self.sources, 1))
             parts += ["## Sources", "\n".join(lines)]
         if self.followups:
-            parts += ["## What else could be asked", "\n".join(f"- {one}" for one in self.followups)]
+            parts += ["## Follow-up questions", "\n".join(f"- {one}" for one in self.followups)]
         return "\n\n".join(parts) + "\n"
 
 

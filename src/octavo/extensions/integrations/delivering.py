@@ -181,11 +181,11 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
     answer."""
     if row.type in ANSWERED:
         raise Conflict(
-            f"An event {row.type!r} is answered immediately and can't be delivered again. Repeat the request"
+            f"Events of type {row.type} are answered immediately and can't be delivered again. Repeat the request"
             " instead."
         )
     if row.status != "failed" or not deliver_again(tx, row):
-        raise Conflict("Only events that failed permanently can be delivered again. This one has not.")
+        raise Conflict("Only events that failed permanently can be delivered again. This one hasn't.")
     target = ("integration", integration.name)
     audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 

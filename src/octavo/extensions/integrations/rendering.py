@@ -100,9 +100,9 @@ def _message(body: bytes) -> str:
     try:
         found = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "it did not say why"
+        return "no reason given"
     said = found.get("error") if isinstance(found, dict) else None
-    return said[:300] if isinstance(said, str) else "it did not say why"
+    return said[:300] if isinstance(said, str) else "no reason given"
 
 
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:

@@ -233,7 +233,7 @@ class LargeFiles:
         limits = Limits(size=pointer.size, seconds=_SECONDS, together=self._together)
         data = self._ask(actions["download"], "GET", None, {}, limits).body
         if hashlib.sha256(data).hexdigest() != pointer.oid:
-            raise ObjectRefused("the Git LFS server returned other content than the pointer describes")
+            raise ObjectRefused("the Git LFS server returned content that doesn't match the pointer")
         store_file(self._context, data)
         self._here.add(pointer.oid)
 

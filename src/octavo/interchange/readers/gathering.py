@@ -760,7 +760,7 @@ class _Gathering:
                 self.made.problem(
                     old,
                     "redirect_left_out",
-                    f"skipped: the redirect to {target[:200]} doesn't lead to an imported page",
+                    f"skipped: the redirect to {target[:200]} doesn't point to an imported page",
                 )
         return made
 
@@ -883,7 +883,7 @@ class _Page:
 
     def _tell_variant(self, href: str, other: _Other, line: int) -> None:
         self.problem(
-            line, "other_variant", f"{href[:200]} leads to {other.variant.title}, which isn't imported"
+            line, "other_variant", f"{href[:200]} points to {other.variant.title}, which isn't imported"
         )
 
     def keep(self, source: str) -> str | None:

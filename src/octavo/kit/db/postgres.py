@@ -341,7 +341,7 @@ class PostgresDatabase(Database):
                         return
         except psycopg.Error as error:
             raise Unavailable(f"{name}: {in_one_line(error)}") from None
-        raise Unavailable(f"{name} leads to another database than OCTAVO_DATABASE_URL.")
+        raise Unavailable(f"{name} and OCTAVO_DATABASE_URL point to different databases.")
 
     def is_damaged(self) -> bool:
         return self._damaged

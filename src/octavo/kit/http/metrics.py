@@ -52,7 +52,7 @@ class Metrics:
         self._queues: _Queues | None = None
         registry = self._registry = CollectorRegistry()
         self._requests = Counter(
-            "octavo_requests", "Answered requests", ("operation", "status"), registry=registry
+            "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
         )
         self._seconds = Histogram(
             "octavo_request_seconds",
@@ -95,7 +95,7 @@ class Metrics:
         )
         self._spans = Counter(
             "octavo_spans",
-            "Spans of traces: sent, dropped (too many were waiting), failed (the collector refused them)",
+            "Trace spans: sent, dropped (too many pending), or failed (rejected by the collector)",
             ("outcome",),
             registry=registry,
         )
@@ -107,19 +107,27 @@ class Metrics:
         )
         self._replica_reads = Counter(
             "octavo_replica_reads",
-            "Reads answered by the replica, or not: behind, away",
+            "Reads by outcome: answered by the replica, replica behind, or replica away",
             ("outcome",),
             registry=registry,
         )
         labels = ("cache",)
         self._cache_bytes = Gauge(
-            "octavo_cache_bytes", "Bytes in caches", labels, registry=registry, multiprocess_mode="livesum"
+            "octavo_cache_bytes",
+            "Size of caches in bytes",
+            labels,
+            registry=registry,
+            multiprocess_mode="livesum",
         )
         self._cache_entries = Gauge(
-            "octavo_cache_entries", "Values in caches", labels, registry=registry, multiprocess_mode="livesum"
+            "octavo_cache_entries",
+            "Number of cached values",
+            labels,
+            registry=registry,
+            multiprocess_mode="livesum",
         )
-        self._cache_hits = Counter("octavo_cache_hits", "Hits of caches", labels, registry=registry)
-        self._cache_misses = Counter("octavo_cache_misses", "Misses of caches", labels, registry=registry)
+        self._cache_hits = Counter("octavo_cache_hits", "Cache hits", labels, registry=registry)
+        self._cache_misses = Counter("octavo_cache_misses", "Cache misses", labels, registry=registry)
         self._looked_up: dict[str, tuple[int, int]] = {}
         """Hits and misses of each cache that are already counted."""
         self._at_replica: dict[str, int] = {}

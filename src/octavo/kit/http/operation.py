@@ -216,9 +216,11 @@ def check_table() -> None:
     for operation in TABLE.values():
         if operation.proof_type is not None and operation.enter is None:
             by = ", ".join(sorted(operation.entered_by)) or "nothing"
-            raise DeclarationError(f"{operation.id}: {operation.proof_type.__name__} is not entered by {by}")
+            raise DeclarationError(
+                f"{operation.id}: no check registered for {operation.proof_type.__name__} with {by}"
+            )
         if operation.visit_type is not None and (operation.visit_type, operation.entered_by) not in _ENTERS:
-            raise DeclarationError(f"{operation.id}: visitors do not enter what it is about")
+            raise DeclarationError(f"{operation.id}: no visitor check registered for its parameters")
 
 
 def _camel(name: str) -> str:
@@ -379,7 +381,7 @@ class Area(Struct, frozen=True):
             # Parameters without an argument are those of the proof object: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
-                raise DeclarationError(f"{id}: no argument takes {sorted(entered_by)}")
+                raise DeclarationError(f"{id}: no argument receives {sorted(entered_by)}")
             code = inspect.unwrap(handler).__code__
             module = handler.__module__.removeprefix("octavo.")
             TABLE[id] = Operation(

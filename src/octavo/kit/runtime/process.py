@@ -342,7 +342,7 @@ class ScriptRun:
             message = self._next(deadline, fetch)
             if isinstance(message, _Done) and message.id == self._id:
                 if self._left_out:
-                    self._note("warn", f"{self._left_out} further lines were left out")
+                    self._note("warn", f"{self._left_out} more lines were omitted")
                 return True
 
     def _next(self, deadline: float, fetch: Fetch) -> _Message:

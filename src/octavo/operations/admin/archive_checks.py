@@ -229,7 +229,7 @@ def _read(line: Line, column: Column) -> Iterator[str]:
 def _check_name(line: Line, column: Column, value: str, rows: Rows, named: dict[str, set[Any]]) -> None:
     if column.names in (("text",), ("file",)):
         if not _HASH.fullmatch(value):
-            raise line.refuse(column.name, f"must be a SHA-256, got {value!r}")
+            raise line.refuse(column.name, f"must be a SHA-256 hash, got {value!r}")
         return
     for name in column.names:
         if name not in named:

@@ -99,7 +99,7 @@ def check_context(context: Context) -> list[Finding]:
 
 def _check_services(settings: Settings) -> list[Finding]:
     """Test what does not need the data: the app, scripts, the language model, mail."""
-    mail = "configured" if settings.smtp_url else "not configured: invitations are links that you pass on"
+    mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
     return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
 
 

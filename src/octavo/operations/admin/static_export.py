@@ -492,7 +492,7 @@ class _Folder:
     def _path(self, name: str) -> Path:
         path = self._root / name
         if name in ("", MANIFEST) or not path.resolve().is_relative_to(self._root):
-            raise BadRequest(f"{name}: leads outside of {self._root}")
+            raise BadRequest(f"{name}: points outside of {self._root}")
         return path
 
     def put(self, name: str, content: bytes) -> None:

@@ -274,7 +274,7 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
 # --- cleanup ------------------------------------------------------------------------------------------
 
 
-@jobs.job("forgetExpiredSignIns", bound="what expired since the last one")
+@jobs.job("forgetExpiredSignIns", bound="everything that expired since the last run")
 def forget_expired(context: Context) -> None:
     moment = now()
     with context.db.write() as tx:

@@ -194,7 +194,7 @@ class _Bundler:
             other = resolve_path(file, place)
             if other not in self._files.files:
                 self._complain(
-                    file, way, f"`{reference[:200]}`: there is no such file beside the description."
+                    file, way, f"`{reference[:200]}`: there is no such file next to the description."
                 )
                 return None
         else:

@@ -85,7 +85,7 @@ class Proxy(Struct):
     target: str
 
 
-class Unproved(Struct):
+class UnverifiedLocation(Struct):
     """Location of a site that is not verified yet, and therefore not used: add a TXT record with this name
     and text, or, for a host name, point it to this server."""
 
@@ -95,7 +95,7 @@ class Unproved(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site. ``hostname`` and ``proxy``: as requested; ``unproved``: those not verified yet; an Octavo extension."""
+    """Site. ``hostname`` and ``proxy``: as requested; ``unverified``: those not verified yet; an Octavo extension."""
 
     id: str
     type: SiteType
@@ -114,7 +114,7 @@ class Site(Struct, rename="camel", kw_only=True):
     proxy: Proxy | UnsetType = UNSET
     adaptive_content: AdaptiveContent | UnsetType = UNSET
     ads: dict[str, Any] | UnsetType = UNSET
-    unproved: list[Unproved] | UnsetType = UNSET
+    unverified: list[UnverifiedLocation] | UnsetType = UNSET
 
 
 class UpdateSite(Struct, rename="camel", kw_only=True):
@@ -194,11 +194,12 @@ def _public_ads(ads: Mapping[str, object] | None) -> JsonObject | UnsetType:
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 
 
-def _list_unverified(to: Recipient, site: SiteRow) -> list[Unproved]:
+def _list_unverified(to: Recipient, site: SiteRow) -> list[UnverifiedLocation]:
     claimed = [one for one in (site.claimed_hostname, site.claimed_proxy) if one is not None]
     hosts = [(one, one.partition("/")[0]) for one in claimed]
     return [
-        Unproved(one, *verification_record(to.context, site.organization_id, host)) for one, host in hosts
+        UnverifiedLocation(one, *verification_record(to.context, site.organization_id, host))
+        for one, host in hosts
     ]
 
 
@@ -238,5 +239,5 @@ def present_site(to: Recipient, org: OrgRow, site: SiteRow) -> Site:
         proxy=Proxy(proxy, f"{to.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,
         adaptive_content=AdaptiveContent(site.settings.adaptive),
         ads=_public_ads(site.settings.ads),
-        unproved=_list_unverified(to, site) or UNSET,
+        unverified=_list_unverified(to, site) or UNSET,
     )

@@ -153,7 +153,7 @@ def read_opendocument(
     made.convert(body)
     for (code, what, place), times in made.told.items():
         often = f" ({times} times)" if times > 1 else ""
-        problem(code, f"{what}{often}{f', below “{place}”' if place else ''}")
+        problem(code, f"{what}{often}{f', under “{place}”' if place else ''}")
     return f'<html><head><meta property="og:title" content="{told}"></head><body>{"".join(made.parts)}</body></html>'
 
 
@@ -620,7 +620,7 @@ class _Document:
     def _times(self, element: object, name: str, most: int, what: str) -> int:
         times = _number(element, name, most + 1)
         if times > most:
-            self.tell("left_out", f"the repetitions beyond {most} of {what} of a table")
+            self.tell("left_out", f"repetitions of {what} of a table after the first {most}")
         return min(times, most)
 
     # Text

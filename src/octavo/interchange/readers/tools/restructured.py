@@ -250,7 +250,7 @@ class _Any(Directive):  # type: ignore[misc]
             return []
         rows = self._part(given[1])
         if "pyobject" in self.options:
-            said = f":pyobject: of a listing has no effect: {path[:200]} is shown whole"
+            said = f":pyobject: of a listing has no effect: {path[:200]} is shown in full"
             reading.tell(self._line(), "unknown_directive", said, path)
         language = str(self.options.get("language") or "")
         return [_code("\n".join(rows).strip("\n"), language, str(self.options.get("caption") or ""))]

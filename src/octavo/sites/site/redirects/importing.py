@@ -195,4 +195,6 @@ def redirect_old_urls(
     if not left:
         return []
     most = f"{MAX_REDIRECTED:,} at a time, and {store.MAX_REDIRECTS:,} per site"
-    return [Problem("", 0, "redirect_left_out", f"{left:,} old URLs were not redirected: at most {most}")]
+    return [
+        Problem("", 0, "redirect_left_out", f"{left:,} old URLs were not redirected; the limit is {most}")
+    ]
