@@ -212,7 +212,7 @@ def test_what_is_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch)
 
     def merge_after_a_batch(context, access):
         while batches:
-            accepting(context).accept(access, live.key, batches.pop())
+            accepting(context).accept(access, live.page, batches.pop()).result()
         return real(context, access)
 
     monkeypatch.setattr(merging, "_merge", merge_after_a_batch)
@@ -222,16 +222,12 @@ def test_what_is_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch)
 
 def typing(live, client):
     """Return a function that types a number, and whether it was accepted or why not."""
-    number = itertools.count(1)
+    number, accept = itertools.count(1), accepting(live.world.context).accept
 
     def type(access):
         body = client.body(insert(f"{next(number)} ", 1))
         try:
-            client.version = (
-                accepting(live.world.context)
-                .accept(access, live.key, msgspec.convert(body, StepsInput))
-                .version
-            )
+            client.version = accept(access, live.page, msgspec.convert(body, StepsInput)).result().version
         except OutOfReach as error:
             return error.headers["retry-after"]
         return "accepted"
