@@ -8,13 +8,10 @@ _SITE_CHANNELS = "/orgs/{organizationId}/sites/{siteId}/channels"
 
 
 def _begun(world: World, place: Place) -> None:
-    """A conversation of each member, about a change request."""
-    place.ids["conversationId"] = f"chat-{place.name}"
-    body = {"about": {"space": place["spaceId"], "changeRequest": place["changeRequestId"]}}
+    """A conversation of each member, the administrator's about a change request."""
+    _own_of_change(world, place)
     for who in place.roles:
-        path = place.path(f"{_AGENT}/{{conversationId}}")
-        world.call(who, "PUT", path, json=body)
-        world.call(who, "PUT", path)
+        world.call(who, "PUT", place.path(f"{_AGENT}/{{conversationId}}"))
 
 
 def _named(world: World, place: Place) -> None:

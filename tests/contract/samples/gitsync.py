@@ -81,9 +81,15 @@ def _provider() -> ProviderServer:
     return ProviderServer()
 
 
-def _installed(world, place):
+def _installed(world, place, provider="gitlab"):
+    """A connection of the space to this provider, instead of one to another."""
     path = place.path("/git/installations/{spaceId}")
-    if world.call(place.admin, "GET", path).status_code != 200:
+    answer = world.call(place.admin, "GET", path)
+    if answer.status_code == 200 and answer.json()["provider"] != provider:
+        world.call(place.admin, "DELETE", path)
+    elif answer.status_code == 200:
+        return
+    if provider == "gitlab":
         body = {"provider": "gitlab", "target": {"type": "space", "spaceId": place["spaceId"]}}
         world.post(place.admin, "/git/installations", body)
 
@@ -100,6 +106,7 @@ def _at_gitlab(world, place):
 
 def _at_github(world, place):
     world.context.settings = replace(world.context.settings, allow_private_fetch=_provider().address)
+    _installed(world, place, "github")
     path = place.path("/spaces/{spaceId}/git/sync")
     if world.call(place.admin, "GET", path).status_code != 200:
         body = {

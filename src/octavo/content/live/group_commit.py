@@ -26,7 +26,7 @@ _TRIES = 6
 
 
 class _Job(Generic[Shared]):
-    def __init__(self, work: Callable[[Shared], Any]) -> None:
+    def __init__(self, work: Callable[[Shared], object]) -> None:
         self.work = work
         self.owner = current_owner()
         self.future: Future[Any] = Future()

@@ -12,7 +12,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice
-from octavo.kit.http.operation import Area, Call, Later
+from octavo.kit.http.operation import Area, Call, Deferred
 from octavo.organization.access.accounts import list_users_by_id
 from octavo.organization.access.roles import Can
 
@@ -122,19 +122,19 @@ def _gone() -> NoLongerKept:
     quick=True,
     body_limit=_BODY_LIMIT,
 )
-def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Later:
+def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Deferred:
     """Change a page by a batch of steps. The response contains all batches after the given version, including this one.
 
     A late batch is adapted to the batches before it if that is beyond doubt. Otherwise the status is 409, the reason is
     `behind`, and the response contains the batches to rebase on. A batch can be sent again: it is added once.
     """
-    return Later(accepting(call.context).accept(change, page_id, body))
+    return Deferred(accepting(call.context).accept(change, page_id, body))
 
 
 @operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409), quick=True)
-def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Later:
+def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Deferred:
     """Report the selection of a client of the caller, for one minute. Batches of steps report it as well."""
-    return Later(accepting(call.context).place_caret(change, page_id, body))
+    return Deferred(accepting(call.context).place_caret(change, page_id, body))
 
 
 @operation("saveLivePage", "POST", f"{_LIVE}/save", needs=Can.EDIT, errors=(404, 409))

@@ -8,7 +8,6 @@ from octavo.errors import NotFound
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
-from octavo.organization.access.wire import present_people
 
 from . import installation_wire as wire
 from . import installations, repository_listing
@@ -28,9 +27,7 @@ _GITLAB_ONE = _GITLAB + "/{projectId}"
 
 
 def _show(call: Call, found: GitConnection) -> wire.GitInstallation:
-    owner = wire.owner_of(found)
-    with call.db.read() as tx:
-        return wire.present_installation(call, found, present_people(call, tx, [owner])[owner])
+    return wire.present_installation(call, found)
 
 
 @operation(

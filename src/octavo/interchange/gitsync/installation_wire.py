@@ -12,7 +12,6 @@ from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
-from octavo.organization.access.wire import User
 
 from .installations import GitConnection, ListedProvider, WantedInstallation, repository_id_of
 from .repository_listing import ORIGINS, ListedFile, ListedRepository, read_origin
@@ -151,7 +150,7 @@ class GitInstallation(Struct, rename="camel", kw_only=True):
     provider: Provider
     provider_configuration: ProviderConfiguration
     created_at: str
-    created_by: User
+    created_by: str
     updated_at: str
     urls: GitInstallationUrls
     object: Literal["git-sync-installation"] = "git-sync-installation"
@@ -250,7 +249,7 @@ def wanted_installation(installation: GitConnection, body: UpdateGitInstallation
     )
 
 
-def present_installation(to: Recipient, found: GitConnection, created_by: User) -> GitInstallation:
+def present_installation(to: Recipient, found: GitConnection) -> GitInstallation:
     at = found.at
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget
     if at.kind == "space":
@@ -259,6 +258,8 @@ def present_installation(to: Recipient, found: GitConnection, created_by: User) 
         target = SiteInstallationTarget(at.id)
     else:
         target = CollectionInstallationTarget(at.id)
+    owner = found.sync or found.draft
+    assert owner is not None, "an installation has a row"
     shown = GitInstallation(
         id=at.id,
         target=target,
@@ -266,7 +267,7 @@ def present_installation(to: Recipient, found: GitConnection, created_by: User) 
         provider=found.provider,  # type: ignore[arg-type]
         provider_configuration=_present_configuration(found),
         created_at="",
-        created_by=created_by,
+        created_by=owner.user_id,
         updated_at="",
         urls=GitInstallationUrls(to.url(f"/git/installations/{at.id}")),
     )
@@ -329,13 +330,6 @@ def _present_branch(row: Connected) -> GitRepositoryRef:
         latest_imported_commit_id=row.commit_id or UNSET,
         updated_at=iso(row.updated_at),
     )
-
-
-def owner_of(found: GitConnection) -> str:
-    """Return the person who connected."""
-    row = found.sync or found.draft
-    assert row is not None, "an installation has a row"
-    return row.user_id
 
 
 def present_repository(found: ListedRepository) -> GitRepository:

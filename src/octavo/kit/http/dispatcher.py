@@ -58,9 +58,9 @@ from .operation import (
     PUBLIC,
     TABLE,
     Call,
+    Deferred,
     Deletion,
     Follow,
-    Later,
     LeavesLoop,
     Operation,
     RawBody,
@@ -258,7 +258,7 @@ class Dispatcher:
         with self._refusing(call):
             return self._present(call, await asyncio.wrap_future(answer.future))
 
-    async def _begin_in_pool(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer | Later:
+    async def _begin_in_pool(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer | Deferred:
         operation = call.operation
         if operation.quick and len(call.body) <= SMALL_BODY:
             # Cached data, or a lookup in SQLite, is available sooner than a thread wakes up.
@@ -319,7 +319,7 @@ class Dispatcher:
                 needed.write()
                 asked.has_written = True
                 answer = self.run(asked, self._decoders[operation_id])
-            if isinstance(answer, Later):
+            if isinstance(answer, Deferred):
                 with self._refusing(asked):
                     answer = self._present(asked, answer.future.result())
             if span is not None:
@@ -356,7 +356,7 @@ class Dispatcher:
             error.headers = {**call.response_headers, **error.headers}
             raise
 
-    def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer | Later:
+    def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer | Deferred:
         """Answer a call; errors have the same headers as successful answers.
 
         ``asked_at``: when it started to wait for a thread, of the monotonic clock.
@@ -395,7 +395,7 @@ class Dispatcher:
             return self.context.db.read_kept()
         return self.context.db.read()
 
-    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Later:
+    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred:
         operation = call.operation
         self._count(call, self._authenticate(call))
         try:
@@ -413,7 +413,7 @@ class Dispatcher:
             self._refuse_unread(call, NOTHING)
         try:
             result = operation.handler(call, **arguments)
-            return result if isinstance(result, Later) else self._present(call, result)
+            return result if isinstance(result, Deferred) else self._present(call, result)
         except (OctavoError, LeavesLoop, WritesFirst, NotKept):
             raise
         except self._tried_again:

@@ -266,14 +266,14 @@ def _read_answer(id: str, method: Method, annotation: object, declared: object) 
     """Return the type of an operation's answer: None for an empty one.
 
     ``annotation``: of what the handler returns. ``declared``: what the declaration says, because the handler
-    returns a ``Reply``, a ``Stream``, a ``Later``, or encoded bytes, or because it answers several operations. Raises
+    returns a ``Reply``, a ``Stream``, a ``Deferred``, or bytes, or because it answers several operations. Raises
     DeclarationError if the two contradict or repeat each other.
     """
     if annotation is bool and method == "DELETE":
         annotation = Deletion
     union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
     members = typing.get_args(annotation) if union else (annotation,)
-    told = tuple(one for one in members if one not in (Reply, Stream, Follow, Later, msgspec.Raw))
+    told = tuple(one for one in members if one not in (Reply, Stream, Follow, Deferred, msgspec.Raw))
     if not told:
         return declared
     if declared is not None:
@@ -601,7 +601,7 @@ class Call(Recipient):
         write()
 
 
-class Later(NamedTuple):
+class Deferred(NamedTuple):
     """Result that another thread makes. Neither the event loop nor the thread of the handler waits for it."""
 
     future: Future[Any]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from octavo.interchange.gitsync.authorization import SyncAccess
-from octavo.interchange.gitsync.installation_wire import GitInstallations, owner_of, present_installation
+from octavo.interchange.gitsync.installation_wire import GitInstallations, present_installation
 from octavo.interchange.gitsync.installations import find_installation
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess, find_space_access
 from octavo.organization.access.roles import Can
-from octavo.organization.access.wire import present_people
 
 from .structure.store import load_structure
 
@@ -32,5 +31,4 @@ def list_installations(call: Call, site: SiteAccess) -> GitInstallations:
             if space is not None:
                 places.append(SyncAccess.of(space))
         found = [one for at in places if (one := find_installation(tx, at)) is not None]
-        people = present_people(call, tx, [owner_of(one) for one in found])
-        return GitInstallations([present_installation(call, one, people[owner_of(one)]) for one in found])
+    return GitInstallations([present_installation(call, one) for one in found])
