@@ -484,6 +484,8 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     text.page.route(STEPS, lose)
     _type(text, "One.", " Mine.")
     text.page.keyboard.press("Enter")
+    while not lost:
+        text.page.wait_for_timeout(50)
     text.page.keyboard.type("New.")
     text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.keyboard.type(" More.")
