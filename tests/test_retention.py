@@ -94,8 +94,8 @@ def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
     assert said["prints"] == f"{PRINT_KEPT // DAY} days"
     assert said["unused"] == f"{WAIT // HOUR} hours"
     assert said["presence"] == f"{presence.LIFETIME // 60_000} minute"
-    assert said["git_runs"].startswith(f"the last {MOST_RUNS} ")
-    assert said["openapi_versions"].startswith(f"the last {VERSIONS} ")
+    assert said["git_runs"].startswith(f"The last {MOST_RUNS} ")
+    assert said["openapi_versions"].startswith(f"The last {VERSIONS} ")
     assert f"deleted permanently {RESTORE_DAYS} days after" in PAGE
 
 

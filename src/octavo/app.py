@@ -68,7 +68,7 @@ log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
-"""Seconds between writes of queued events. Each write makes cached pages be checked again."""
+"""Seconds between writes of queued events. Each write causes cached pages to be checked again."""
 _WRITE_PRESENCE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
@@ -124,7 +124,7 @@ def describe_api(settings: Settings) -> JsonObject:
 
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
-    title = {400: "Not possible", 404: "Not found"}.get(error.status, "You are not signed in")
+    title = {400: "Invalid request", 404: "Not found"}.get(error.status, "You are not signed in")
     page = draw_refusal(installation, title, error.message)
     return Answer(error.status, page, "text/html; charset=utf-8", headers)
 
@@ -282,7 +282,7 @@ class Runtime:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start everything but the listening."""
+        """Start everything except listening."""
         spare_collector()
         take_short_turns()
         if self._worker is not None:
@@ -300,7 +300,7 @@ class Runtime:
         self._metrics.observe_process(requests, self.hub.count)
 
     async def stop(self) -> None:
-        """Stop everything, after the listening, and write queued data."""
+        """Stop everything once listening has ended, and write queued data."""
         for task in self._tasks:
             task.cancel()
         await asyncio.to_thread(self._end)
@@ -455,7 +455,7 @@ def _print_start(
     say: Callable[[str], None],
     context: Context,
 ) -> None:
-    """Print what to know and to do at a start."""
+    """Print what people need to know and do after a start."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:

@@ -95,8 +95,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         bool,
         Meta(
             description=(
-                "Whether browsers download files from the bucket by signed links; false if only the server"
-                " can reach it"
+                "Whether browsers download files from the bucket through signed links; false if only the server"
+                " can reach the bucket"
             )
         ),
     ] = True
@@ -189,8 +189,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "Proxies whose traces requests continue: comma-separated addresses or networks; other callers'"
-                " traces become links"
+                "Proxies whose traces are continued: comma-separated addresses or networks; traces of other"
+                " callers become links"
             )
         ),
     ] = ""
@@ -241,7 +241,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=600,
-            description="Seconds to receive the head of a request in, and for which a connection may be idle",
+            description="Maximum seconds to receive the head of a request, and that a connection can be idle",
         ),
     ] = 10
     header_limit: Annotated[

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from light_client import LightClient
+from octavo.content.images import making, scaling
 from octavo.content.images.making import make_variants, note_images
 from octavo.content.revisions.deriving import check_derived, rebuild_derived
 from octavo.delivery.reader.app import reader_edge
@@ -158,6 +159,27 @@ def test_a_width_that_was_not_made_is_the_image_itself_and_no_file_is_opened_by_
     assert space.get(made).status_code in (401, 403, 404)
 
 
+@pytest.mark.sqlite_first
+def test_an_image_that_ends_the_process_leaves_the_others_their_variants(
+    world: World, tmp_path: Path, monkeypatch: Any
+) -> None:
+    assets = {f"{n}.png": picture(700, 300, n) for n in range(1, 5)}
+    page = "# Shop\n\n" + "\n\n".join(f"![](<.gitbook/assets/{name}>)" for name in assets)
+    space = Space(world, tmp_path / "source", page, assets)
+
+    def run_until_bad(module: str, folder: Path, names: list[str], *, bounds: object) -> bool:
+        for name in names:
+            if (folder / name / "source").read_bytes() == assets["2.png"]:
+                return False
+            scaling.main([str(folder), name])
+        return True
+
+    monkeypatch.setattr(making, "run_apart", run_until_bad)
+    space.make()
+    assert {name for name, file in space.files().items() if "variants" in file} == {*assets} - {"2.png"}
+    assert space.rows("SELECT DISTINCT state FROM images WHERE space_id = :space") == [("made",)]
+
+
 def test_the_api_names_them(space: Space) -> None:
     assert "variants" not in space.files()["wide one.png"]
     space.make()
@@ -209,7 +231,7 @@ def test_a_review_shows_both_sides_in_them(space: Space) -> None:
     assert Image.open(io.BytesIO(found.content)).size == (480, 240)
 
 
-def test_copies_have_them_and_what_was_lost_is_made_anew(space: Space) -> None:
+def test_copies_have_variants_and_lost_ones_are_recreated(space: Space) -> None:
     space.make()
     copy = space.world.post("admin", f"/spaces/{space.id}/duplicate", {})["id"]
     with space.context.db.read() as tx:

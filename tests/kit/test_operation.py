@@ -76,7 +76,7 @@ def test_the_path_says_how_the_proof_is_had() -> None:
 @pytest.mark.usefixtures("table")
 def test_a_path_without_a_permission_check_is_refused() -> None:
     Area("books").operation("bookInHall", "GET", "/halls/{hallId}/books/{bookId}", needs=1)(show_book)
-    with pytest.raises(DeclarationError, match="bookInHall: Shelf is not entered by hallId"):
+    with pytest.raises(DeclarationError, match="bookInHall: no check registered for Shelf with hallId"):
         check_table()
 
 
@@ -87,7 +87,7 @@ def _declare(id: str, handler: Callable[..., object], **given: Any) -> kit.Opera
 
 
 @pytest.mark.usefixtures("table")
-def test_the_handler_says_what_is_answered() -> None:
+def test_the_handler_determines_the_response_type() -> None:
     def get_book(call: Call) -> Book:
         raise NotImplementedError
 

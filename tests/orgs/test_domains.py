@@ -7,7 +7,7 @@ import pytest
 
 from name_server import NameServer
 from octavo.errors import BadRequest, NotFound
-from octavo.operations.admin.verification import prove_domain
+from octavo.operations.admin.verification import verify_domain
 from octavo.organization.access.members import upsert_member
 from octavo.organization.orgs import store
 from octavo.settings import SettingsError, load
@@ -23,8 +23,8 @@ def set_domains(world: World, *domains: str) -> dict:
     return answer.json()
 
 
-def prove(world: World, domain: str):
-    return world.call("stranger", "POST", world.away.path(f"{DOMAINS}/{domain}/prove"))
+def verify(world: World, domain: str):
+    return world.call("stranger", "POST", world.away.path(f"{DOMAINS}/{domain}/verify"))
 
 
 def listed(world: World) -> list[dict]:
@@ -45,10 +45,10 @@ def test_unverified_domains_admit_no_one(world: World) -> None:
     move_people(world, "elsewhere.example")
     shown = set_domains(world, "Elsewhere.example", "example.org", "elsewhere.example")
     assert shown["emailDomains"] == ["elsewhere.example", "example.org"]
-    assert shown["provedEmailDomains"] == []
+    assert shown["verifiedEmailDomains"] == []
     assert world.get("stranger", world.away.path(ORG)) == shown
     assert world.get("stranger", "/orgs")["items"] == [shown]
-    assert [(item["domain"], item["proved"], item.get("proof")) for item in listed(world)] == [
+    assert [(item["domain"], item["verified"], item.get("proof")) for item in listed(world)] == [
         ("elsewhere.example", False, None),
         ("example.org", False, None),
     ]
@@ -58,7 +58,7 @@ def test_unverified_domains_admit_no_one(world: World) -> None:
 
 def test_a_new_organization_may_name_any_domain(world: World) -> None:
     made = world.post("reader", "/orgs", {"title": "New", "emailDomains": ["other.example", "example.org"]})
-    assert made["emailDomains"] == ["other.example", "example.org"] and made["provedEmailDomains"] == []
+    assert made["emailDomains"] == ["other.example", "example.org"] and made["verifiedEmailDomains"] == []
 
 
 @pytest.mark.parametrize("who", ["administrator", "member"])
@@ -75,9 +75,9 @@ def test_a_mailbox_in_a_domain_proves_nothing_of_the_domain(
         upsert_member(tx, world.away["organizationId"], world.users["stranger"], "admin", accepted=True)
         upsert_member(tx, world.away["organizationId"], world.users["editor"], role, accepted=True)
     move_people(world, f"x.{domain}")
-    assert set_domains(world, domain)["provedEmailDomains"] == []
-    found = prove(world, domain).json()
-    assert found["proved"] is False and "proof" not in found
+    assert set_domains(world, domain)["verifiedEmailDomains"] == []
+    found = verify(world, domain).json()
+    assert found["verified"] is False and "proof" not in found
     assert names.asked == [f"_octavo.{domain}"]
     discovered = world.post("nobody", "/sign-in/discover", {"email": f"victim@{domain}"})
     assert discovered["sso"] == []
@@ -107,9 +107,9 @@ def test_domains_of_email_providers_cannot_be_claimed(world: World, names: NameS
     with world.context.db.write() as tx:
         store.set_email_domains(tx, organization, [named])
     names.texts[f"_octavo.{named}"] = [listed(world)[0]["record"]["value"]]
-    assert prove(world, domain).status_code == 400
+    assert verify(world, domain).status_code == 400
     with pytest.raises(BadRequest, match="email provider"):
-        prove_domain(world.context, organization, domain)
+        verify_domain(world.context, organization, domain)
     with world.context.db.write() as tx:
         store.insert_proof(tx, organization, named, "operator")
     move_reader(world, named)
@@ -120,13 +120,13 @@ def test_domains_of_email_providers_cannot_be_claimed(world: World, names: NameS
 
 def test_an_operator_proves_a_domain_in_a_session_of_their_own(world: World, names: NameServer) -> None:
     set_domains(world, "elsewhere.example")
-    path = world.away.path(f"{DOMAINS}/elsewhere.example/prove")
+    path = world.away.path(f"{DOMAINS}/elsewhere.example/verify")
     before = world.context.settings
     operator = msgspec.structs.replace(before, admin_email="stranger@example.org")
     try:
         world.context.settings = operator
         # A token may be used by someone else.
-        assert prove(world, "elsewhere.example").json()["proved"] is False
+        assert verify(world, "elsewhere.example").json()["verified"] is False
         session = world.session("stranger")
         assert world.call("nobody", "POST", path, headers=session).json()["proof"] == "operator"
     finally:
@@ -139,15 +139,15 @@ def test_a_record_proves_a_domain(world: World, names: NameServer) -> None:
     record = listed(world)[0]["record"]
     assert (record["name"], record["type"]) == ("_octavo.elsewhere.example", "TXT")
     names.texts[record["name"]] = ["v=spf1 -all", "octavo-domain=somebody-elses"]
-    assert prove(world, "elsewhere.example").json() == {
+    assert verify(world, "elsewhere.example").json() == {
         "domain": "elsewhere.example",
-        "proved": False,
+        "verified": False,
         "record": record,
     }
     assert join(world) == 404
     names.texts[record["name"]].append(record["value"])
-    found = prove(world, "Elsewhere.example").json()
-    assert (found["proved"], found["proof"]) == (True, "dns") and found["provedAt"].endswith("Z")
+    found = verify(world, "Elsewhere.example").json()
+    assert (found["verified"], found["proof"]) == (True, "dns") and found["verifiedAt"].endswith("Z")
     assert names.asked == [record["name"]] * 2
     assert join(world) == 204
     event = world.get("stranger", world.away.path(f"{ORG}/audit-events"))["items"]
@@ -162,8 +162,8 @@ def test_a_record_of_one_organization_proves_nothing_for_another(world: World, n
     assert world.call("admin", "PATCH", path, json={"emailDomains": ["elsewhere.example"]}).status_code == 200
     record = listed(world)[0]["record"]
     names.texts[record["name"]] = [record["value"]]
-    answer = world.call("admin", "POST", world.home.path(f"{DOMAINS}/elsewhere.example/prove"))
-    assert answer.status_code == 200 and answer.json()["proved"] is False
+    answer = world.call("admin", "POST", world.home.path(f"{DOMAINS}/elsewhere.example/verify"))
+    assert answer.status_code == 200 and answer.json()["verified"] is False
 
 
 def test_name_servers_that_do_not_answer_are_not_waited_for(
@@ -172,33 +172,33 @@ def test_name_servers_that_do_not_answer_are_not_waited_for(
     monkeypatch.setattr("octavo.kit.net.names._SECONDS", 0.2)
     set_domains(world, "elsewhere.example")
     names.silent = True
-    answer = prove(world, "elsewhere.example")
+    answer = verify(world, "elsewhere.example")
     assert answer.status_code == 503
     assert "_octavo.elsewhere.example" in answer.json()["error"]["message"]
     assert names.asked
 
 
 def test_unlisted_domains_cannot_be_verified(world: World, names: NameServer) -> None:
-    assert prove(world, "elsewhere.example").status_code == 404
+    assert verify(world, "elsewhere.example").status_code == 404
     long = ".".join(["a" * 62] * 3 + ["b" * 55, "com"])
     set_domains(world, long)
-    assert prove(world, long).json()["proved"] is False
+    assert verify(world, long).json()["verified"] is False
     assert names.asked == []
 
 
 def test_a_proof_ends_with_the_naming(world: World) -> None:
     set_domains(world, "elsewhere.example")
-    prove_domain(world.context, world.away["organizationId"], "ELSEWHERE.example")
+    verify_domain(world.context, world.away["organizationId"], "ELSEWHERE.example")
     assert listed(world)[0]["proof"] == "operator"
-    assert set_domains(world)["provedEmailDomains"] == []
-    assert set_domains(world, "elsewhere.example")["provedEmailDomains"] == []
+    assert set_domains(world)["verifiedEmailDomains"] == []
+    assert set_domains(world, "elsewhere.example")["verifiedEmailDomains"] == []
 
 
-def test_the_operator_proves_what_is_named_only(world: World) -> None:
+def test_the_operator_verifies_only_listed_domains(world: World) -> None:
     with pytest.raises(NotFound, match="emailDomains"):
-        prove_domain(world.context, world.away["organizationId"], "elsewhere.example")
+        verify_domain(world.context, world.away["organizationId"], "elsewhere.example")
     with pytest.raises(NotFound):
-        prove_domain(world.context, "0VbbPKfLF4mQ72JCT942", "elsewhere.example")
+        verify_domain(world.context, "0VbbPKfLF4mQ72JCT942", "elsewhere.example")
 
 
 def test_providers_are_offered_for_proved_domains_only(world: World) -> None:
@@ -207,7 +207,7 @@ def test_providers_are_offered_for_proved_domains_only(world: World) -> None:
     assert world.call("admin", "PATCH", path, json={"emailDomains": ["elsewhere.example"]}).status_code == 200
     discover = {"email": "somebody@elsewhere.example"}
     before = world.post("nobody", "/sign-in/discover", discover)["sso"]
-    prove_domain(world.context, place["organizationId"], "elsewhere.example")
+    verify_domain(world.context, place["organizationId"], "elsewhere.example")
     after = world.post("nobody", "/sign-in/discover", discover)["sso"]
     assert before == [] and len(after) == 1
 

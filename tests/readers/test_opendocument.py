@@ -219,7 +219,7 @@ def test_tables_images_and_captions(read):
     assert "Said beside itWords for it" in text
     assert 'src="https://example.org/x.png" alt="far"' in text
     assert [code for code, _ in problems] == ["image_left_out", "missing_image"]
-    assert problems[1][1] == "file:///C:/x.png doesn't exist in the document, below “Things”"
+    assert problems[1][1] == "file:///C:/x.png doesn't exist in the document, under “Things”"
 
 
 def test_links_notes_and_places(read):
@@ -260,7 +260,7 @@ def test_links_notes_and_places(read):
         ' [ref](#again-2)\n\n## Again\n\nOne\n\n## Again <a href="#again-2" id="again-2"></a>\n\n'
         "A note[^1]. 1 May base (above)\n\n[^1]: What it says\n"
     )
-    assert problems == [("broken_link", "#gone doesn't exist in the document, below “Start”")]
+    assert problems == [("broken_link", "#gone doesn't exist in the document, under “Start”")]
 
 
 def test_unsupported_content_is_reported(read):
@@ -292,11 +292,11 @@ def test_unsupported_content_is_reported(read):
     assert problems == [
         ("tracked_changes", "insertions were accepted (1), deletions were skipped (1)"),
         ("comments_left_out", "comments were skipped (1)"),
-        ("left_out", "hidden text, below “Part”"),
-        ("left_out", "a formula, which was imported as its source, below “Part”"),
-        ("left_out", "an embedded object, which was imported as its image, below “Part”"),
-        ("left_out", "a drawing, whose text is kept (2 times), below “Part”"),
-        ("left_out", "a hidden section, below “Part”"),
+        ("left_out", "hidden text, under “Part”"),
+        ("left_out", "a formula, which was imported as its source, under “Part”"),
+        ("left_out", "an embedded object, which was imported as its image, under “Part”"),
+        ("left_out", "a drawing, whose text is kept (2 times), under “Part”"),
+        ("left_out", "a hidden section, under “Part”"),
     ]
 
 
@@ -341,7 +341,7 @@ def test_repetitions_are_bounded(read, monkeypatch):
     table += "</table:table-cell></table:table-row></table:table>"
     text, problems = read(odt(h("A") + table.format("", p("x"))))
     assert text.count("<td>x</td>") == 60
-    said = "the repetitions beyond 60 of a cell of a table, below “A”"
+    said = "repetitions of a cell of a table after the first 60, under “A”"
     assert problems == [("left_out", said)]
     monkeypatch.setattr(converting, "MAX_PAGE", 100_000)
     within = p("x" * 1000)

@@ -383,7 +383,7 @@ def test_links_lead_to_pages_of_other_languages_and_versions(kind):
     assert {code for part in made.parts.values() for _, _, code in problems(part)} == set()
 
 
-def test_links_to_what_does_not_come_are_told():
+def test_links_to_missing_variants_are_reported():
     files, _ = with_links("docusaurus")
     files |= {
         "docs/intro.md": "---\nslug: /\n---\n# Newest\n\n[a](/de/docs/guides/old#x) [b](/docs/next/guides/new)\n"
@@ -392,7 +392,7 @@ def test_links_to_what_does_not_come_are_told():
     assert "[a](https://acme.example/de/docs/guides/old#x) [b](guides/new.md)" in text(made, "README.md")
     told = [one for one in made.problems if one.code == "other_variant"]
     assert [(one.path, one.line) for one in told] == [("docs/intro.md", 6)]
-    assert told[0].message == "/de/docs/guides/old#x leads to 2.0 · Deutsch, which isn't imported"
+    assert told[0].message == "/de/docs/guides/old#x points to 2.0 · Deutsch, which isn't imported"
 
 
 def test_antora_leads_to_other_versions():

@@ -316,4 +316,4 @@ def test_a_flood_of_requests_is_bounded(host):
 def test_a_long_log_is_cut_and_says_so(host):
     script = module("for (let i = 0; i < 500; i++) console.log('line', i); return new Response('OK');")
     _, ran = run(host, script)
-    assert len(ran.logs) == 201 and ran.logs[-1] == "300 further lines were left out"
+    assert len(ran.logs) == 201 and ran.logs[-1] == "300 more lines were omitted"

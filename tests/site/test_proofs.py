@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from name_server import NameServer
-from octavo.operations.admin.verification import prove_domain, trust
+from octavo.operations.admin.verification import trust, verify_domain
 from octavo.sites.site import hostnames
 from visiting import Visitor
 from world import World
@@ -50,7 +50,7 @@ def answers(world: World, name: str = NAME) -> bool:
 def test_host_names_of_others_require_verification(world: World, names: NameServer) -> None:
     shown = give(world, hostname=NAME).json()
     assert shown["hostname"] == NAME
-    (record,) = shown["unproved"]
+    (record,) = shown["unverified"]
     assert record["address"] == NAME and record["name"] == f"_octavo.{NAME}"
     assert NAME not in publish(world) and not answers(world)
     known = Visitor(world.context).get("/~host", params={"domain": NAME})
@@ -59,7 +59,7 @@ def test_host_names_of_others_require_verification(world: World, names: NameServ
     assert asked["isActive"] is False
     assert world.call("admin", "GET", f"/custom-hostnames/{NAME}").status_code == 404
     # The verified owner is not blocked.
-    assert "unproved" not in give(world, "admin", hostname=NAME).json()
+    assert "unverified" not in give(world, "admin", hostname=NAME).json()
     publish(world, "admin")
     assert answers(world)
     assert world.get("admin", f"/custom-hostnames/{NAME}")["target"]["site"] == world.home["siteId"]
@@ -75,23 +75,23 @@ def test_a_name_that_was_given_up_is_not_had_by_its_old_record(
     world: World, names: NameServer, leads_here: set[str], way: str
 ) -> None:
     leads_here.update((NAME, "other.owner.test"))
-    assert "unproved" not in give(world, "admin", hostname=NAME).json()
+    assert "unverified" not in give(world, "admin", hostname=NAME).json()
     if way == "null":
         give(world, "admin", hostname=None)
     elif way == "another":
-        assert "unproved" not in give(world, "admin", hostname="other.owner.test").json()
+        assert "unverified" not in give(world, "admin", hostname="other.owner.test").json()
     elif way == "removed":
         assert world.call("admin", "DELETE", f"/custom-hostnames/{NAME}").status_code == 205
     else:
         assert world.call("admin", "DELETE", world.home.path(SITE)).status_code == 205
-    (record,) = give(world, hostname=NAME).json()["unproved"]
+    (record,) = give(world, hostname=NAME).json()["unverified"]
     publish(world)
     assert not answers(world)
     assert world.get("stranger", f"/custom-hostnames/{NAME}")["isActive"] is False
     world.call("stranger", "PATCH", f"/custom-hostnames/{NAME}")
     assert not answers(world)
     names.texts[record["name"]] = [record["text"]]
-    assert "unproved" not in give(world, hostname=NAME).json()
+    assert "unverified" not in give(world, hostname=NAME).json()
     assert answers(world)
 
 
@@ -100,7 +100,7 @@ def test_a_name_counts_once_it_is_proved(
     world: World, names: NameServer, leads_here: set[str], way: str
 ) -> None:
     publish(world)
-    (record,) = give(world, hostname=NAME).json()["unproved"]
+    (record,) = give(world, hostname=NAME).json()["unverified"]
     assert not answers(world)
     if way == "record":
         names.texts[record["name"]] = ["something else", record["text"]]
@@ -109,7 +109,7 @@ def test_a_name_counts_once_it_is_proved(
     elif way == "domain":
         body = {"emailDomains": ["owner.test"]}
         world.call("stranger", "PATCH", world.away.path("/orgs/{organizationId}"), json=body)
-        prove_domain(world.context, world.away["organizationId"], "owner.test")
+        verify_domain(world.context, world.away["organizationId"], "owner.test")
     elif way == "operator":
         trust(world.context, world.away["organizationId"])
     else:
@@ -117,24 +117,24 @@ def test_a_name_counts_once_it_is_proved(
     assert world.call("stranger", "PATCH", f"/custom-hostnames/{NAME}").status_code == 204
     assert answers(world) and world.get("stranger", f"/custom-hostnames/{NAME}")["isActive"]
     shown = world.get("stranger", world.away.path(SITE))
-    assert "unproved" not in shown and NAME in shown["urls"]["published"]
+    assert "unverified" not in shown and NAME in shown["urls"]["published"]
     # It is kept, and another one must be verified again.
-    assert "unproved" not in give(world, hostname=NAME).json()
+    assert "unverified" not in give(world, hostname=NAME).json()
     names.texts.clear()
     leads_here.clear()
     world.context.settings = msgspec.structs.replace(world.context.settings, trust_hosts=False)
-    assert ("unproved" in give(world, hostname="docs.elsewhere.test").json()) is (way != "operator")
+    assert ("unverified" in give(world, hostname="docs.elsewhere.test").json()) is (way != "operator")
     assert answers(world) is (way != "operator")
 
 
 def test_the_record_of_one_organization_proves_nothing_of_another(world: World, names: NameServer) -> None:
-    (record,) = give(world, hostname=NAME).json()["unproved"]
+    (record,) = give(world, hostname=NAME).json()["unverified"]
     other = world.post("stranger", "/orgs", {"title": "Third"})["id"]
     site = world.post("stranger", f"/orgs/{other}/sites", {"title": "Third"})["id"]
     names.texts[record["name"]] = [record["text"]]
     answer = world.call("stranger", "PATCH", f"/orgs/{other}/sites/{site}", json={"hostname": NAME})
-    assert answer.json()["unproved"][0]["text"] != record["text"]
-    assert "unproved" not in give(world, hostname=NAME).json()
+    assert answer.json()["unverified"][0]["text"] != record["text"]
+    assert "unverified" not in give(world, hostname=NAME).json()
 
 
 @pytest.mark.sqlite_first
@@ -143,12 +143,12 @@ def test_name_servers_that_say_nothing_prove_nothing(
 ) -> None:
     monkeypatch.setattr("octavo.kit.net.names._SECONDS", 0.2)
     names.silent = True
-    assert "unproved" in give(world, hostname=NAME).json()
+    assert "unverified" in give(world, hostname=NAME).json()
 
 
 @pytest.mark.parametrize("path", ["/docs/second", "/docs/second/third", "/docs", "/other"])
 def test_paths_at_another_organizations_host(world: World, names: NameServer, path: str) -> None:
-    assert "unproved" not in give(world, "admin", proxy=f"{NAME}/docs").json()
+    assert "unverified" not in give(world, "admin", proxy=f"{NAME}/docs").json()
     answer = give(world, proxy=f"{NAME}{path}")
     nested = path.startswith("/docs")
     assert answer.status_code == (409 if nested else 200), answer.text
@@ -160,10 +160,10 @@ def test_paths_at_another_organizations_host(world: World, names: NameServer, pa
     found = world.call("nobody", "POST", "/urls/published", json=body)
     assert found.status_code == 404 or found.json().get("site") != world.away["siteId"]
     if not nested:
-        (record,) = answer.json()["unproved"]
+        (record,) = answer.json()["unverified"]
         assert record["address"] == f"{NAME}{path}"
         names.texts[record["name"]] = [record["text"]]
-        assert "unproved" not in give(world, proxy=f"{NAME}{path}").json()
+        assert "unverified" not in give(world, proxy=f"{NAME}{path}").json()
         assert Visitor(world.context).get(f"/~proxied/{world.away['siteId']}/").status_code == 200
 
 

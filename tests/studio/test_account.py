@@ -50,7 +50,7 @@ def test_a_name_a_second_factor_sessions_and_tokens(app):
     codes = page.get_by_role("list", name="Your recovery codes").get_by_role("listitem")
     expect(codes).to_have_count(10)
     spare = codes.first.inner_text()
-    page.get_by_role("button", name="I saved the codes").click()
+    page.get_by_role("button", name="I've saved the codes").click()
     page.get_by_role("button", name="Turn off").click()
     page.get_by_label("Code", exact=True).fill(spare)
     page.get_by_role("dialog").get_by_role("button", name="Turn off").click()

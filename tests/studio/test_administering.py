@@ -60,7 +60,7 @@ def test_a_team_is_made_and_deleted(app):
 
 
 @pytest.mark.slow
-def test_an_email_domain_shows_what_proves_it(app):
+def test_an_email_domain_shows_its_dns_record(app):
     page = app.open(f"/o/{app.organization}/~/members/sign-in")
     page.get_by_label("Email domains").fill("tidewater.example")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -81,13 +81,13 @@ def test_explaining_access_and_viewing_as_a_person(app):
     page = app.open(f"/o/{app.organization}/~/members")
     page.get_by_role("link", name="Mei", exact=True).click()
     panel = page.get_by_role("complementary", name="Member access")
-    expect(panel.get_by_role("heading", name="Access of Mei")).to_be_visible()
+    expect(panel.get_by_role("heading", name="Mei's access")).to_be_visible()
     spaces = panel.get_by_role("list", name="Spaces", exact=True)
     expect(spaces.get_by_role("listitem").filter(has_text="Runbooks")).to_contain_text(
         "Through On call in Operations"
     )
     spaces.get_by_role("button", name="Runbooks").click()
-    reasons = panel.get_by_role("list", name="Origin of the role of Mei").get_by_role("listitem")
+    reasons = panel.get_by_role("list", name="Where Mei's role comes from").get_by_role("listitem")
     expect(reasons).to_have_count(3)
     expect(reasons.nth(1)).to_contain_text("applies")
     expect(reasons.nth(2)).to_contain_text("overridden")
@@ -101,7 +101,7 @@ def test_explaining_access_and_viewing_as_a_person(app):
 
     panel.get_by_role("link", name="View as Mei").click()
     expect(page.get_by_role("heading", name="View as Mei", level=1)).to_be_visible()
-    theirs = page.get_by_role("navigation", name="Navigation of Mei")
+    theirs = page.get_by_role("navigation", name="Mei's navigation")
     theirs.get_by_role("button", name="Spaces in Operations").click()
     theirs.get_by_role("link", name="Runbooks").click()
     seen = page.get_by_role("region", name="Runbooks")

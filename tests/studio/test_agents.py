@@ -260,7 +260,7 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
         assert not result["isError"], result
         return result["content"][0]["text"]
 
-    assert "No page matches" in ask(f"{published}~mcp", "search", query="weight of basalt")
+    assert "No matching pages" in ask(f"{published}~mcp", "search", query="weight of basalt")
 
     asking = Asking(app, "Quill")
     page = asking.open()
@@ -334,11 +334,11 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
 
     # All that the agent did goes back in one step, which a person merges like anything else.
     writer.goto(f"{app.url}/~/account/agents")
-    writer.get_by_role("button", name="Activity of Quill").click()
-    dialog = writer.get_by_role("dialog", name="Activity of Quill")
+    writer.get_by_role("button", name="Quill's activity").click()
+    dialog = writer.get_by_role("dialog", name="Quill's activity")
     expect(dialog.get_by_text("Edited")).to_have_count(2)
     dialog.get_by_role("button", name="Close").click()
-    writer.get_by_role("button", name="Revert last 24 hours of Quill").click()
+    writer.get_by_role("button", name="Revert last 24 hours: Quill").click()
     writer.get_by_role("dialog").get_by_role("button", name="Revert last 24 hours").click()
     expect(writer.get_by_text("Reverted:")).to_be_visible()
     writer.get_by_role("region", name="Notifications").get_by_role("button", name="Review").click()

@@ -201,7 +201,7 @@ def written(desk):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_typing_changes_the_bytes_of_what_is_typed_alone(written, kind):
+def test_typing_changes_only_the_bytes_of_the_edit(written, kind):
     desk, change, text = written
     before = desk.markdown(change)
     words = KINDS[kind]
@@ -663,7 +663,7 @@ def test_an_ended_session_keeps_the_text_until_the_next_sign_in(desk):
     desk.said.clear()
 
 
-def test_two_who_write_in_one_page_lose_nothing(desk):
+def test_two_editors_of_one_page_lose_nothing(desk):
     change, first = _new(desk, "One.", "Two.", "Three.")
     second = desk.open(change)
     _type(first, "One.", " First.")
@@ -721,7 +721,7 @@ def _set(desk: Desk, change: int, words: str, markdown: str) -> None:
     desk.admin.call("POST", f"{desk.changes}/{change}/content", {"changes": [edit]})
 
 
-def test_two_who_write_in_one_paragraph_lose_nothing(desk):
+def test_two_editors_of_one_paragraph_lose_nothing(desk):
     change, first = _new(desk, "Some words at the beginning, and others at the end.")
     second = desk.open(change)
     first.get_by_text("Some words").click()

@@ -63,7 +63,7 @@ class Files(Protocol):
 
 class PlannedPage(Struct, kw_only=True):
     """A planned page. ``parent`` is the index of its parent in ``ImportPlan.pages`` (always a lower one),
-    ``path`` the slugs down to it. A link leads to ``url``, or to the page at index ``to_page`` (and
+    ``path`` the slugs down to it. A link points to ``url``, to the page at index ``to_page`` (and
     ``anchor``), or to the file ``to_file``. A document has no body without ``file_path`` or if its file is
     ``missing``. ``titled``: SUMMARY.md gives the title."""
 
@@ -471,7 +471,7 @@ class _Planner:
             return infer_summary(below, self.config.readme), None
         summary = read_summary(text, self.summary_path)
         if not summary.entries:
-            self.problem(self.summary_path, 0, "empty_summary", "lists no page")
+            self.problem(self.summary_path, 0, "empty_summary", "lists no pages")
         return summary, text
 
     def is_read(self, path: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from octavo.core.app_urls import AppAddresses
 from octavo.kit.db.cache import FreshCache, share
 from octavo.kit.scheduling.rates import RateLimiter
@@ -27,6 +29,13 @@ _DOCUMENTS, _FETCHES = 4, 20
 
 
 _FRESH = share("repeated queries", 16)
+_ANSWERS = share("search results", 16)
+_PER_BYTE = 3
+"""Bytes in memory per byte of JSON."""
+
+
+def _measure(answer: object) -> int:
+    return _PER_BYTE * len(msgspec.json.encode(answer))
 
 
 @dataclass(slots=True)
@@ -38,6 +47,8 @@ class Context:
     sealer: Sealer
     fresh: FreshCache[Any] = field(init=False)
     """Values that requests need repeatedly, valid until the next commit."""
+    answers: FreshCache[Any] = field(init=False)
+    """Responses that take long to make, valid until the next commit."""
     questions: SharedThreads = field(init=False)
     """Threads that wait for models, for members and visitors."""
     endpoints: SharedThreads = field(init=False)
@@ -66,6 +77,7 @@ class Context:
         self.document_fetches = RateLimiter(_FETCHES)
         self.turns = LoopTurns("requests are being processed", max(1, self.settings.connections // 2))
         self.fresh = FreshCache(self.db, _FRESH)
+        self.answers = FreshCache(self.db, _ANSWERS, _measure)
 
     @property
     def app(self) -> AppAddresses:

@@ -1,4 +1,4 @@
-from octavo.operations.admin.verification import prove_domain
+from octavo.operations.admin.verification import verify_domain
 from octavo.organization.access.roles import ORGANIZATION, Can
 from world import Place, World
 
@@ -9,7 +9,7 @@ def _domain(world: World, place: Place) -> None:
     path = place.path("/orgs/{organizationId}")
     answer = world.call(place.admin, "PATCH", path, json={"emailDomains": ["example.org"]})
     assert answer.status_code == 200, answer.text
-    prove_domain(world.context, place["organizationId"], "example.org")
+    verify_domain(world.context, place["organizationId"], "example.org")
 
 
 # Somebody who is in this organization only.
@@ -41,7 +41,7 @@ SAMPLES = {
         }
     ),
     "listEmailDomains": Sample(before=_domain),
-    "proveEmailDomain": Sample(before=_domain),
+    "verifyEmailDomain": Sample(before=_domain),
     "joinOrganization": Sample(before=_domain),
     "getOrganizationsForEmailDomain": Sample(),
     "listMembersInOrganizationById": Sample(),

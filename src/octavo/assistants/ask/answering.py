@@ -1,8 +1,8 @@
 """Answers: written by a model from passages, or quotes of the passages themselves.
 
-A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the like
-are kept. Its links lead only to the passages, so that a manipulated answer can't lead anyone away or leak
-anything."""
+A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the
+like are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or
+leak anything."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _BLOCKS = frozenset(
     ]
 )
 _TASK = (
-    "Answer the reader's question with what the numbered passages say, and with nothing else. Name each passage you use"
-    " by its number in brackets, like [2], behind what it says. Answer in the language of the question, in Markdown,"
+    "Answer the reader's question using only the numbered passages. Cite each passage you use by its number in"
+    " brackets, like [2], after the statement it supports. Answer in the language of the question, in Markdown,"
     f" briefly. If the passages do not answer the question, say exactly: {_NOTHING}"
 )
-_URGING = " Take care: the last answer was in another language than the question."
-_FOREIGN = "the answer is in another language than the question"
+_URGING = " Important: the last answer wasn't in the language of the question."
+_FOREIGN = "the answer isn't in the language of the question"
 
 
 class AnswerWords(Struct, frozen=True):
@@ -88,7 +88,7 @@ class ComposedAnswer(Struct, frozen=True):
 
 
 class AskedQuestion(Struct, frozen=True):
-    """Question, and the earlier ones."""
+    """Question with the earlier ones that give it context."""
 
     question: str
     before: Sequence[str]
@@ -137,8 +137,8 @@ def _write_answer(
 
 
 def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
-    """Return whether an answer is in another language than its question. The organization's instructions may ask
-    for that."""
+    """Return whether an answer is in a different language from its question. The organization's instructions
+    may ask for that."""
     return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
 
 
@@ -196,9 +196,9 @@ def _suggest_followups(
 def phrase_as_question(title: str, words: AnswerWords = ENGLISH) -> str:
     """Return a heading in the form of a question.
 
-    >>> as_question("How to install")
+    >>> phrase_as_question("How to install")
     'How do I install?'
-    >>> as_question("Backups")
+    >>> phrase_as_question("Backups")
     'What should I know about “Backups”?'"""
     title = shorten(title, 120)
     if title.endswith(("?", "？")):

@@ -18,7 +18,7 @@ from .ranking import Candidate, rank
 MAX_PASSAGES = 6
 _PAGES = 12
 _TERMS = 16
-"""Words of a question that are searched for, because longer questions are stories."""
+"""Maximum words of a question that are searched for; longer questions mostly give background."""
 _EXCERPT = 600
 _TEXT = 4000
 """Characters of a passage when quoted, and when given to a model."""
@@ -95,7 +95,13 @@ def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHi
     """Search for the original words, which search can correct. The trailing space marks the last one as complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
     found = search_pages(
-        tx, material.spaces, " ".join(words) + " ", _PAGES, sees=material.sees, draft=material.draft
+        tx,
+        material.spaces,
+        " ".join(words) + " ",
+        _PAGES,
+        sees=material.sees,
+        draft=material.draft,
+        counts=False,
     )
     return list(found.hits[:_PAGES])
 

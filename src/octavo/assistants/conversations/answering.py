@@ -38,7 +38,7 @@ def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list
     asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
     if not asked:
         return []
-    hits = search_pages(tx, visible_spaces(tx, org), " ".join(asked) + " ", _PAGES).hits
+    hits = search_pages(tx, visible_spaces(tx, org), " ".join(asked) + " ", _PAGES, counts=False).hits
     found = []
     for hit in with_snippets(tx, hits[:_PAGES]):
         page = find_page(tx, main_state(tx, hit.space_id), hit.page_id)

@@ -30,7 +30,7 @@ _TEXTS = 40
 """Texts per request, fewer than a page, because models make fewer mistakes then."""
 _TERMS = 60
 _MISSING = "the model's answer doesn't contain a translation of it"
-_REFUSED = "the translation has different tags or placeholders than the text"
+_REFUSED = "the translation and the text have different tags or placeholders"
 _FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
     "formal": "Address the reader formally, where the language makes a difference.",
@@ -200,5 +200,5 @@ def _read(said: str) -> JsonObject:
 
 
 def _is_unchanged(text: str, translated: str) -> bool:
-    """Return whether a longer text came back unchanged, which is no translation."""
+    """Return whether a longer text was returned unchanged, which isn't a translation."""
     return translated.strip() == text.strip() and len(content_words(strip_tags(text))) > 5

@@ -183,7 +183,9 @@ def read_edited(conflict: MergeConflict, value: object) -> object:
     """Parse a custom value for a conflict into the internal form of the conflict's sides, ``(parent, at)``
     for a position. Raises BadRequest."""
     if conflict.kind == "deleted" and value is not None:
-        raise BadRequest("value: must be null, which deletes it. To keep it with changes, edit it.")
+        raise BadRequest(
+            "value: must be null to delete the content. To keep it with changes, edit it directly."
+        )
     if conflict.kind != "field":
         return value
     if conflict.field == "file":

@@ -22,6 +22,7 @@ from octavo.content.pages.wire import (
 from octavo.content.references.index import derive_delta, list_changes_between
 from octavo.content.references.listing import overlay_of
 from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.deriving import MainUpdate
 from octavo.content.revisions.store import State, find_page
 from octavo.core.app_urls import change_view
 from octavo.core.document.page import unread_conditions
@@ -81,8 +82,10 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
 
         def found() -> ChangeOverlay:
             hosts = app_hosts(call.settings.url)
-            delta = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.state), hosts)
-            before = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.below), hosts)
+            delta, before = (
+                derive_delta(tx, MainUpdate(row.main, list_changes_between(tx, row.main, state), hosts))
+                for state in (row.state, row.below)
+            )
             return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
 
         over = call.context.fresh.get(("references", row.id), found)

@@ -118,7 +118,7 @@ def accept_suggestion(
         edited = _edit(context, access.actor, tx, head, started, page_id, block, given, what.revision)
         if edited.conflicts:
             raise Conflict(
-                "This block was edited since the suggestion was made, and the two edits conflict."
+                "This block has been edited since the suggestion was made, and the two edits conflict."
                 " Edit the block directly instead."
             )
         return edited
@@ -150,7 +150,7 @@ def revert_suggestion(
             merged = merge_without(tx, before, after, change.state)
             if merged.conflicts:
                 raise Conflict(
-                    "This text was edited since the suggestion was accepted. Edit it directly instead."
+                    "This text has been edited since the suggestion was accepted. Edit it directly instead."
                 )
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
             conflicts = list_still_open(tx, change.state, change.open_conflicts, edited)

@@ -89,7 +89,7 @@ def report(
     before = own.get(here.key)
     if before is None and len(own) >= MOST_CLIENTS:
         raise Conflict(
-            f"You can be present with at most {MOST_CLIENTS} clients at a time. Close another tab or app first."
+            f"You have this content open in {MOST_CLIENTS} tabs or apps, which is the limit. Close one of them first."
         )
     if before is not None and before.is_at(here):
         here = replace(here, came_at=before.came_at)

@@ -51,7 +51,7 @@ def _follow(
         after = read_position(given)
         if after is None:
             place = "Last-Event-ID" if b"last-event-id" in call.headers else "after"
-            raise BadRequest(f"{place}: expected the id of an event from this kind of stream")
+            raise BadRequest(f"{place}: must be the ID of an event from the same kind of stream")
     return Follow(tuple(topics), owner, after, query.seconds, check, may_know)
 
 

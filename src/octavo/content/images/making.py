@@ -1,19 +1,20 @@
-"""Creation of image variants: a job creates them when a revision adds a file, in a separate process per
-image.
+"""Creation of image variants: a job creates them when a revision adds a file, in a separate process for a few
+images of the space at a time.
 
 Readers never wait for variants, and if one can't be created, the page shows the original image.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import Changes, Item, State, list_items, list_rasters, main_state
+from octavo.content.revisions.store import Changes, Item, list_items, list_rasters, main_state
 from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -29,12 +30,13 @@ from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = ProcessLimits(memory=1024**3, file=32 * 1024**2, seconds=30)
-"""Resource limits for one image."""
+"""Resource limits of the process. An image that exceeds them as the first one has no variants."""
 _NOTED_AT_ONCE = 1000
 """Images that are noted in one transaction."""
-_BATCH = 5
+_BATCH = 12
 """Number of images per run of the job. Other jobs can run in between, and shutting down waits only for these.
 """
+_SOURCE, _RESULT = "source", "result.json"
 
 _on_made: list[Callable[[Transaction, str], None]] = []
 
@@ -74,9 +76,8 @@ def enqueue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
     _enqueue_items(tx, space_id, [item for item in changes.items.values() if item is not None])
 
 
-def enqueue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
-    if anew:
-        _enqueue_items(tx, space_id, list_rasters(tx, space_id))
+def enqueue_all_files(tx: Transaction, space_id: str) -> None:
+    _enqueue_items(tx, space_id, list_rasters(tx, space_id))
 
 
 def _enqueue_items(tx: Transaction, space_id: str, items: Collection[Item]) -> None:
@@ -101,19 +102,6 @@ def _organization(tx: Transaction, space_id: str) -> str | None:
     return found
 
 
-def prepare_anew(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> bool:
-    """Return ``anew``. Revisions, including those of change requests, enqueue their own images."""
-    return anew
-
-
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Return an error message if an image of main was not recorded."""
     wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
@@ -127,7 +115,7 @@ def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
     if copy.written:
         return
     store.copy_variants(tx, copy.source_id, copy.copy_id)
-    enqueue_all_files(tx, copy.copy_id, True)
+    enqueue_all_files(tx, copy.copy_id)
 
 
 # --- creating variants --------------------------------------------------------------------------------
@@ -148,47 +136,76 @@ def note_images(context: Context, space_id: str) -> None:
 
 @jobs.job("makeVariants", bound=None, seconds=1800)
 def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
-    """Create the variants of up to ``most`` waiting images of a space, one after the other."""
+    """Create the variants of up to ``most`` waiting images of a space."""
     made = 0
-    content: str | None = None
-    for _ in range(most):
+    while most > 0:
         with context.db.read() as tx:
-            content = store.find_waiting(tx, space_id)
-            elsewhere = store.find_space_with_variants(tx, content) if content is not None else None
-            known = store.find_pictures(tx, elsewhere, [content]) if content and elsewhere else {}
-        if content is None:
+            waiting = store.list_waiting(tx, space_id, min(most, _BATCH))
+            known = {content: _find_made(tx, content) for content in waiting}
+        if not waiting:
             break
-        deadlines.check()
-        picture = known.get(content) if elsewhere else _create_variants(context, content)
-        with context.db.write() as tx:
-            made += store.save_variants(tx, space_id, content, picture) and picture is not None
-            jobs.advance(tx)
+        fresh = [content for content, found in known.items() if found is None]
+        others = ((content, found[0]) for content, found in known.items() if found is not None)
+        for content, picture in chain(others, _create_variants(context, fresh)):
+            with context.db.write() as tx:
+                made += store.save_variants(tx, space_id, content, picture) and picture is not None
+                jobs.advance(tx)
+        most -= len(waiting)
     with context.db.write() as tx:
         organization_id = _organization(tx, space_id)
         if made and organization_id is not None:
             for hook in _on_made:
                 hook(tx, organization_id)
         jobs.finish(tx)
-        if content is not None and organization_id is not None:
+        if organization_id is not None and store.list_waiting(tx, space_id, 1):
             _enqueue(tx, space_id)
 
 
-def _create_variants(context: Context, content: str) -> ScaledImage | None:
-    """Create and store the variants of a file, or return None to leave it unchanged."""
+def _find_made(tx: Transaction, content: str) -> tuple[ScaledImage | None] | None:
+    """Return a file as it was made in another space, where it may have no variants; None if it is in none."""
+    space_id = store.find_space_with_variants(tx, content)
+    return (store.find_pictures(tx, space_id, [content]).get(content),) if space_id is not None else None
+
+
+def _create_variants(context: Context, contents: Sequence[str]) -> Iterator[tuple[str, ScaledImage | None]]:
+    """Create and store the variants of files. Yield each file with its image, or None to leave it unchanged."""
     with TemporaryFolder("images") as name:
-        folder = Path(name)
-        try:
-            with (folder / "source").open("wb") as out:
-                for piece in context.files.open(content):
-                    out.write(piece)
-        except NotFound:
-            return None
-        result = folder / "result.json"
-        if not run_apart("octavo.content.images.scaling", folder, bounds=_BOUNDS) or not result.exists():
-            return None
-        found = msgspec.json.decode(result.read_bytes(), type=_Result)
-        variants = []
-        for width, height in found.variants:
-            blob = store_file(context, (folder / f"{width}.webp").read_bytes())
-            variants.append(ImageVariant(width, height, blob.hash, blob.size))
-    return ScaledImage(*found.size, tuple(variants))
+        left: list[tuple[str, Path]] = []
+        for number, content in enumerate(contents):
+            folder = Path(name, str(number))
+            folder.mkdir()
+            try:
+                with (folder / _SOURCE).open("wb") as out:
+                    for piece in context.files.open(content):
+                        out.write(piece)
+            except NotFound:
+                yield content, None
+            else:
+                left.append((content, folder))
+        while left:
+            deadlines.check()
+            run_apart(
+                "octavo.content.images.scaling",
+                Path(name),
+                [folder.name for _, folder in left],
+                bounds=_BOUNDS,
+            )
+            done = [one for one in left if (one[1] / _RESULT).exists()]
+            # The first image had the process to itself, so the limits were meant for it.
+            finished = done or left[:1]
+            for content, folder in finished:
+                yield content, _read_result(context, folder) if done else None
+            left = [one for one in left if one not in finished]
+
+
+def _read_result(context: Context, folder: Path) -> ScaledImage | None:
+    """Store the variants that the process made in a folder; None if it made none."""
+    found = msgspec.json.decode((folder / _RESULT).read_bytes(), type=_Result | None)
+    if found is None:
+        return None
+    variants = []
+    for width, height in found.variants:
+        blob = store_file(context, (folder / f"{width}.webp").read_bytes())
+        variants.append(ImageVariant(width, height, blob.hash, blob.size))
+    width, height = found.size
+    return ScaledImage(width, height, tuple(variants))

@@ -70,13 +70,14 @@ def add_waiting(tx: Transaction, space_id: str, contents: Collection[str]) -> No
     )
 
 
-def find_waiting(tx: Transaction, space_id: str) -> str | None:
-    """Return the hash of a file whose variants are still to be created."""
-    found: str | None = tx.value(
-        "SELECT content FROM images WHERE space_id = :space AND state = 'waiting' ORDER BY content LIMIT 1",
+def list_waiting(tx: Transaction, space_id: str, most: int) -> list[str]:
+    """Return hashes of files whose variants are still to be created."""
+    rows = tx.all(
+        "SELECT content FROM images WHERE space_id = :space AND state = 'waiting' ORDER BY content LIMIT :most",
         space=space_id,
+        most=most,
     )
-    return found
+    return [row[0] for row in rows]
 
 
 def find_space_with_variants(tx: Transaction, content: str) -> str | None:

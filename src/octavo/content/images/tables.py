@@ -26,9 +26,5 @@ declare(
     ),
 )
 on_commit(making.enqueue_files)
-register_derived(
-    Derived(
-        making.prepare_anew, lambda *_: True, making.enqueue_all_files, store.delete_variants, making.check
-    )
-)
+register_derived(Derived.queued(making.enqueue_all_files, store.delete_variants, making.check))
 on_copy(making.copy_or_enqueue)

@@ -212,7 +212,7 @@ def get_page_document(
     "listChangeRequestPageMetaLinks", "GET", _CHANGE + "/page/{pageId}/meta-links", needs=Can.VIEW
 )
 def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) -> PageMetaLinks:
-    """List the meta links of a page that lead to the web or to pages that the caller can see."""
+    """List the meta links of a page that point to external URLs or to pages that the caller can see."""
     with _reader(call, read) as reader:
         return reader.meta_links(page_id)
 

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import read_source
-from octavo.content.revisions.deriving import as_changes_from_nothing
+from octavo.content.revisions.deriving import MainUpdate, as_changes_from_nothing
 from octavo.content.revisions.keys import find_edit
 from octavo.content.revisions.store import (
     BranchMoved,
@@ -211,7 +211,7 @@ def _find_stale_questions(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> _Stale:
     """Return the questions whose answers may have changed. ``same_places``: whether the anchors in the texts
-    of the pages are unchanged. ``anew``: nothing of it was there."""
+    of the pages are unchanged. ``anew``: see ``MainUpdate``."""
     stale = _Stale()
     before = StateFiles(tx, state)
     old_pages = {} if anew else find_pages(tx, state, changes.pages)
@@ -248,21 +248,9 @@ def _find_stale_questions(
     return stale
 
 
-def derive_delta(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> Delta:
-    """Return how ``changes`` of a state of main change its references.
-
-    ``anew``: treat the space as if those who change had not been
-    there, and had no rows. ``whole``: include ``written``. ``hosts``: the hosts of
-    this server.
-    """
+def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
+    """Return how changes of a state of main change its references; with ``whole``, include ``written``."""
+    state, changes, hosts, anew, whole = update
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, EverythingViewer(tx))
     delta = Delta()
@@ -317,17 +305,9 @@ def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
 # --- derived from main --------------------------------------------------------------------------------
 
 
-def prepare(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> Delta:
+def prepare(tx: Transaction, update: MainUpdate) -> Delta:
     """Compute what a revision of main changes in the rows, before its transaction begins."""
-    return derive_delta(tx, state, changes, hosts, anew=anew, whole=anew or whole)
+    return derive_delta(tx, update._replace(whole=update.anew or update.whole))
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
@@ -393,7 +373,7 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
-        # About as many questions as references are deleted.
+        # About as many queries as deleted references.
         places = tx.all(
             f"SELECT place FROM content_references WHERE {of_owner} ORDER BY place LIMIT :most",
             most=max(1, most // 2),
@@ -495,9 +475,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
             f"SELECT {picked} FROM content_references r WHERE r.space_id = :s AND {IS_CURRENT}", s=space_id
         )
     }
-    wanted = {
-        row for row in derive_delta(tx, state, changes, hosts, anew=True).new if row.space_id == space_id
-    }
+    delta = derive_delta(tx, MainUpdate(state, changes, hosts, anew=True))
+    wanted = {row for row in delta.new if row.space_id == space_id}
     asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
     questions = tx.value(
         f"""SELECT count(*) FROM reference_questions q
@@ -531,8 +510,8 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 def _rows_asking(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> list[Row]:
-    """Return the references, in any space, that depend on something whose answer may have another answer now;
-    ``anew``: in another one."""
+    """Return the references, in any space, that depend on a question whose answer may have changed; ``anew``:
+    see ``MainUpdate``."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
@@ -559,7 +538,7 @@ def _rows_asking(
 
 def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Copy the references of a space to its copy. References of the original to itself become references of
-    the copy to itself. References that contain the URL of the original still lead there."""
+    the copy to itself. References that contain the URL of the original still point there."""
     kept = [c for c in COLUMNS if c not in ("space_id", "target_space", "target_key", "asked")]
     own = "CASE WHEN r.written LIKE :named THEN {0} ELSE replace({0}, :source, :copy) END"
     given = {"source": source_id, "copy": copy_id, "named": f"%{source_id}%"}

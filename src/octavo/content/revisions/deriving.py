@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -57,17 +57,19 @@ _OWNERS = 50
 """Number of owners whose replaced rows are removed in one transaction."""
 
 
-class Prepare(Protocol):
-    def __call__(
-        self,
-        tx: Transaction,
-        state: State,
-        changes: Changes,
-        hosts: tuple[str, ...],
-        *,
-        anew: bool = False,
-        whole: bool = False,
-    ) -> object: ...
+class MainUpdate(NamedTuple):
+    """Changes of a state of main, from which data is derived.
+
+    ``hosts``: those of this server (``core.links.app_hosts``). ``anew``: assume that nothing had been derived of
+    these owners, which are as the state has them. ``whole``: prepare the full rows to write under a version,
+    otherwise only the differences.
+    """
+
+    state: State
+    changes: Changes
+    hosts: tuple[str, ...]
+    anew: bool = False
+    whole: bool = False
 
 
 class Versioned(NamedTuple):
@@ -100,13 +102,10 @@ class Versioned(NamedTuple):
 class Derived(NamedTuple):
     """Functions for a kind of data that is derived from main.
 
-    ``prepare(tx, state, changes, hosts)`` runs in a read transaction with the head of main before the change
-    and the hosts of this server (``core.links.app_hosts``). With ``anew=True``, it assumes that nothing had
-    been derived of these owners, which are as the head has them; with ``whole=True``, it prepares the full
-    rows to write under a version, otherwise only the differences. ``is_still_true(tx, space_id, changes,
-    page_ids, prepared)`` checks, in the write transaction, whether the result would be the same after others
-    changed the texts and fields of these other pages. ``apply(tx, space_id, prepared)`` writes it under the
-    current versions.
+    ``prepare(tx, update)`` runs in a read transaction with the head of main before the change.
+    ``is_still_true(tx, space_id, changes, page_ids, prepared)`` checks, in the write transaction, whether the
+    result would be the same after others changed the texts and fields of these other pages.
+    ``apply(tx, space_id, prepared)`` writes it under the current versions.
 
     ``clear(tx, space_id, owner_ids)`` deletes the derived data of these owners and counts; of what is not
     ``versioned``, whatever was derived from the space. ``check(tx, space_id, hosts)`` returns what
@@ -114,12 +113,28 @@ class Derived(NamedTuple):
     ``versioned``: the functions for large amounts of data, if any.
     """
 
-    prepare: Prepare
+    prepare: Callable[[Transaction, MainUpdate], Any]
     is_still_true: Callable[[Transaction, str, Changes, Set[str], Any], bool]
     apply: Callable[[Transaction, str, Any], None]
     clear: Callable[[Transaction, str, Sequence[str]], None]
     check: Callable[[Transaction, str, tuple[str, ...]], str | None]
     versioned: Versioned | None = None
+
+    @classmethod
+    def queued(
+        cls,
+        queue_all: Callable[[Transaction, str], None],
+        clear: Callable[[Transaction, str, Sequence[str]], None],
+        check: Callable[[Transaction, str, tuple[str, ...]], str | None],
+    ) -> Derived:
+        """Return the functions for data that jobs derive from queued files: a rebuild queues all files of a space,
+        and revisions, including those of change requests, queue their own."""
+
+        def apply(tx: Transaction, space_id: str, anew: bool) -> None:
+            if anew:
+                queue_all(tx, space_id)
+
+        return cls(lambda tx, update: update.anew, lambda *_: True, apply, clear, check)
 
 
 class PreparedParts(Struct):
@@ -155,10 +170,11 @@ def prepare_derived(
     Call this outside any transaction. A failing block leaves nothing behind.
     """
     with db.read() as tx:
-        parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
+        update = MainUpdate(state, changes, hosts)
+        parts = [derived.prepare(tx, update) for derived in _derived]
         prepared = PreparedParts(_derived, parts, json_list([*changes.pages, *changes.items]))
         if _is_large(changes, prepared):
-            prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
+            prepared.parts = [derived.prepare(tx, update._replace(whole=True)) for derived in _derived]
     with _write_before_revision(db, state, changes, prepared):
         yield prepared
 
@@ -189,7 +205,7 @@ def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
     return len(changes) + rows > staging.MOST_AT_ONCE
 
 
-def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
+def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, object]]:
     pairs = (
         (derived.versioned, part) for derived, part in zip(prepared.derived, prepared.parts, strict=True)
     )
@@ -208,7 +224,7 @@ def is_still_true(
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
-    """Make prepared data count, in the transaction of the revision, which has claimed what is already
+    """Activate prepared data in the transaction of the revision, which has claimed the rows already
     written."""
     if prepared.staged is None:
         for derived, part in zip(prepared.derived, prepared.parts, strict=True):
@@ -253,7 +269,8 @@ def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: st
         changes = _next_owners(tx, head, after)
         owners = sorted({*changes.pages, *changes.items})
         wanted = [derived for derived in _derived if (derived.versioned is not None) == bool(owners)]
-        parts = [derived.prepare(tx, head, changes, hosts, anew=True) for derived in wanted]
+        update = MainUpdate(head, changes, hosts, anew=True)
+        parts = [derived.prepare(tx, update) for derived in wanted]
     prepared = PreparedParts(wanted, parts, json_list(owners))
     last = owners[-1] if owners else None
     with _write_before_revision(db, head, Changes(), prepared), db.write() as tx:

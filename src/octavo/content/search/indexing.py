@@ -14,10 +14,10 @@ from tempfile import SpooledTemporaryFile
 import msgspec
 
 from octavo.content.revisions.bodies import get_body, list_oversized, read_source
-from octavo.content.revisions.deriving import enqueue_rebuild
+from octavo.content.revisions.deriving import MainUpdate, enqueue_rebuild
 from octavo.content.revisions.drawing import contains_rendered_blocks
 from octavo.content.revisions.staging import BATCH
-from octavo.content.revisions.store import Changes, State, list_pages, main_state
+from octavo.content.revisions.store import Changes, list_pages, main_state
 from octavo.content.revisions.versions import current_versions
 from octavo.core.document.anchors import Conditions
 from octavo.core.document.containing import contained
@@ -75,18 +75,10 @@ class PreparedIndex:
             yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=IndexedPage)
 
 
-def prepare(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> PreparedIndex:
-    """Read and split the texts of changed pages. ``anew``: ignored, because everything follows from the
-    changes. ``whole``: also index long texts of pages that are already indexed, instead of leaving them
-    to a job."""
+def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
+    """Read and split the texts of changed pages. For a whole update, also index long texts of pages that are
+    already indexed, instead of leaving them to a job."""
+    state, changes, _, anew, whole = update
     prepared = PreparedIndex()
     if not (anew or whole):
         prepared.long = _list_long(tx, state.space_id, changes)
@@ -240,8 +232,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
-    """Take pages out of the index. Their words are counted anew with what takes their place, even where it has the same
-    words: of another organization, since a transfer."""
+    """Remove pages from the index. Their words are counted again with the pages that replace them, even if
+    the words are the same, because after a transfer they belong to another organization."""
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 

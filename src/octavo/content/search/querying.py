@@ -5,9 +5,10 @@ error; only if that finds too little, any of the words is enough. Results of the
 the same way on both engines: titles and headings that equal the query come first. Snippets are made only for
 results that are shown.
 
-The engine returns matches in windows of sections, ordered by id. Each window is ranked separately, and the
-next one is read only if there are too few pages so far. If there are more matches than one window holds,
-titles and headings come first, followed for partial matches by the sections that contain most of the words.
+The engine returns matches in windows of sections: those that it scores highest first, or ordered by id if it
+has no scores and for partial matches. Each window is ranked separately, and the next one is read only if there
+are too few pages so far. If there are more matches than one window holds, titles and headings come first,
+followed for partial matches by the sections that contain most of the words.
 
 Words that occur on very many pages are never used for ranking, so that the list of all their positions is not
 read. If all words are frequent, windows are small and go through one space after the other.
@@ -45,11 +46,13 @@ from .tokens import (
 )
 
 _WINDOW = 1000
-"""Sections ranked together."""
+"""Sections ranked together, of those that the engine scores highest if it scores them."""
+_PER_RESULT = 8
+"""Sections in the first window per requested result, of those that the engine scores highest."""
 _SMALL_WINDOW = 60
-"""The same for queries of frequent words only, whose order says little."""
+"""Sections ranked together for queries of frequent words only, whose order says little."""
 _FILLED = 60
-"""The same for partial matches."""
+"""Sections ranked together for partial matches."""
 _AT_ONCE = 16
 """Spaces searched together for frequent words."""
 MAX_COUNT = 1000
@@ -59,7 +62,8 @@ _MOST = 30
 are more matches than a window holds."""
 _ENOUGH = 10
 _READ = 50
-"""Best sections whose text is checked for the exact query."""
+"""Best sections whose text is checked for the exact query, and best titles and headings if there are more matches
+than a window holds."""
 _RARE = 2
 _MIN_TYPO = 4
 _MIN_BEGUN = 3
@@ -87,7 +91,7 @@ _SUGGESTED = 12
 _COMPLETED = 20
 """Completions that are looked up for a prefix with many."""
 
-# Scores of the ways of matching: how well the words fit counts as much as the engine's order.
+# Scores of the ways of matching: how well the words match counts as much as the engine's order.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
@@ -109,11 +113,13 @@ class SnippetPart(Struct, frozen=True):
 
 
 class SectionHit(Struct, frozen=True):
-    """Matching section. ``snippet``: empty until ``with_snippets``. ``body``: only if it was already read."""
+    """Matching section. ``names_page``: the query matched the page's title. ``snippet``: empty until
+    ``with_snippets``. ``body``: only if it was already read."""
 
     id: int
     anchor: str | None
     heading: str
+    names_page: bool
     body: str | None = None
     snippet: tuple[SnippetPart, ...] = ()
 
@@ -359,14 +365,23 @@ class _Windows:
     """Matches, one window at a time."""
 
     def __init__(
-        self, tx: Transaction, vocabulary: _Vocabulary, terms: Sequence[Term], sees: Sees, *, every: bool
+        self,
+        tx: Transaction,
+        vocabulary: _Vocabulary,
+        terms: Sequence[Term],
+        sees: Sees,
+        *,
+        every: bool,
+        wanted: int = 1,
     ) -> None:
         self._tx, self._scope, self._sees = tx, vocabulary.scope, sees
         self.vocabulary = vocabulary
         self.terms = vocabulary.marked(terms)
         self.every = every
         self.is_ranked = not all(term.is_frequent for term in self.terms)
-        self._limit = min(_WINDOW, _FILLED if not every else _WINDOW if self.is_ranked else _SMALL_WINDOW)
+        self._by_score = every and self.is_ranked
+        best = max(_SMALL_WINDOW, _PER_RESULT * wanted)
+        self._limit = min(_WINDOW, _FILLED if not every else best if self.is_ranked else _SMALL_WINDOW)
         self._after = 0
         self._is_by_space = not self.is_ranked and self._is_frequent_together()
         self._fruitless = 0
@@ -382,19 +397,30 @@ class _Windows:
             window = self.next()
         if self.is_last or self._spaces is not None:
             return [window]
+        if self._by_score:
+            # The engine's scores put most of these first already.
+            heads = self._heads(self._scope, _READ)
+            return [list({row.id: row for row in chain(window, heads)}.values())]
         return [self._heads(self._scope, self._limit if self.every else _MOST), window]
 
     def next(self) -> list[SectionMatch]:
         if self._is_by_space:
             return self._next_of_spaces()
-        found = store.match(
-            self._tx, self._scope, self.terms, every=self.every, after=self._after, limit=self._limit
-        )
+        given = (self._tx, self._scope, self.terms)
+        if self._by_score:
+            found = store.match_best(*given, start=self._after, limit=self._limit)
+            self._limit = _WINDOW
+        else:
+            found = store.match(*given, every=self.every, after=self._after, limit=self._limit)
         self.is_last, self._after = found.is_last, found.after
         return list(filter(self._sees, found.rows))
 
     def _heads(self, scope: Scope, limit: int) -> list[SectionMatch]:
-        found = store.match(self._tx, scope, self.terms, every=self.every, heads=True, limit=limit)
+        given = (self._tx, scope, self.terms)
+        if self._by_score:
+            found = store.match_best(*given, heads=True, limit=limit)
+        else:
+            found = store.match(*given, every=self.every, heads=True, limit=limit)
         return list(filter(self._sees, found.rows))
 
     def _is_frequent_together(self) -> bool:
@@ -457,19 +483,21 @@ def search_pages(
     by_space: bool = False,
     sees: Sees = sees_everything,
     draft: SearchedDraft | None = None,
+    counts: bool = True,
 ) -> Results:
     """Search these spaces and return the best pages: at least ``wanted`` of them (or of spaces with matching
-    pages, ``by_space``) if there are that many; without snippets (``with_snippets``).
+    pages, ``by_space``) if there are that many; without snippets (``with_snippets``). ``counts``: also count
+    the results that are not read.
 
     The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they
     did not exist, except in inexact counts. ``draft``: state that one of the spaces shows instead of main.
     """
     query = read_query(text)
     if draft is None:
-        return _search_main(tx, spaces, query, wanted, by_space, sees)
+        return _search_main(tx, spaces, query, wanted, by_space, sees, counts)
     pages = draft.pages
     main = _search_main(
-        tx, spaces, query, wanted, by_space, lambda found: found.page_id not in pages and sees(found)
+        tx, spaces, query, wanted, by_space, lambda found: found.page_id not in pages and sees(found), counts
     )
     hits = sorted([*main.hits, *_search_draft(tx, draft, query, sees)], key=lambda hit: -hit.score)
     more = {hit.space_id for hit in hits} if by_space else hits
@@ -505,6 +533,7 @@ def _search_main(
     wanted: int,
     by_space: bool,
     sees: Sees,
+    counts: bool,
 ) -> Results:
     scope = store.open_scope(tx, spaces)
     if not query.terms or not scope.keys:
@@ -512,7 +541,9 @@ def _search_main(
     vocabulary = _Vocabulary(tx, scope, _single_words(query.terms))
     terms = _with_completions(vocabulary, query.terms)
     worth = _ALL
-    windows = _Windows(tx, vocabulary, _without_ubiquitous(terms, vocabulary), sees, every=True)
+    windows = _Windows(
+        tx, vocabulary, _without_ubiquitous(terms, vocabulary), sees, every=True, wanted=wanted
+    )
     found = windows.first()
     for most in (_RARE, math.inf):
         if any(found):
@@ -520,7 +551,9 @@ def _search_main(
         repaired = _with_corrections(vocabulary, terms, most)
         if repaired != terms:
             terms, worth = repaired, _REPAIRED
-            windows = _Windows(tx, vocabulary, _without_ubiquitous(terms, vocabulary), sees, every=True)
+            windows = _Windows(
+                tx, vocabulary, _without_ubiquitous(terms, vocabulary), sees, every=True, wanted=wanted
+            )
             found = windows.first()
     scored = [_scored(rows, worth) for rows in found]
     rarest = _rarest(terms, vocabulary)
@@ -542,7 +575,7 @@ def _search_main(
         gathered.add(_scored(windows.next(), worth))
     if windows.is_last:
         return Results(tuple(gathered.hits), gathered.count, True)
-    if not (windows.is_ranked and windows.every):
+    if not (counts and windows.is_ranked and windows.every):
         return Results(tuple(gathered.hits), gathered.count, False)
     count = store.count_matches(tx, scope, windows.terms, by_space=by_space, most=MAX_COUNT)
     # Pages found by corrected words are few besides these; results already read are counted in any case.
@@ -636,12 +669,19 @@ class _Gathered:
             pages.setdefault((row.space_id, row.page_id), []).append((score, row))
         for (space_id, page_id), best in pages.items():
             # Parts of a section under different conditions are indexed separately but shown once.
-            parts: dict[str | None, SectionMatch] = {}
-            for _, row in best:
-                parts.setdefault(row.anchor, row)
+            parts: dict[str | None, tuple[float, SectionMatch]] = {}
+            for score, row in best:
+                parts.setdefault(row.anchor, (score, row))
             shown = list(parts.values())[:_SECTIONS]
             sections = tuple(
-                SectionHit(row.id, row.anchor, row.heading, self.bodies.get(row.id)) for row in shown
+                SectionHit(
+                    row.id,
+                    row.anchor,
+                    row.heading,
+                    names_page=self._likeness[row.titles] > 0,
+                    body=self.bodies.get(row.id),
+                )
+                for score, row in shown
             )
             self.hits.append(PageHit(space_id, page_id, best[0][0], sections, self._shown))
             self._spaces.add(space_id)
@@ -661,6 +701,8 @@ class _Gathered:
         return worth + (_CALLED if row.heading.casefold() == self._query.text else 0.0)
 
     def _like(self, text: str) -> float:
+        if not self._wanted.may_be_in(text):
+            return 0.0
         return _likeness(self._meant, self._wanted, self._query.ignored, text)
 
     def _read(self, rows: list[tuple[float, SectionMatch]]) -> list[tuple[float, SectionMatch]]:

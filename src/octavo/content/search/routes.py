@@ -28,8 +28,13 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchLi
     or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
     set.
     """
-    with call.db.read() as tx:
-        return presenting.search_space(tx, call, space.space_id, query)
+
+    def search() -> SearchListing[SearchPage]:
+        with call.db.read() as tx:
+            return presenting.search_space(tx, call, space.space_id, query)
+
+    found: SearchListing[SearchPage] = call.context.answers.get(_key(call, space.space_id, query), search)
+    return found
 
 
 @operation(
@@ -48,5 +53,17 @@ def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> Searc
     or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
     set.
     """
-    with call.db.read() as tx:
-        return presenting.search_spaces(tx, call, presenting.visible_spaces(tx, org), query)
+
+    def search() -> SearchListing[SearchSpace]:
+        with call.db.read() as tx:
+            return presenting.search_spaces(tx, call, presenting.visible_spaces(tx, org), query)
+
+    found: SearchListing[SearchSpace] = call.context.answers.get(
+        _key(call, org.organization_id, query), search
+    )
+    return found
+
+
+def _key(call: Call, place: str, query: SearchQuery) -> tuple[object, ...]:
+    """Return what the results of a search depend on, except for the state of the database."""
+    return call.operation.id, place, call.actor, query.query, query.page, query.limit

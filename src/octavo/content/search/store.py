@@ -33,7 +33,7 @@ FEW = 16
 _SPACES_COUNTED = 1001
 """Spaces of an organization, those with most pages first, whose pages with a word are counted."""
 _SPACES_BEGUN = 100
-"""The same for each completion of a prefix."""
+"""Spaces whose pages are counted for each completion of a prefix."""
 _BEGINNINGS = 400
 _BEGINNINGS_OF_MANY = 100
 _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
@@ -56,7 +56,8 @@ _WALKED = 20
 """Sections that PostgreSQL reads in order per requested section before it yields to other queries."""
 _BATCH = 500
 _MAX_WORDS = 10_000
-"""Different words of a page that are counted, as many as a novel has; pages with more are data tables."""
+"""Different words of a page that are counted, about as many as in a novel; pages with more contain data
+tables."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
 """Condition for rows of ``search_pages p``, or ``search_sections s``, of the current version."""
@@ -734,35 +735,20 @@ def match(
     """
     if not terms or not scope.keys:
         return Window([], after, True)
-    ranking = [term for term in terms if not term.is_frequent]
-    if not every and len(ranking) < len(terms):
-        ranking = []
-    given: dict[str, Any] = {
-        "query": _engine_query(tx, scope, terms, every, heads),
-        "after": after,
-        "limit": limit,
-        "ranking": _engine_query(tx, scope, ranking, every, heads),
-    }
+    queries = _engine_queries(tx, scope, terms, every, heads)
+    given = {"after": after, "limit": limit, **queries}
     if tx.engine == "sqlite":
-        counts = f"""CROSS JOIN search_sections s ON s.id = search_index.rowid
-                CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}"""
-        if not ranking or len(ranking) == len(terms):
-            # FTS5 reads all positions of a word to rank by it.
-            score = f"-bm25(search_index, {_WEIGHTS})" if ranking else "0"
-            found = "search_index MATCH :query AND search_index.rowid > :after"
-        else:
-            score = f"-bm25(search_index, {_WEIGHTS})"
-            found = """search_index MATCH :ranking AND +search_index.rowid IN (
-                  SELECT rowid FROM search_index WHERE search_index MATCH :query AND rowid > :after)"""
+        found, score = _sqlite_matches(queries)
         rows = tx.all(
-            f"""SELECT {_COLUMNS}, {score}, s.conditions FROM search_index {counts}
-                WHERE {found} AND {_SECTION_COUNTS} ORDER BY search_index.rowid LIMIT :limit""",
+            f"""SELECT {_COLUMNS}, {score}, s.conditions FROM search_index
+                  CROSS JOIN search_sections s ON s.id = search_index.rowid
+                  CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}
+                WHERE {found} AND search_index.rowid > :after AND {_SECTION_COUNTS}
+                ORDER BY search_index.rowid LIMIT :limit""",
             **given,
         )
     else:
-        score = (
-            "ts_rank_cd('{0.1, 0.2, 0.5, 1.0}', i.words, CAST(:ranking AS tsquery), 1)" if ranking else "0"
-        )
+        score = _POSTGRES_SCORE if queries["ranking"] else "0"
         # Joins section by section: with its own estimate of matches, the planner would read whole tables. All
         # matches come first, then those after the given id; otherwise it would read the ids of all sections
         # to intersect both.
@@ -771,13 +757,80 @@ def match(
                   SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery))
                 SELECT found.* FROM (SELECT id FROM hits WHERE id > :after ORDER BY id) AS h CROSS JOIN LATERAL (
                   SELECT {_COLUMNS}, {score}, s.conditions
-                  FROM search_sections s {"JOIN search_index i ON i.section_id = s.id" if ranking else ""}
+                  FROM search_sections s {"JOIN search_index i ON i.section_id = s.id" if queries["ranking"] else ""}
                     JOIN search_pages p ON {_PAGE_OF_SECTION}
                   WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS found
                 ORDER BY h.id LIMIT :limit""",
             **given,
         )
     return _window(scope, rows, after, len(rows) < limit)
+
+
+def match_best(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], *, heads: bool = False, start: int = 0, limit: int
+) -> Window:
+    """Return sections that match all terms, highest scores first, without the ``start`` best. Some of the
+    terms must not be frequent. ``heads``: match only titles and headings.
+
+    ``after`` in the window is the number of matches up to its end, with those of former versions.
+    """
+    queries = _engine_queries(tx, scope, terms, True, heads)
+    given = {"start": start, "limit": limit, **queries}
+    if tx.engine == "sqlite":
+        matches, score = _sqlite_matches(queries)
+        best = f"""SELECT search_index.rowid AS id, {score} AS score FROM search_index
+            WHERE {matches} ORDER BY score DESC, id LIMIT :limit OFFSET :start"""
+        rows = tx.all(
+            f"""SELECT {_COLUMNS}, best.score, s.conditions, {_SECTION_COUNTS} FROM ({best}) AS best
+                  CROSS JOIN search_sections s ON s.id = best.id
+                  CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}
+                ORDER BY best.score DESC, best.id""",
+            **given,
+        )
+    else:
+        rows = tx.all(
+            f"""WITH best AS MATERIALIZED (
+                  SELECT section_id AS id, {_POSTGRES_SCORE} AS score FROM search_index i
+                  WHERE words @@ CAST(:query AS tsquery) ORDER BY score DESC, id LIMIT :limit OFFSET :start)
+                SELECT found.* FROM best CROSS JOIN LATERAL (
+                  SELECT {_COLUMNS}, best.score, s.conditions, {_SECTION_COUNTS}
+                  FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
+                  WHERE s.id = best.id OFFSET 0) AS found
+                ORDER BY best.score DESC, best.id""",
+            **given,
+        )
+    current = [row[:-1] for row in rows if row[-1]]
+    found = _window(scope, current, 0, len(rows) < limit)
+    return msgspec.structs.replace(found, after=start + len(rows))
+
+
+def _engine_queries(
+    tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool
+) -> dict[str, str]:
+    """Return the query of all terms and that of the terms used for scores, empty if there are none."""
+    ranking = [term for term in terms if not term.is_frequent]
+    if not every and len(ranking) < len(terms):
+        ranking = []
+    return {
+        "query": _engine_query(tx, scope, terms, every, heads),
+        "ranking": _engine_query(tx, scope, ranking, every, heads),
+    }
+
+
+def _sqlite_matches(queries: Mapping[str, str]) -> tuple[str, str]:
+    """Return the condition for matches in ``search_index`` and their score."""
+    score = f"-bm25(search_index, {_WEIGHTS})" if queries["ranking"] else "0"
+    if not queries["ranking"] or queries["ranking"] == queries["query"]:
+        return "search_index MATCH :query", score
+    # FTS5 reads all positions of a word to rank by it.
+    return (
+        """search_index MATCH :ranking
+           AND +search_index.rowid IN (SELECT rowid FROM search_index WHERE search_index MATCH :query)""",
+        score,
+    )
+
+
+_POSTGRES_SCORE = "ts_rank_cd('{0.1, 0.2, 0.5, 1.0}', i.words, CAST(:ranking AS tsquery), 1)"
 
 
 def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bool) -> Window:

@@ -154,6 +154,9 @@ def _parts(token: str) -> list[str]:
     return [part for part in found if part]
 
 
+_Y_AND_I = str.maketrans("yi", "iy")
+
+
 class WantedWords(dict[str, frozenset[str]]):
     """Words and stems that a token counts as; empty if it cannot be any of the wanted ones."""
 
@@ -161,12 +164,22 @@ class WantedWords(dict[str, frozenset[str]]):
         super().__init__()
         self.all = words_and_stems
         self._first = {word[:1] for word in words_and_stems}
+        begun = {word[:2] for word in words_and_stems}
+        # Stemming changes no other letter of these: "dying" becomes "die".
+        self._begun = begun | {two.translate(_Y_AND_I) for two in begun}
 
     def __missing__(self, token: str) -> frozenset[str]:
         # Stemming never changes the first letter, so most tokens need not be stemmed.
         passed = _is_plain(token) and token[0].lower() not in self._first
         self[token] = said = frozenset() if passed else _words_and_stems(token)
         return said
+
+    def may_be_in(self, text: str) -> bool:
+        """Return whether a text can contain any of the words, without splitting it; True if that is hard to tell."""
+        if not text.isascii() or "." in text or "'" in text:
+            return True
+        lower = text.lower()
+        return any(begun in lower for begun in self._begun)
 
 
 class WordMarker:

@@ -248,7 +248,7 @@ def _save_file(context: Context, upload: UploadRow, spool: object) -> None:
     digest = _store(context, spool, upload.size)
     with context.db.write() as tx:
         if not store.set_uploaded(tx, upload.id, digest):
-            raise Conflict("Other bytes were already uploaded to this URL. Request a new URL.")
+            raise Conflict("Different content was already uploaded to this URL. Request a new URL.")
         _release_parts(tx, upload.id)
 
 
@@ -277,7 +277,9 @@ def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> N
     digest = _store(context, spool, size)
     with context.db.write() as tx:
         if not store.add_part(tx, upload.id, start, start + size, digest):
-            raise Conflict("Other bytes were uploaded in the meantime. Send HEAD to get the current offset.")
+            raise Conflict(
+                "Different content was uploaded in the meantime. Send HEAD to get the current offset."
+            )
 
 
 def _join_parts(context: Context, upload: UploadRow) -> None:
@@ -296,7 +298,7 @@ def _release_parts(tx: Transaction, upload_id: str) -> None:
     store.delete_parts(tx, upload_id)
 
 
-@job("forgetUploads", bound="what expired since the last one")
+@job("forgetUploads", bound="everything that expired since the last run")
 def forget_uploads(context: Context) -> None:
     """Delete expired uploads."""
     before = now()

@@ -1,4 +1,4 @@
-"""Scheduled jobs: deleting clients that registered and that no one works with, and what ended."""
+"""Scheduled jobs that delete unused clients and expired connections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import store
 from .site_agents import forget_site_agents
 
 
-@jobs.job("forgetPrograms", bound="what expired since the last one", seconds=60)
+@jobs.job("forgetPrograms", bound="everything that expired since the last run", seconds=60)
 def forget_programs(context: Context) -> None:
     with context.db.write() as tx:
         forget_site_agents(tx)

@@ -43,7 +43,7 @@ _WORDS: dict[str, str] = {
     "docs:draft": "Draft and edit change requests for people to review",
     "docs:comment": "Comment and reply under your name, marked with the agent's name",
     "docs:review": "Review change requests",
-    "docs:gaps": "See which questions and searches of readers remain without an answer",
+    "docs:gaps": "See readers' unanswered questions and searches",
     "docs:merge": "Merge change requests without asking you first",
     "user:read": "Read your profile",
     "organization:read": "Read the settings of the organization",
@@ -258,14 +258,14 @@ class OAuth:
                 elif kind == "refresh_token":
                     grant = use_refresh(tx, fields.get("refresh_token", ""), client)
                 else:
-                    message = "grant_type: expected authorization_code or refresh_token"
+                    message = "grant_type: must be authorization_code or refresh_token"
                     return error_answer("unsupported_grant_type", message)
         except Unusable as error:
             return error_answer("invalid_grant", str(error))
         if grant is None:
             return error_answer(
                 "invalid_grant",
-                ("This was used before, so access of the agent has been revoked. Connect the app again."),
+                ("This was used before, so the agent's access has been revoked. Connect the app again."),
             )
         told = {
             "access_token": grant.access,

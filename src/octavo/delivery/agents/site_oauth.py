@@ -1,8 +1,7 @@
-"""OAuth for the MCP servers of sites for authenticated visitors: what apps find out, the page on which visitors agree,
-tokens (RFC 6749, 7009, 8414, 8707, 9728).
+"""OAuth for the MCP servers of sites for authenticated visitors: metadata, the consent page, and tokens.
 
-The authorization server of a site has an address below that of all sites; visitors agree at the site itself, where
-they are signed in.
+Follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL below the sites URL; visitors
+give consent on the site itself, where they are signed in.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ from .site_agents import SiteConsent, connect_visitor, refresh_site_agent, revok
 _PATH = "/~oauth"
 _PURPOSE = "agreement of a visitor"
 _DECIDING = 3_600_000
-"""Milliseconds for which a visitor may look at the page that asks them."""
+"""Milliseconds for which the consent page is valid."""
 _agreed = msgspec.json.Decoder(SiteConsent)
 
 
@@ -67,7 +66,7 @@ def _issuer(context: Context, site_id: str) -> str:
 
 
 def _resources(tx: Transaction, context: Context, site: SiteRow) -> list[str]:
-    """The addresses of the MCP server of a site, which its tokens are for."""
+    """Return the URLs of the MCP server of a site, for which its tokens are valid."""
     return [f"{public_url(tx, context, site)}{path}" for path in MCP_PATHS]
 
 
@@ -114,7 +113,7 @@ class SiteOAuth:
         with self._context.db.read() as tx:
             found = find_site_at(tx, request.header(b"host"), path)
             if found is None or found[1] not in MCP_PATHS or not self._takes_agents(tx, found[0]):
-                raise NotFound("There is no protected resource at this address.")
+                raise NotFound("There is no protected resource at this URL.")
             site, rest = found
             resource = f"{public_url(tx, self._context, site)}{rest}"
         return describe_resource(resource, _issuer(self._context, site.id), site.title)
@@ -127,7 +126,7 @@ class SiteOAuth:
         with self._context.db.read() as tx:
             site = find_site(tx, request.parameters["site"])
             if site is None or not self._takes_agents(tx, site):
-                raise NotFound("There is no authorization server at this address.")
+                raise NotFound("There is no authorization server at this URL.")
             authorize = f"{public_url(tx, self._context, site)}{CONNECT_PATH}"
         start = f"{self._context.settings.sites_url.rstrip('/')}{_PATH}"
         return describe_server(_issuer(self._context, site.id), authorize, start)
@@ -143,14 +142,17 @@ class SiteOAuth:
                 elif kind == "refresh_token":
                     found = refresh_site_agent(tx, context, fields.get("refresh_token", ""), client)
                 else:
-                    message = "grant_type: expected authorization_code or refresh_token"
+                    message = "grant_type: must be authorization_code or refresh_token"
                     return error_answer("unsupported_grant_type", message)
                 if found is not None and fields.get("resource"):
                     _check_resource(tx, context, found[0], fields["resource"])
         except Unusable as error:
             return error_answer("invalid_grant", str(error))
         if found is None:
-            return error_answer("invalid_grant", "This was used before: the app has lost its access.")
+            return error_answer(
+                "invalid_grant",
+                "This was used before, so the app's access has been revoked. Connect the app again.",
+            )
         grant = found[1]
         told = {"access_token": grant.access, "token_type": "Bearer", "expires_in": grant.lasts}
         return json_answer({**told, "refresh_token": grant.refresh})
@@ -181,8 +183,8 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
 @route("askVisitor", CONNECT_PATH, pool="calls")
 @route("askVisitor", f"{CONNECT_PATH}/{{asked}}", pool="calls")
 def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
-    """Ask a visitor whether an app may read the site as they see it. ``asked``: the query, where they had to sign in
-    first."""
+    """Ask a visitor whether an app may read the site as they see it. ``asked``: the query, if they had to
+    sign in first."""
     _require_agents(view, visit)
     draw, context, site_id = prepare_agreement(view, visit), view.context, visit.site.id
     query = unfold_query(asked) if asked else view.request.query_string
@@ -208,7 +210,7 @@ def _agreement(context: Context, issuer: str, asked: AppRequest, site_id: str, p
     client, redirect = asked.client, asked.redirect
     agreed = SiteConsent(site_id, client.id, redirect, asked.challenge, asked.state, proof)
     signed = context.signer.sign(_PURPOSE, msgspec.json.encode(agreed).decode(), now() + _DECIDING)
-    told = {"error": "access_denied", "error_description": "The visitor did not agree."}
+    told = {"error": "access_denied", "error_description": "The visitor denied access."}
     return Agreement(
         app=client.name,
         source=client.id.partition("://")[2].partition("/")[0] if is_document(client.id) else "",

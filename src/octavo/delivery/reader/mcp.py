@@ -153,12 +153,12 @@ class CallOperation(CallValues, forbid_unknown_fields=True, kw_only=True):
     ]
 
 
-Next = Annotated[int | None, Meta(description="The start to go on with; null at the end")]
+Next = Annotated[int | None, Meta(description="The `start` of the next part; null at the end")]
 
 
 class FoundSection(Struct):
     title: str
-    anchor: Annotated[str, Meta(description="The section of read_page")]
+    anchor: Annotated[str, Meta(description="The `section` to pass to read_page")]
 
 
 class FoundPage(Struct):
@@ -168,24 +168,24 @@ class FoundPage(Struct):
     path: list[str]
     address: str
     excerpt: str
-    sections: Annotated[list[FoundSection], Meta(description="Those that match")]
+    sections: Annotated[list[FoundSection], Meta(description="The matching sections")]
 
 
 class FoundPages(Struct):
-    pages: Annotated[list[FoundPage], Meta(description="The best first")]
-    suggestions: Annotated[list[str], Meta(description="Similar words, where no page matches")]
+    pages: Annotated[list[FoundPage], Meta(description="The best matches first")]
+    suggestions: Annotated[list[str], Meta(description="Similar words, if no page matches")]
 
 
 class PageMarkdown(Struct):
     address: str
-    revision: Annotated[str, Meta(description="The revision of the space that it was read at")]
+    revision: Annotated[str, Meta(description="The revision of the space it was read from")]
     markdown: str
     next: Next
 
 
 class FileText(Struct):
     address: str
-    revision: Annotated[str, Meta(description="The revision of the space that it was read at")]
+    revision: Annotated[str, Meta(description="The revision of the space it was read from")]
     text: str
     next: Next
 
@@ -225,12 +225,12 @@ class CitedSection(Struct):
 
 class AnswerGiven(Struct):
     markdown: str
-    sources: Annotated[list[CitedSection], Meta(description="The sections that the answer rests on")]
-    followups: Annotated[list[str], Meta(description="What else could be asked")]
+    sources: Annotated[list[CitedSection], Meta(description="The sections the answer is based on")]
+    followups: Annotated[list[str], Meta(description="Suggested follow-up questions")]
 
 
 class FeedbackTaken(Struct):
-    address: Annotated[str, Meta(description="Of the page")]
+    address: Annotated[str, Meta(description="The URL of the page")]
     rating: PageRating
 
 
@@ -243,9 +243,9 @@ class AnsweredCall(Struct):
     status: int
     milliseconds: int
     headers: list[AnsweredHeader]
-    body: Annotated[str | None, Meta(description="Null where it is no text, or there is none")]
-    size: Annotated[int, Meta(description="Bytes of the body")]
-    left: Annotated[int, Meta(description="Characters of the body that are left out")]
+    body: Annotated[str | None, Meta(description="Null if the body is empty or not text")]
+    size: Annotated[int, Meta(description="The size of the body in bytes")]
+    left: Annotated[int, Meta(description="The number of characters omitted from the body")]
 
 
 class ToSend(NamedTuple):
@@ -559,9 +559,7 @@ _TOOLS = {
         False,
         gives=FeedbackTaken,
     ),
-    "search": Tool(
-        "Search", "Finds pages of this documentation by words.", Search, _search, gives=FoundPages
-    ),
+    "search": Tool("Search", "Search the pages of this documentation.", Search, _search, gives=FoundPages),
     "read_page": Tool(
         "Read a page",
         f"Return a page or one of its sections as Markdown, up to {_TEXT} characters at a time.",

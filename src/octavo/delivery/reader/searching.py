@@ -22,7 +22,9 @@ def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
     if not query.strip() or not spaces:
         return SearchAnswer(query=query)
     sees = Sight(tx, {space_id: space.view for space_id, space in spaces.items()}, visit.admission.drafted)
-    found = search_pages(tx, list(spaces), query, _HITS, sees=sees, draft=sees.draft).hits[:_HITS]
+    found = search_pages(tx, list(spaces), query, _HITS, sees=sees, draft=sees.draft, counts=False).hits[
+        :_HITS
+    ]
     hits = [_hit(spaces[hit.space_id], hit) for hit in with_snippets(tx, found)]
     of_apis = find_in_references(tx, list(spaces.values()), query)
     nothing = not hits and not any(of_apis.values())

@@ -92,7 +92,7 @@ def notify_renderers(context: Context, organization_id: str, space_id: str, spec
     if settings.purge_url and addresses:
         deaf += _purge(fetcher, context, addresses)
     if deaf:
-        raise Unavailable(f"Could not notify of a change: {'; '.join(deaf)}")
+        raise Unavailable(f"Could not notify renderers of a change: {'; '.join(deaf)}")
 
 
 def parse_renderers(setting: str) -> list[str]:

@@ -173,7 +173,8 @@ ANSWERED = (
     "content_compute_revision",
     "content_compute_document",
 )
-"""Events with an immediate answer. Delivering one again is useless: nobody waits for the answer."""
+"""Events with an immediate answer. Delivering one again is useless, because nothing is waiting for the
+answer."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
@@ -181,18 +182,18 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
     answer."""
     if row.type in ANSWERED:
         raise Conflict(
-            f"An event {row.type!r} is answered immediately and can't be delivered again. Repeat the request"
+            f"Events of type {row.type} are answered immediately and can't be delivered again. Repeat the request"
             " instead."
         )
     if row.status != "failed" or not deliver_again(tx, row):
-        raise Conflict("Only events that failed permanently can be delivered again. This one has not.")
+        raise Conflict("Only events that failed permanently can be delivered again. This one hasn't.")
     target = ("integration", integration.name)
     audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 
 
 @recipient("integration")
 def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
-    """Have a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
+    """Let a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
     problem: str | None = None

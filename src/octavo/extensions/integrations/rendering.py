@@ -100,9 +100,9 @@ def _message(body: bytes) -> str:
     try:
         found = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "it did not say why"
+        return "no reason given"
     said = found.get("error") if isinstance(found, dict) else None
-    return said[:300] if isinstance(said, str) else "it did not say why"
+    return said[:300] if isinstance(said, str) else "no reason given"
 
 
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:
@@ -132,7 +132,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
     if organization_id is None:
         raise NotFound(f"There is no site {at.site_id!r}.")
     site = site_access(tx, actor, Can.ADMIN, organization_id, at.site_id)
-    # Actions run with the script's own permissions: they change the configuration.
+    # Actions run with the script's own permissions, because they change the configuration.
     require_publish_permission(tx, site)
     return _subject(tx, row, site.organization_id, "site", at.site_id)
 

@@ -111,8 +111,8 @@ class Vendor(SSHVendor):
         if self._host_key is not None and shown != self._host_key:
             raise Stopped(
                 Reason.HOST_KEY,
-                f"{host} shows another host key ({_fingerprint(key)}) than at the first "
-                "connection. Check it with the server's owner, then forget the old key.",
+                f"{host} shows a different host key ({_fingerprint(key)}) than at the first "
+                "connection. Check it with the server's owner, then trust the new key.",
             )
         self.seen = shown
         if self._credential is None or self._credential.kind != "ssh-key":

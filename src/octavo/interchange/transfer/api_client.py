@@ -147,7 +147,7 @@ class Ending:
     def check(self, place: str) -> None:
         """Check the cursor of the next page (``place``). Raises SourceError."""
         if place in self._seen:
-            raise SourceError(f"{self._path}: the list returns to a page that was already read")
+            raise SourceError(f"{self._path}: the list repeats a page that was already read")
         self._seen.add(place)
         if len(self._seen) >= MAX_LIST_PAGES:
             raise SourceError(f"{self._path}: the list has more than {MAX_LIST_PAGES:,} pages")

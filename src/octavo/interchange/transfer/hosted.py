@@ -275,7 +275,7 @@ class _Reading:
                     entries.append(SummaryEntry(kind="link", title=title, href=url))
                 else:
                     self._source.problem(
-                        title, "left_out", "skipped: the API doesn't say where this link leads"
+                        title, "left_out", "skipped: the API doesn't say what this link points to"
                     )
             else:
                 self._source.problem(title, "left_out", "skipped: this page is generated from another source")

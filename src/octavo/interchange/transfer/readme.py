@@ -345,7 +345,7 @@ class _Version:
             except SourceError as error:
                 # Also if access is refused: the image is on another server, which doesn't know the token.
                 self.images[url] = url
-                self.raw.problem(url, "not_fetched", f"the link still leads to its old URL: {error}")
+                self.raw.problem(url, "not_fetched", f"the link still points to its old URL: {error}")
         return self.images[url] + rest
 
     def _add(self, path: str, text: str) -> None:

@@ -83,7 +83,7 @@ class Update(Struct, frozen=True):
         if not self.conflicts or self.changes is None:
             return self.changes
         change = create_conflicted(
-            tx, space, self.conflicts, subject="What people and an import both changed"
+            tx, space, self.conflicts, subject="Content edited by people and changed by an import"
         )
         return replace(self.changes, change_request=change.id)
 

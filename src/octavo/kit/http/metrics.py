@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +53,7 @@ class Metrics:
         self._queues: _Queues | None = None
         registry = self._registry = CollectorRegistry()
         self._requests = Counter(
-            "octavo_requests", "Answered requests", ("operation", "status"), registry=registry
+            "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
         )
         self._seconds = Histogram(
             "octavo_request_seconds",
@@ -95,7 +96,7 @@ class Metrics:
         )
         self._spans = Counter(
             "octavo_spans",
-            "Spans of traces: sent, dropped (too many were waiting), failed (the collector refused them)",
+            "Trace spans: sent, dropped (too many pending), or failed (rejected by the collector)",
             ("outcome",),
             registry=registry,
         )
@@ -107,19 +108,27 @@ class Metrics:
         )
         self._replica_reads = Counter(
             "octavo_replica_reads",
-            "Reads answered by the replica, or not: behind, away",
+            "Reads by outcome: answered by the replica, replica behind, or replica away",
             ("outcome",),
             registry=registry,
         )
         labels = ("cache",)
         self._cache_bytes = Gauge(
-            "octavo_cache_bytes", "Bytes in caches", labels, registry=registry, multiprocess_mode="livesum"
+            "octavo_cache_bytes",
+            "Size of caches in bytes",
+            labels,
+            registry=registry,
+            multiprocess_mode="livesum",
         )
         self._cache_entries = Gauge(
-            "octavo_cache_entries", "Values in caches", labels, registry=registry, multiprocess_mode="livesum"
+            "octavo_cache_entries",
+            "Number of cached values",
+            labels,
+            registry=registry,
+            multiprocess_mode="livesum",
         )
-        self._cache_hits = Counter("octavo_cache_hits", "Hits of caches", labels, registry=registry)
-        self._cache_misses = Counter("octavo_cache_misses", "Misses of caches", labels, registry=registry)
+        self._cache_hits = Counter("octavo_cache_hits", "Cache hits", labels, registry=registry)
+        self._cache_misses = Counter("octavo_cache_misses", "Cache misses", labels, registry=registry)
         self._looked_up: dict[str, tuple[int, int]] = {}
         """Hits and misses of each cache that are already counted."""
         self._at_replica: dict[str, int] = {}
@@ -175,18 +184,19 @@ class Metrics:
             _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
             self._memory.set((resident - shared) * _PAGE)
             self._files.set(len(os.listdir("/proc/self/fd")))
-        except OSError:  # Not on Linux: the maximum it ever used, in kilobytes.
+        except OSError:  # Not on Linux: use the maximum so far, in kilobytes.
             self._memory.set(used.ru_maxrss * 1024)
 
     def observe_caches(self) -> None:
         """Record what the caches of this process use now."""
         with self._counting:
             for name, use in MEMORY.use().items():
-                self._cache_bytes.labels(name).set(use.bytes)
-                self._cache_entries.labels(name).set(use.entries)
+                label = re.sub(r"\W+", "_", name.lower())
+                self._cache_bytes.labels(label).set(use.bytes)
+                self._cache_entries.labels(label).set(use.entries)
                 hits, misses = self._looked_up.get(name, (0, 0))
-                self._cache_hits.labels(name).inc(use.hits - hits)
-                self._cache_misses.labels(name).inc(use.misses - misses)
+                self._cache_hits.labels(label).inc(use.hits - hits)
+                self._cache_misses.labels(label).inc(use.misses - misses)
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:

@@ -216,9 +216,11 @@ def check_table() -> None:
     for operation in TABLE.values():
         if operation.proof_type is not None and operation.enter is None:
             by = ", ".join(sorted(operation.entered_by)) or "nothing"
-            raise DeclarationError(f"{operation.id}: {operation.proof_type.__name__} is not entered by {by}")
+            raise DeclarationError(
+                f"{operation.id}: no check registered for {operation.proof_type.__name__} with {by}"
+            )
         if operation.visit_type is not None and (operation.visit_type, operation.entered_by) not in _ENTERS:
-            raise DeclarationError(f"{operation.id}: visitors do not enter what it is about")
+            raise DeclarationError(f"{operation.id}: no visitor check registered for its parameters")
 
 
 def _camel(name: str) -> str:
@@ -226,7 +228,7 @@ def _camel(name: str) -> str:
     return head + "".join(word.title() for word in tail)
 
 
-def _without_none(annotation: object) -> tuple[Any, bool]:
+def _without_none(annotation: object) -> tuple[object, bool]:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         kept = [a for a in typing.get_args(annotation) if a is not types.NoneType]
         if len(kept) < len(typing.get_args(annotation)):
@@ -379,7 +381,7 @@ class Area(Struct, frozen=True):
             # Parameters without an argument are those of the proof object: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
-                raise DeclarationError(f"{id}: no argument takes {sorted(entered_by)}")
+                raise DeclarationError(f"{id}: no argument receives {sorted(entered_by)}")
             code = inspect.unwrap(handler).__code__
             module = handler.__module__.removeprefix("octavo.")
             TABLE[id] = Operation(
@@ -483,7 +485,8 @@ class Visitor(Struct, frozen=True):
 
     ``claims``: the ``visitor`` of conditions. ``spaces``: ids of those that the site shows them.
     ``visibility``: of the site. ``base``: its URL for them. ``preview``: the token of the preview they use,
-    whether or not the site is published, and ``drafted`` what that shows. ``named``: further objects of the
+    whether or not the site is published, and ``drafted`` what that shows; ``drafts``: it shows
+    drafts of the structure. ``named``: further objects of the
     request, if a page they see refers to them: ``user`` and an id, ``openapi`` and a slug.
     """
 
@@ -495,6 +498,7 @@ class Visitor(Struct, frozen=True):
     spaces: frozenset[str]
     preview: str = ""
     drafted: Drafted | None = None
+    drafts: bool = False
     named: tuple[str, str] | None = None
 
 

@@ -241,7 +241,10 @@ class Worker:
             self._run(found)
         except Exception:
             # Even the failure could not be recorded: the lease expires and the job runs again.
-            log.exception("job left to its lease", extra={"job": found.id, "kind": found.kind})
+            log.exception(
+                "job failed and could not be recorded; it runs again when its lease expires",
+                extra={"job": found.id, "kind": found.kind},
+            )
         self._wake.set()
 
     def _run(self, found: Leased) -> None:

@@ -31,7 +31,7 @@ _POSTGRESQL = 15
 _APART = 5.0
 """Maximum difference of clocks in seconds."""
 _RENEWED = 14
-"""Days before its end by which a certificate should have been renewed automatically."""
+"""Days before its expiry by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Seconds in which one of our own servers has to respond."""
 _LITTLE_ROOM = 5_000_000_000
@@ -99,7 +99,7 @@ def check_context(context: Context) -> list[Finding]:
 
 def _check_services(settings: Settings) -> list[Finding]:
     """Test what does not need the data: the app, scripts, the language model, mail."""
-    mail = "configured" if settings.smtp_url else "not configured: invitations are links that you pass on"
+    mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
     return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
 
 
@@ -136,7 +136,7 @@ def _certificates(settings: Settings) -> list[Finding]:
         except ssl.SSLCertVerificationError as error:
             return [("certificates", False, f"{address.host}: {error.verify_message}")]
         except OSError:
-            # The proxy in front may only be reachable for others.
+            # The proxy in front may be reachable only from elsewhere.
             said.append(f"{address.host}: can't be checked from here")
             continue
         if days < _RENEWED:

@@ -160,7 +160,9 @@ def _hint(where: str) -> str:
     """Return a hint for people who named a website."""
     if not where.lower().startswith(("http://", "https://")):
         return ""
-    return ". A URL must lead to a Git repository. To import a website, use the API: POST /v1/org/ORG/imports"
+    return (
+        ". A URL must point to a Git repository. To import a website, use the API: POST /v1/org/ORG/imports"
+    )
 
 
 def organization_of(
@@ -254,8 +256,8 @@ def bring_into(
 
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:
-    """Customize a new site as its source states, in the name of an administrator of the organization. Return
-    what cannot be used."""
+    """Customize a new site as its source specifies, on behalf of an administrator of the organization. Return
+    the values that can't be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)
     if user is None or not given.brand:
@@ -315,7 +317,7 @@ def write_state(
     for exported in map(change, export_files(tx, store, state)):
         path = (root / exported.path).resolve()
         if not path.is_relative_to(root):
-            raise BadRequest(f"{exported.path}: leads outside of {folder}")
+            raise BadRequest(f"{exported.path}: points outside of {folder}")
         path.parent.mkdir(parents=True, exist_ok=True)
         digest, size = hashlib.sha256(), 0
         with path.open("wb") as out:

@@ -9,7 +9,7 @@ from octavo.organization.orgs.domains import verify_domain_for_operator
 from octavo.organization.orgs.store import get_organization, trust_organization
 
 
-def prove_domain(context: Context, organization_id: str, domain: str) -> None:
+def verify_domain(context: Context, organization_id: str, domain: str) -> None:
     """Verify an email domain of an organization. Raises NotFound for a domain that the organization does not
     list, and for an unknown organization."""
     with context.db.write() as tx:

@@ -33,7 +33,7 @@ def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted
         )
     if wanted is not None and wanted.strip().lower() != user.email:
         raise BadRequest(
-            "email: the server's settings name another address. To change it, set OCTAVO_ADMIN_EMAIL."
+            "email: the server settings specify another address. To change it, set OCTAVO_ADMIN_EMAIL."
         )
     return user.email
 

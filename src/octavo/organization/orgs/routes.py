@@ -68,8 +68,8 @@ def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) ->
     """Update the settings of an organization. Omitted fields remain unchanged.
 
     `emailDomains` can contain any domains except those of public email providers. A domain lets people join,
-    and offers the organization's identity providers at sign-in, once it is verified with `proveEmailDomain`
-    or by the server administrator. `provedEmailDomains` in the response lists the verified domains.
+    and offers the organization's identity providers at sign-in, once it is verified with `verifyEmailDomain`
+    or by the server administrator. `verifiedEmailDomains` in the response lists the verified domains.
     """
     with call.db.write() as tx:
         after = settings.update(tx, org, given(body))
@@ -86,13 +86,13 @@ def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
 
 
 @operation(
-    "proveEmailDomain",
+    "verifyEmailDomain",
     "POST",
-    "/orgs/{organizationId}/email-domains/{emailDomain}/prove",
+    "/orgs/{organizationId}/email-domains/{emailDomain}/verify",
     needs=Can.ADMIN,
     errors=(404, 503),
 )
-def prove_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
+def verify_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
     """Verify an email domain and return the result.
 
     A domain is verified when its DNS has the TXT record in `record`, or when the server administrator

@@ -52,7 +52,7 @@ class Organization(Struct, rename="camel", kw_only=True):
     title: str
     created_at: str
     email_domains: list[str]
-    proved_email_domains: list[str]
+    verified_email_domains: list[str]
     invite_links: bool
     merge_rules: dict[str, Any]
     urls: OrganizationUrls
@@ -80,10 +80,10 @@ class EmailDomain(Struct, rename="camel"):
     """Email domain. Once it is verified, people can join with it. `proof` says how it was verified."""
 
     domain: str
-    proved: bool
+    verified: bool
     record: DnsRecord
     proof: Proof | UnsetType = UNSET
-    proved_at: str | UnsetType = UNSET
+    verified_at: str | UnsetType = UNSET
 
 
 class EmailDomains(Struct):
@@ -129,7 +129,7 @@ def present_organization(
         title=org.title,
         created_at=iso(org.created_at),
         email_domains=org.email_domains,
-        proved_email_domains=[domain for domain in org.email_domains if domain in org.proved],
+        verified_email_domains=[domain for domain in org.email_domains if domain in org.proved],
         invite_links=org.settings.invite_links,
         merge_rules=org.settings.merge_rules,
         urls=OrganizationUrls(
@@ -160,8 +160,8 @@ def present_domain(to: Recipient, org: OrgRow, domain: str) -> EmailDomain:
 def present_to_outsider(to: Recipient, org: OrgRow, domain: str) -> Organization:
     """Return an organization for a person who could join by email domain: without settings and people."""
     shown = present_organization(to, org, None)
-    shown.email_domains = shown.proved_email_domains = [domain]
+    shown.email_domains = shown.verified_email_domains = [domain]
     shown.merge_rules = {"type": "none"}
-    shown.permissions = {**shown.permissions, "view": False}
+    shown.permissions = {**shown.permissions, Can.VIEW.value: False, Can.ACCESS.value: False}
     shown.default_content = UNSET
     return shown

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from octavo.content.revisions.computing import notify_dependency_changed
-from octavo.content.revisions.store import Changes, Item, State, list_content, list_items, main_state
+from octavo.content.revisions.store import Changes, Item, list_content, list_items, main_state
 from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -78,9 +78,8 @@ def queue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
     )
 
 
-def queue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
-    if anew:
-        _queue(tx, space_id, list_content(tx, space_id, _NAMED))
+def queue_all_files(tx: Transaction, space_id: str) -> None:
+    _queue(tx, space_id, list_content(tx, space_id, _NAMED))
 
 
 def _queue(tx: Transaction, space_id: str, contents: list[str]) -> None:
@@ -98,19 +97,6 @@ def _queue(tx: Transaction, space_id: str, contents: list[str]) -> None:
         key=f"readDescriptions {space_id}",
         space_id=space_id,
     )
-
-
-def prepare_anew(
-    tx: Transaction,
-    state: State,
-    changes: Changes,
-    hosts: tuple[str, ...],
-    *,
-    anew: bool = False,
-    whole: bool = False,
-) -> bool:
-    """Return ``anew``: only a rebuild queues files here; revisions queue their own, as do change requests."""
-    return anew
 
 
 def clear(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
@@ -139,7 +125,7 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
         source=copy.source_id,
         copy=copy.copy_id,
     )
-    queue_all_files(tx, copy.copy_id, True)
+    queue_all_files(tx, copy.copy_id)
 
 
 # --- reading ----------------------------------------------------------------------------------------------

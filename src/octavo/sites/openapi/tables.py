@@ -35,7 +35,5 @@ declare(
     Table(name="openapi_sources", derived=True, values={"state": local.FILE_STATES}),
 )
 on_commit(local.queue_files)
-register_derived(
-    Derived(local.prepare_anew, lambda *_: True, local.queue_all_files, local.clear, local.check)
-)
+register_derived(Derived.queued(local.queue_all_files, local.clear, local.check))
 on_copy(local.copy_sources)

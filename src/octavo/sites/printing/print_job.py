@@ -88,7 +88,7 @@ def make_print(context: Context, print_id: str) -> None:
             tell_failure(failure.stage, FailedApart(failure.error), failure.count)
         if result.plain or result.broken:
             lost = {"print": print_id, "plain": result.plain, "broken": result.broken}
-            log.warning("printed with losses", extra=lost)
+            log.warning("printed with problems", extra=lost)
         blob = store_file(context, (folder / "print.pdf").read_bytes())
     with context.db.write() as tx:
         store.finish_print(tx, print_id, blob.hash, blob.size)
@@ -110,7 +110,7 @@ def _run(folder: Path, arguments: list[str]) -> bool:
     return run_apart("octavo.sites.printing.compiling", folder, arguments, bounds=BOUNDS)
 
 
-@jobs.job("forgetOldPrints", bound="what expired since the last one")
+@jobs.job("forgetOldPrints", bound="everything that expired since the last run")
 def forget_old_prints(context: Context) -> None:
     """Delete prints after a week; opening a link to one makes it again."""
     with context.db.write() as tx:

@@ -29,7 +29,7 @@ from .unpacking import unpack_faces
 _HEAD = '#import "octavo.typ": *\n#{\n'
 FONTS = "fonts"
 """Folder of the print's own fonts, in its folder."""
-_ABSENT = "No font has these characters of the text: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that do."
+_ABSENT = "No font contains these characters: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that do."
 
 
 class Typesetter:

@@ -36,14 +36,14 @@ def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: Store
                     msgspec.convert({"light": picture, "dark": picture}, ThemedUrl).light if picture else ""
                 )
             except msgspec.ValidationError:
-                problems.append(Problem("", 0, LOOK_LEFT_OUT, f"{picture[:200]} is no URL of a picture"))
+                problems.append(Problem("", 0, LOOK_LEFT_OUT, f"{picture[:200]} is not the URL of an image"))
                 return ""
         name = posixpath.basename(picture)
         row = site_images.insert(
             tx, context.files, site.organization_id, site.actor, name, stored.hash, stored.size
         )
         if row is None:
-            message = "the file is no PNG, JPEG, GIF, WebP, SVG or icon"
+            message = "the file is not a PNG, JPEG, GIF, WebP, SVG, or icon file"
             problems.append(Problem(picture, 0, LOOK_LEFT_OUT, message))
             return ""
         return site_images.picture_url(context.settings.sites_url, row)

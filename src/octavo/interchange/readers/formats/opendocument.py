@@ -153,7 +153,7 @@ def read_opendocument(
     made.convert(body)
     for (code, what, place), times in made.told.items():
         often = f" ({times} times)" if times > 1 else ""
-        problem(code, f"{what}{often}{f', below “{place}”' if place else ''}")
+        problem(code, f"{what}{often}{f', under “{place}”' if place else ''}")
     return f'<html><head><meta property="og:title" content="{told}"></head><body>{"".join(made.parts)}</body></html>'
 
 
@@ -362,7 +362,7 @@ class _Document:
         etree.strip_elements(body, *gone, with_tail=False)
 
     def _find_anchors(self, body: Any) -> None:
-        """Find the targets of links within the document. Each leads to the heading above its target."""
+        """Find the targets of links within the document. Each points to the heading above its target."""
         links: list[str] = []
         taken: Counter[str] = Counter()
         at = ""
@@ -397,8 +397,8 @@ class _Document:
         self.ids = {element: id for element, id in self.ids.items() if id and id in linked}
 
     def _anchor(self, href: str) -> str | None:
-        """Return the id of the heading that a link within the document leads to, or None for a link without a
-        target."""
+        """Return the id of the heading that a link within the document points to, or None for a link without
+        a target."""
         if not href.startswith("#"):
             return None
         name = unquote(href[1:])
@@ -620,7 +620,7 @@ class _Document:
     def _times(self, element: object, name: str, most: int, what: str) -> int:
         times = _number(element, name, most + 1)
         if times > most:
-            self.tell("left_out", f"the repetitions beyond {most} of {what} of a table")
+            self.tell("left_out", f"repetitions of {what} of a table after the first {most}")
         return min(times, most)
 
     # Text

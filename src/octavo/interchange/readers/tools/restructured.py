@@ -75,7 +75,7 @@ class _Reading(Struct):
     place: Place
     names: Names
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each included file, the files that led to it."""
+    """For each included file, the chain of files that include it."""
     left: int = MAX_LINES
     told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -250,7 +250,7 @@ class _Any(Directive):  # type: ignore[misc]
             return []
         rows = self._part(given[1])
         if "pyobject" in self.options:
-            said = f":pyobject: of a listing has no effect: {path[:200]} is shown whole"
+            said = f":pyobject: of a listing has no effect: {path[:200]} is shown in full"
             reading.tell(self._line(), "unknown_directive", said, path)
         language = str(self.options.get("language") or "")
         return [_code("\n".join(rows).strip("\n"), language, str(self.options.get("caption") or ""))]
@@ -291,7 +291,7 @@ def _code(text: str, language: str, title: str) -> nodes.Node:
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[Any]]:
-    """Any role that docutils lacks."""
+    """Return the nodes for a role that docutils lacks."""
     name, reading = name.lower(), _now.get()
     lineno = inliner.reporter.get_source_and_line(lineno)[1] or lineno
     text = nodes.unescape(text)

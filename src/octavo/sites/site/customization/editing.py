@@ -140,7 +140,7 @@ def _convert(stored: Mapping[str, object]) -> Customization:
 
 
 def _without_controls(stored: object) -> object:
-    """What is stored, with another character for each control character of a URL."""
+    """Return the stored form, with a replacement for each control character of a URL."""
     if isinstance(stored, dict):
         return {name: _without_controls(value) for name, value in stored.items()}
     if isinstance(stored, list):

@@ -262,7 +262,7 @@ class _Arrangement:
             self.add_problem(
                 entry.line,
                 "bad_value",
-                f"{said[0].key} is already the default; {entry.key} is not used as one",
+                f"{said[0].key} is already the default; {entry.key} doesn't become the default",
             )
         were = [entry for entry, old in zip(entries, olds, strict=True) if old in before]
         return next(iter([*said, *were, *entries]), None)
