@@ -33,6 +33,15 @@ def cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / 100
 
 
+def wait_until_idle(pid: int) -> None:
+    """Wait until a process does nothing: a new server has jobs."""
+    while True:
+        before = cpu(pid)
+        time.sleep(2)
+        if cpu(pid) - before < 0.1:
+            return
+
+
 def received(client: httpx.Client, change: str, page: str, began: threading.Event) -> Iterator[bytes]:
     """Yield the lines with steps of a stream of the page. Ends a second after the last one."""
     path = f"/user/events?live={change}/{page}"
@@ -103,6 +112,7 @@ class Typing:
 
     def run(self, people: int, seconds: float) -> float:
         """Return the CPU time of the server, in seconds."""
+        wait_until_idle(self.pid)
         began = threading.Event()
         reader = threading.Thread(target=self.listen, args=(began,))
         reader.start()

@@ -9,6 +9,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from agents.test_agents import Agent, Connecting
 from changes.working import update
 from events.listening import listening
 from octavo.content.changes.authorization import ChangeAccess, change_access
@@ -24,7 +25,7 @@ from octavo.organization.access.authorization import space_access
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
-from .writing import insert, texts
+from .writing import delete, insert, texts
 
 
 def steps_after(live, client):
@@ -52,6 +53,41 @@ def test_an_edit_through_the_api_comes_in_as_steps_of_its_author(live, monkeypat
     client.type("More. ", 8)
     live.save()
     assert live.markdown() == edited.replace("Typed.", "Typed. More.")
+
+
+def test_a_page_that_was_edited_before_its_first_step_goes_on(live):
+    """A page has no row until its first step: its first writer may have an earlier revision."""
+    client = live.open()
+    live.space.write(live.change, "A", "# A\n\nFirst paragraph of A.\n\nSecond paragraph, edited.\n")
+    refused = client.post(client.body(delete(23, 47)))
+    assert (refused.status_code, refused.json()["error"]["reason"]) == (409, "behind")
+    client.batch, client.version = 0, 0
+    client.type("Typed. ", 1)
+    live.open("admin").type("More. ", 1)
+    live.save()
+    assert live.markdown() == "# A\n\nMore. Typed. First paragraph of A.\n\nSecond paragraph, edited.\n"
+
+
+def test_an_agent_reads_and_edits_what_people_type(live, monkeypatch):
+    client = live.open()
+    client.type("Typed. ", 1)
+    connecting = Connecting(live.world)
+    agent = Agent(live.world, connecting.token()["access_token"])
+    place = {"space": live.space.id, "change_request": live.change}
+    assert "Typed. First" in agent.do("read_page", page=live.page, **place)
+    seen = live.space.change(live.change)["revision"]
+    client.type("More. ", 8)
+    block = client.document["content"][1]["attrs"]["key"]
+    change = {
+        "operation": "update_blocks",
+        "page": live.page,
+        "set": [{"block": block, "document": {"markdown": "By an agent."}}],
+    }
+    agent.do("edit_change_request", changes=[change], base_revision=seen, **place)
+    live.later(1, monkeypatch)
+    (batch,) = steps_after(live, client)
+    assert (batch["user"], batch["agent"]) == (live.world.users["editor"], "Pen")
+    assert texts(live.get()["document"]) == ["Typed. More. First paragraph of A.", "By an agent."]
 
 
 def test_what_main_changed_comes_in_with_an_update(live, monkeypatch):
@@ -101,9 +137,9 @@ def test_two_processes_see_the_steps_of_each_other(live, other):
 
     def send(text, at):
         body = msgspec.convert(two.body(insert(text, at)), StepsInput)
-        accepted = accepting(other).accept(access, live.key, body)
+        accepted = accepting(other).accept(access, live.page, body).result()
         two.version = accepted.version
-        return [batch.row.client for batch in accepted.batches]
+        return [batch.client for batch in accepted.batches]
 
     one.type("One. ", 1)
     assert send("Two.", 22) == [one.id, two.id]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 
-from octavo.content.changes import merging
+from octavo.content.changes import merging, pending
 from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
 from octavo.content.live.saving import save_branch, save_page
+from octavo.content.revisions.store import BranchMoved
+from octavo.errors import Conflict, OutOfReach
 
 from .writing import Writing, block, delete, insert, texts
 
@@ -208,12 +212,113 @@ def test_what_is_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch)
 
     def merge_after_a_batch(context, access):
         while batches:
-            accepting(context).accept(access, live.key, batches.pop())
+            accepting(context).accept(access, live.page, batches.pop()).result()
         return real(context, access)
 
     monkeypatch.setattr(merging, "_merge", merge_after_a_batch)
     live.space.merge(live.change)
     assert "Late. Saved. First" in live.space.page("A", format="markdown")["markdown"]
+
+
+def typing(live, client):
+    """Return a function that types a number, and whether it was accepted or why not."""
+    number, accept = itertools.count(1), accepting(live.world.context).accept
+
+    def type(access):
+        body = client.body(insert(f"{next(number)} ", 1))
+        try:
+            client.version = accept(access, live.page, msgspec.convert(body, StepsInput)).result().version
+        except OutOfReach as error:
+            return error.headers["retry-after"]
+        return "accepted"
+
+    return type
+
+
+def test_a_merge_while_people_go_on_typing_ends_and_contains_everything_accepted(live, monkeypatch):
+    """Each attempt to merge finds new text. So from the third one on, those who type are asked to wait."""
+    type, results, real = typing(live, live.open()), [], merging._merge
+
+    def merge_after_a_batch(context, access):
+        results.append(type(access))
+        return real(context, access)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(merging, "_merge", merge_after_a_batch)
+        live.space.merge(live.change)
+    assert results == ["accepted", "accepted", "5"]
+    assert live.space.page("A", format="markdown")["markdown"].startswith("# A\n\n2 1 First")
+    # What was not accepted is not lost: its author still has it, and learns that the change request is merged.
+    late = live.call("editor", "GET")
+    assert (late.status_code, late.json()["error"]["reason"]) == (409, "conflict")
+
+
+def test_people_type_on_after_a_merge_that_fails(live, monkeypatch):
+    type, results = typing(live, live.open()), []
+
+    def refuse(context, access):
+        results.append(type(access))
+        raise BranchMoved if results[-1] == "accepted" else Conflict("No.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(merging, "_merge", refuse)
+        path = f"{live.space.path}/change-requests/{live.change}/merge"
+        assert live.world.call("admin", "POST", path, json={}).status_code == 409
+    assert results == ["accepted", "accepted", "5"]
+    assert live.open().type("z", 1)
+
+
+def read_paths(live):
+    """Paths of reads of a change request that show the text of a page."""
+    change = f"{live.space.path}/change-requests/{live.change}"
+    page = f"{change}/content/page/{live.page}"
+    return (
+        *(page, f"{page}?format=markdown", f"{change}/changes", f"{change}/changes/page/{live.page}"),
+        *(f"{change}/content/path/a", f"{change}/links", f"{page}/links", f"{change}/pdf"),
+    )
+
+
+def test_each_read_of_a_change_request_contains_what_was_typed_before(live):
+    client = live.open()
+    for number, path in enumerate(read_paths(live)):
+        client.type(f"w{number}z [w{number}z](https://example.com/w{number}z) ", 1)
+        before = head(live)
+        answer = live.world.call("reader", "GET", path)
+        assert answer.is_success, (path, answer.text)
+        assert head(live) != before, path
+        if f"{live.page}" in path and "/links" not in path:
+            assert f"w{number}z" in answer.text, path
+    before = head(live)
+    client.type("Unsaved. ", 1)
+    # Lists don't contain text.
+    live.world.get("reader", f"{live.space.path}/change-requests/{live.change}/content/pages")
+    assert head(live) == before
+
+
+def test_reads_do_not_save_continuously(live, monkeypatch):
+    client = live.open()
+    client.type("x", 1)
+    assert "xFirst" in live.markdown()
+    monkeypatch.setattr(live.world.context.db.caches[pending._Reads], "limit", 2)
+    for saves in (True, False):
+        client.type("x", 1)
+        before = head(live)
+        live.markdown()
+        assert (head(live) != before) == saves
+    live.save()
+    assert "xxxFirst" in live.markdown()
+
+
+def test_the_history_of_main_names_everyone_who_wrote(live):
+    live.open("editor").type("x", 1)
+    live.open("admin").type("y", 1)
+    live.space.merge(live.change)
+    first = live.world.get("reader", f"{live.space.path}/revisions")["items"][0]
+    assert first["mergedFrom"]["id"] == live.change
+    assert {user["id"] for user in first["contributors"]} == {
+        live.world.users["editor"],
+        live.world.users["admin"],
+    }
 
 
 def test_an_edit_through_the_api_contains_what_was_not_saved_yet(live):

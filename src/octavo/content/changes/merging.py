@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from octavo.content.revisions.drafting import same_version
@@ -15,10 +17,13 @@ from octavo.organization.access.roles import Can
 from . import store
 from .authorization import ChangeAccess, recheck_permission
 from .comparing import MergedContent, merge_into_change, merge_into_main, sides_of
-from .pending import has_pending, save_pending, try_to_save_pending
+from .pending import has_pending, no_more_pending, save_pending, try_to_save_pending
 from .rules import require_rules
 from .saving import emit_change_event, lock_unchanged, require_editable, retry_on_conflict
 from .store import encode_conflicts
+
+_FREE_TRIES = 2
+"""Attempts to merge before those who write have to wait for the merge."""
 
 
 class MergeOutcome(NamedTuple):
@@ -35,10 +40,13 @@ def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
 
     Raises Conflict for one that is merged or archived, PreconditionFailed if a merge rule does not pass.
     """
+    tries = itertools.count()
 
     def attempt() -> MergeOutcome:
-        save_pending(context, access.change_id)
-        return _merge(context, access)
+        # While many people type, something is always written between a save and the merge.
+        with no_more_pending(context, access.change_id) if next(tries) >= _FREE_TRIES else nullcontext():
+            save_pending(context, access.change_id)
+            return _merge(context, access)
 
     return retry_on_conflict(attempt)
 

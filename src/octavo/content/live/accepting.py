@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from octavo.content.changes.authorization import ChangeAccess, recheck_permission
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, lock_change
-from octavo.content.revisions.store import find_page, revision_state
+from octavo.content.revisions.store import find_page, get_page, revision_state
 from octavo.core.editor.differences import key_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps
@@ -20,6 +20,7 @@ from octavo.errors import (
     Forbidden,
     NoLongerKept,
     NotFound,
+    OutOfReach,
     PreconditionFailed,
     TooLarge,
     TooManyRequests,
@@ -48,6 +49,7 @@ from .documents import (
 from .external import SERVER, take_in
 from .group_commit import GroupCommit
 from .store import BatchRow, CaretRow, LiveRow, PageKey
+from .wire import BatchesAfter, present_batches
 
 MOST_STEPS = 200
 MOST_BYTES = 256 * 1024
@@ -74,7 +76,7 @@ class Behind(Conflict):
         super().__init__(
             "version: the page has changed. Rebase your steps on these batches, and send them again."
         )
-        self.version, self.missed = version, missed
+        self.beside = {"version": version, "batches": present_batches(missed)}
 
 
 class OutdatedEditor(PreconditionFailed):
@@ -87,13 +89,6 @@ class RefusedStep(Unprocessable):
     """A step that does not fit the page."""
 
     reason = "step"
-
-
-class Accepted(Struct, frozen=True):
-    """Result of a batch: the version of the page, and the batches that its author has not seen, including their own."""
-
-    version: int
-    batches: Sequence[LoadedBatch]
 
 
 def new_epoch(revision: str) -> str:
@@ -146,22 +141,17 @@ class _Turn:
         return row, page
 
     def _begin(self, change: ChangeRow, key: PageKey, epoch: str) -> LiveRow:
-        """Begin the epoch of a page as its first writer has it."""
+        """Begin the epoch of a page as its first writer has it, which may be at an earlier revision."""
         tx, state = self.tx, change.state
-        page = editable_page(tx, state, key.page_id)
         if epoch != new_epoch(change.revision):
-            # The branch may have revisions of other pages since.
-            if not epoch.startswith(_NEW_EPOCH):
-                raise _gone()
             try:
-                before = revision_state(tx, state.space_id, epoch.removeprefix(_NEW_EPOCH))
+                state = revision_state(tx, state.space_id, epoch.removeprefix(_NEW_EPOCH))
             except NotFound:
                 raise _gone() from None
-            seen = find_page(tx, before, page.id)
-            if seen is None or seen.body != page.body:
+            if new_epoch(state.revision_id) != epoch or find_page(tx, state, key.page_id) is None:
                 raise _gone()
-        document = document_of(self.context, tx, state, page)
-        return store.insert_live(tx, key, epoch, change.revision, encode_document(document))
+        document = document_of(self.context, tx, state, editable_page(tx, state, key.page_id))
+        return store.insert_live(tx, key, epoch, state.revision_id, encode_document(document))
 
 
 def _gone() -> NoLongerKept:
@@ -184,34 +174,36 @@ class Accepting:
         for key, page in turn.pages.items():
             pages.keep(key, page)
 
-    def accept(self, access: ChangeAccess, key: PageKey, given: StepsInput) -> Accepted:
+    def accept(self, access: ChangeAccess, page_id: str, given: StepsInput) -> Future[BatchesAfter]:
         """Add a batch to a page. A batch that was added before is only answered.
 
-        Raises Behind, NoLongerKept, OutdatedEditor, RefusedStep, TooLarge, TooManyRequests, and what an edit of
-        the change request is refused with.
+        Raises, or the future does: Behind, NoLongerKept, OutdatedEditor, RefusedStep, TooLarge, TooManyRequests, and
+        what an edit of the change request is refused with.
         """
         self._posts.check(access.user_id)
         self._steps.check(access.user_id, len(given.steps))
         if given.schema != VERSION:
             raise OutdatedEditor("schema: this editor is outdated. Reload the app.")
         encoded = _encode(given.steps)
-        return self._commits.run(lambda turn: _accept(turn, access, key, given, encoded))
+        return self._commits.submit(lambda turn: _accept(turn, access, page_id, given, encoded))
 
-    def place_caret(self, access: ChangeAccess, key: PageKey, caret: CaretInput) -> None:
+    def place_caret(self, access: ChangeAccess, page_id: str, caret: CaretInput) -> Future[None]:
         """Record where a client's caret is, for a minute. Raises like ``accept``."""
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
-            turn.enter(access)
-            row = store.lock_live(turn.tx, key)
-            if row is not None:
+            change = turn.enter(access)
+            key = PageKey(change.branch_id, page_id)
+            if store.lock_live(turn.tx, key) is not None:
                 _put_caret(turn.tx, key, access, caret)
+            else:
+                get_page(turn.tx, change.state, page_id)
 
-        self._commits.run(place)
+        return self._commits.submit(place)
 
     def tidy(self, change_id: str, key: PageKey) -> None:
         """Bring the latest revision of a change request into a page, and give its blocks different keys."""
-        self._commits.run(lambda turn: _tidy(turn, change_id, key))
+        self._commits.submit(lambda turn: _tidy(turn, change_id, key)).result()
 
 
 def accepting(context: Context) -> Accepting:
@@ -232,9 +224,10 @@ def _encode(steps: list[StepJson]) -> str:
     return encoded.decode()
 
 
-def _accept(turn: _Turn, access: ChangeAccess, key: PageKey, given: StepsInput, encoded: str) -> Accepted:
+def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, encoded: str) -> BatchesAfter:
     tx = turn.tx
     change = turn.enter(access)
+    key = PageKey(change.branch_id, page_id)
     row, page = turn.page(change, key, given.epoch)
     last = store.find_last_batch(tx, key, given.client)
     if last is not None and last[1] != access.user_id:
@@ -244,6 +237,8 @@ def _accept(turn: _Turn, access: ChangeAccess, key: PageKey, given: StepsInput, 
             f"At most {MOST_CLIENTS} clients can edit a page at the same time. Try again in a minute.",
             **{"retry-after": str(_PRESENT // 1000)},
         )
+    if row.held_until > now():
+        raise OutOfReach("This change request is being merged. Try again in a moment.")
     missed = (
         batches_after(tx, key, page, given.version, _BATCHES_AT_ONCE)
         if given.version <= page.version
@@ -252,7 +247,7 @@ def _accept(turn: _Turn, access: ChangeAccess, key: PageKey, given: StepsInput, 
     if missed is None:
         raise _gone()
     if last is not None and last[0] >= given.batch:
-        return Accepted(page.version, missed)
+        return BatchesAfter(page.version, present_batches(missed))
     steps = given.steps
     if missed:
         mapped = _mapped(steps, missed) if missed[-1].row.version == page.version else None
@@ -284,7 +279,7 @@ def _accept(turn: _Turn, access: ChangeAccess, key: PageKey, given: StepsInput, 
     if given.caret is not None:
         caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)
         _put_caret(tx, key, access, caret)
-    return Accepted(page.version, [*missed, page.tail[-1]])
+    return BatchesAfter(page.version, present_batches([*missed, page.tail[-1]]))
 
 
 def _tidy(turn: _Turn, change_id: str, key: PageKey) -> None:

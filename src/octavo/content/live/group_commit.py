@@ -1,7 +1,7 @@
 """Commit what several requests write at the same time in one transaction.
 
 A commit costs the same for one batch of steps and for twenty. So the first request of several waits a moment,
-and commits for all of them.
+and one thread commits for all of them.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar, cast
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
 
 from octavo.errors import OctavoError
 from octavo.kit.db.database import Database, RetryTransaction, Transaction, no_turn
-from octavo.kit.scheduling.permits import without
+from octavo.kit.scheduling.owners import current_owner, done_for
+from octavo.kit.scheduling.permits import compute
 
 T = TypeVar("T")
 Shared = TypeVar("Shared")
@@ -24,12 +26,18 @@ _TRIES = 6
 
 
 class _Job(Generic[Shared]):
-    def __init__(self, work: Callable[[Shared], object]) -> None:
+    def __init__(self, work: Callable[[Shared], Any]) -> None:
         self.work = work
-        self.ready = threading.Event()
-        self.leads = False
-        self.result: object = None
+        self.owner = current_owner()
+        self.future: Future[Any] = Future()
+        self.result: Any = None
         self.error: BaseException | None = None
+
+    def end(self) -> None:
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
 
 
 class GroupCommit(Generic[Shared]):
@@ -43,27 +51,33 @@ class GroupCommit(Generic[Shared]):
         self._lock = threading.Lock()
         self._waiting: list[_Job[Shared]] = []
         self._is_led = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="octavo-live")
 
-    def run(self, work: Callable[[Shared], T]) -> T:
-        """Return the result of ``work`` in a transaction that is committed by then. It may run again, and
-        raises what it raises."""
+    def submit(self, work: Callable[[Shared], T]) -> Future[T]:
+        """Run ``work`` in a transaction that is committed once the future is done. It may run again, and the
+        future raises what it raises."""
         job = _Job(work)
         with self._lock:
             self._waiting.append(job)
             leads, self._is_led = not self._is_led, True
-        with without():
-            if not leads:
-                job.ready.wait()
-            if leads or job.leads:
-                self._lead()
-        if job.error is not None:
-            raise job.error
-        return cast(T, job.result)
+        if leads:
+            self._thread.submit(self._lead)
+        return job.future
 
     def _lead(self) -> None:
-        time.sleep(_GATHER)
-        with self._lock:
-            jobs, self._waiting = self._waiting, []
+        while True:
+            time.sleep(_GATHER)
+            with self._lock:
+                jobs, self._waiting = self._waiting, []
+                if not jobs:
+                    self._is_led = False
+                    return
+            with done_for(jobs[0].owner):
+                compute(self._write_all, jobs)
+            for job in jobs:
+                job.end()
+
+    def _write_all(self, jobs: Sequence[_Job[Shared]]) -> None:
         try:
             self._write(jobs)
         except BaseException as error:
@@ -73,22 +87,7 @@ class GroupCommit(Generic[Shared]):
             else:
                 # One of them fails in a way that ends the transaction: the others are not affected.
                 for job in jobs:
-                    self._write_alone(job)
-        finally:
-            with self._lock:
-                following = self._waiting[0] if self._waiting else None
-                self._is_led = following is not None
-            if following is not None:
-                following.leads = True
-                following.ready.set()
-            for job in jobs:
-                job.ready.set()
-
-    def _write_alone(self, job: _Job[Shared]) -> None:
-        try:
-            self._write([job])
-        except BaseException as error:
-            job.error = error
+                    self._write_all([job])
 
     def _write(self, jobs: Sequence[_Job[Shared]]) -> None:
         for _ in range(_TRIES):

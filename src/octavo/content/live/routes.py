@@ -12,12 +12,12 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice
-from octavo.kit.http.operation import Area, Call
+from octavo.kit.http.operation import Area, Call, Later
 from octavo.organization.access.accounts import list_users_by_id
 from octavo.organization.access.roles import Can
 
 from . import store
-from .accepting import MOST_BYTES_OF_ONE, Behind, accepting, new_epoch
+from .accepting import MOST_BYTES_OF_ONE, accepting, new_epoch
 from .commands import CaretInput, StepsInput
 from .documents import batches_after, document_of, editable_page, load_page
 from .saving import save_page
@@ -117,31 +117,24 @@ def _gone() -> NoLongerKept:
     "POST",
     f"{_LIVE}/steps",
     needs=Can.EDIT,
+    returns=BatchesAfter,
     errors=(400, 403, 404, 409, 410, 412, 413, 422),
+    quick=True,
     body_limit=_BODY_LIMIT,
 )
-def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> BatchesAfter:
+def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Later:
     """Change a page by a batch of steps. The response contains all batches after the given version, including this one.
 
     A late batch is adapted to the batches before it if that is beyond doubt. Otherwise the status is 409, the reason is
     `behind`, and the response contains the batches to rebase on. A batch can be sent again: it is added once.
     """
-    with call.db.read() as tx:
-        key = PageKey(get_change(tx, change.change_id).branch_id, page_id)
-    try:
-        accepted = accepting(call.context).accept(change, key, body)
-    except Behind as error:
-        error.beside = {"version": error.version, "batches": present_batches(error.missed)}
-        raise
-    return BatchesAfter(accepted.version, present_batches(accepted.batches))
+    return Later(accepting(call.context).accept(change, page_id, body))
 
 
-@operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409))
-def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> None:
+@operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409), quick=True)
+def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Later:
     """Report the selection of a client of the caller, for one minute. Batches of steps report it as well."""
-    with call.db.read() as tx:
-        key = _known_page(tx, change, page_id)
-    accepting(call.context).place_caret(change, key, body)
+    return Later(accepting(call.context).place_caret(change, page_id, body))
 
 
 @operation("saveLivePage", "POST", f"{_LIVE}/save", needs=Can.EDIT, errors=(404, 409))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from msgspec import Struct
@@ -60,6 +61,8 @@ from .store import LiveRow, PageKey
 log = logging.getLogger("octavo.live")
 
 _ENTRY = re.compile(r"changes\[0\]\.(set|insert)\[(\d+)\]")
+_HOLD = 10_000
+"""Milliseconds after which steps are accepted again, if the process that holds them ends before."""
 _STEPS_OF_SNAPSHOT = 300
 """Steps after which the stored document is renewed, so that a process that needs it applies few."""
 
@@ -101,6 +104,21 @@ def save_branch(context: Context, change_id: str) -> None:
         unsaved = store.list_unsaved(tx, branch_id)
     for key in unsaved:
         save_page(context, change_id, key)
+
+
+@contextmanager
+def hold_branch(context: Context, change_id: str) -> Iterator[None]:
+    """Accept no steps for the pages of a change request inside the block, for some seconds: authors send them again.
+    Pages whose first step comes in meanwhile are not affected."""
+    with context.db.read() as tx:
+        branch_id = get_change(tx, change_id).branch_id
+    with context.db.write() as tx:
+        store.hold_branch(tx, branch_id, now() + _HOLD)
+    try:
+        yield
+    finally:
+        with context.db.write() as tx:
+            store.hold_branch(tx, branch_id, 0)
 
 
 def _try_to_save(context: Context, change_id: str, key: PageKey) -> Saved | None:

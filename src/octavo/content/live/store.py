@@ -25,7 +25,8 @@ class PageKey(NamedTuple):
 
 class LiveRow(Struct, frozen=True):
     """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since``,
-    ``save_at``: since when it has unsaved steps, and when they are saved; None: all are saved."""
+    ``save_at``: since when it has unsaved steps, and when they are saved; None: all are saved. ``held_until``: until
+    then no one can add steps."""
 
     epoch: str
     version: int
@@ -33,6 +34,7 @@ class LiveRow(Struct, frozen=True):
     saved_version: int
     unsaved_since: int | None
     save_at: int | None
+    held_until: int
     touched_at: int
 
 
@@ -109,10 +111,11 @@ def _pairs(keys: Iterable[PageKey]) -> str:
 
 def insert_live(tx: Transaction, key: PageKey, epoch: str, revision: str, document: str) -> LiveRow:
     """Insert a page with its document, as JSON, at version 0."""
-    row = LiveRow(epoch, 0, revision, 0, None, None, now())
+    row = LiveRow(epoch, 0, revision, 0, None, None, 0, now())
     tx.run(
-        """INSERT INTO page_live (branch_id, page_id, epoch, version, revision, saved_version, saving_until, touched_at)
-           VALUES (:branch, :page, :epoch, 0, :revision, 0, 0, :at)""",
+        """INSERT INTO page_live
+             (branch_id, page_id, epoch, version, revision, saved_version, saving_until, held_until, touched_at)
+           VALUES (:branch, :page, :epoch, 0, :revision, 0, 0, 0, :at)""",
         epoch=epoch,
         revision=revision,
         at=row.touched_at,
@@ -200,6 +203,13 @@ def end_claim(tx: Transaction, key: PageKey, retry_at: int | None) -> None:
     retry = "CASE WHEN save_at < :retry THEN :retry ELSE save_at END" if retry_at is not None else "save_at"
     given = {"retry": retry_at} if retry_at is not None else {}
     tx.run(f"UPDATE page_live SET saving_until = 0, save_at = {retry} WHERE {_PAGE}", **given, **_key(key))
+
+
+def hold_branch(tx: Transaction, branch_id: str, until: int) -> None:
+    """Accept no steps for the pages of a branch until a moment."""
+    tx.run(
+        "UPDATE page_live SET held_until = :until WHERE branch_id = :branch", until=until, branch=branch_id
+    )
 
 
 def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:

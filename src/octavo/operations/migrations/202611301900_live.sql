@@ -11,6 +11,8 @@ CREATE TABLE page_live (
   unsaved_since BIGINT,
   save_at BIGINT,
   saving_until BIGINT NOT NULL,
+  -- Until when no one may add steps: the change request is being merged.
+  held_until BIGINT NOT NULL,
   touched_at BIGINT NOT NULL,
   PRIMARY KEY (branch_id, page_id)
 );
