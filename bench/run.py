@@ -51,6 +51,7 @@ BENCHES = (
     Bench("blocks", 60),
     Bench("merge", 30),
     Bench("content", 80),
+    Bench("together", 90),
     Bench("work", 60, (DOCS,)),
     Bench("notifications", 60),
     Bench("search", 190),

@@ -40,6 +40,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "uploads",
         "changes",
         "comments",
+        "live",
         "search",
         "notifications",
         "events",
@@ -538,6 +539,7 @@ REGISTRIES = {
     "organization/access/tokens.py:_find_agent_by_id",
     "organization/access/tokens.py:_find_visitor",
     "organization/access/tokens.py:_revoke_agents",
+    "content/changes/pending.py:_pending",
     "content/changes/reviewing.py:_comments",
     "content/revisions/computing.py:_computers",
     "content/revisions/computing.py:_on_change",
@@ -743,6 +745,7 @@ KNOWING_THE_WIRE = {
     "content/pages/visiting.py",
     "content/pages/links.py",
     "content/events/broadcasting.py",
+    "content/live/broadcasting.py",
     "content/changes/registrations.py",
 }
 """Who gives what is on the wire, beside those who are to. No others: what decides takes values and gives records."""

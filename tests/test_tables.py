@@ -328,6 +328,7 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
             "grants",
             "scim_resources",
             "external_identities",
+            "set_aside",
             "notifications",
             "notification_counts",
             "watches",

@@ -56,6 +56,7 @@ def _sources() -> Iterable[Path]:
     )
     yield PYTHON / "core" / "color.py"
     yield PYTHON / "core" / "document" / "schema.py"
+    yield PYTHON / "core" / "editor" / "schema.py"
     yield PYTHON / "core" / "page_fields.py"
     yield PYTHON / "core" / "pages.py"
     yield PYTHON / "sites" / "site" / "customization" / "model.py"
@@ -122,6 +123,7 @@ def _generate_nodes() -> None:
     from emoji import EMOJI_DATA
 
     from octavo.core.document.description import node_types
+    from octavo.core.editor.schema import VERSION
 
     named = [
         [sign, *(name.strip(":").lower() for name in (told["en"], *told.get("alias", ())))]
@@ -130,7 +132,7 @@ def _generate_nodes() -> None:
     ]
     _write(GENERATED / "emoji.json", json.dumps(named, ensure_ascii=False, separators=(",", ":")))
 
-    _write(GENERATED / "nodes.json", f"{json.dumps(node_types(), indent=1)}\n")
+    _write(GENERATED / "nodes.json", f"{json.dumps({**node_types(), 'editor': VERSION}, indent=1)}\n")
     _write(GENERATED / "page-fields.ts", page_fields())
     _write(GENERATED / "customization.ts", customization())
 

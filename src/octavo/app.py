@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.events.presence import write_presence
+from octavo.content.live.saving import save_due
 from octavo.content.uploads.receiving import upload_route
 from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import write_authority
@@ -70,6 +71,7 @@ _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
 """Seconds between writes of queued events. Each write causes cached pages to be checked again."""
 _WRITE_PRESENCE = 1.0
+_SAVE_LIVE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
 """Seconds for which a thread holds the interpreter while others wait for it."""
@@ -238,6 +240,13 @@ def _write_presence(context: Context) -> None:
         log.warning("presence could not be saved: %s", error.message)
 
 
+def _save_live(context: Context) -> None:
+    try:
+        save_due(context)
+    except OctavoError as error:
+        log.warning("live pages could not be saved: %s", error.message)
+
+
 def spare_collector() -> None:
     """Exclude everything loaded until now from garbage collection, which would look through it again and
     again."""
@@ -291,6 +300,7 @@ class Runtime:
             (_WRITE_LAST_USE, partial(self._last_use.write, self._context.db)),
             (_WRITE_EVENTS, self._events.write),
             (_WRITE_PRESENCE, partial(_write_presence, self._context)),
+            (_SAVE_LIVE, partial(_save_live, self._context)),
             (_OBSERVE, self._observe),
         ):
             self._tasks.append(asyncio.ensure_future(_repeat(seconds, work)))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from octavo.content.changes.authorization import ChangeAccess
+from octavo.content.changes.authorization import ChangeAccess, WrittenChange
 from octavo.content.comments.authorization import Discussion
 from octavo.content.events.authorization import FollowedPlace
-from octavo.content.revisions.authorization import ReadState
+from octavo.content.revisions.authorization import ReadState, WrittenState
 from octavo.extensions.integrations.authorization import (
     INSTALLATION,
     INTEGRATION,
@@ -49,6 +49,8 @@ ABILITIES = {
     FollowedPlace: SPACE,
     KeptSpaceAccess: SPACE,
     ReadState: SPACE,
+    WrittenState: SPACE,
+    WrittenChange: SPACE,
     SiteAccess: SITE,
     RunAccess: SPACE,
     IntegrationAccess: INTEGRATION,

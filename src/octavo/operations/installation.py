@@ -45,6 +45,7 @@ ROUTES = (
     "content.pages",
     "content.changes",
     "content.comments",
+    "content.live",
     "content.notifications",
     "content.events",
     "content.search",

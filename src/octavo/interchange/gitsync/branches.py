@@ -20,6 +20,7 @@ from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import ChangeAccess, change_access
 from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.merging import mark_merged, update
+from octavo.content.changes.pending import try_to_save_pending
 from octavo.content.changes.saving import create_with, revise_change, set_status
 from octavo.content.changes.store import ChangeRow, add_contribution, find_change
 from octavo.content.revisions.bodies import get_body, store_bodies
@@ -283,6 +284,7 @@ class _Following:
     def _change(self, link: BranchRow) -> ChangeRow | None:
         if link.change_id is None:
             return None
+        try_to_save_pending(self.context, link.change_id)
         with self.context.db.read() as tx:
             return find_change(tx, self.space_id, link.change_id)
 

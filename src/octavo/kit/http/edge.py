@@ -142,7 +142,7 @@ def json_error(error: OctavoError) -> Answer:
     told: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
     if error.field is not None:
         told["field"] = error.field
-    body = _ENCODER.encode({"error": told})
+    body = _ENCODER.encode({"error": told, **error.beside})
     return Answer(error.status, body, "application/json", headers)
 
 
