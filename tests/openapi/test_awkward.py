@@ -13,8 +13,9 @@ import yaml
 from octavo.core.document.html import render
 from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document
+from octavo.sites.openapi.blocks import draw_markdown
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer, draw_markdown
+from octavo.sites.openapi.drawing import Drawer
 from octavo.sites.openapi.exporting import export
 from octavo.sites.openapi.index import OperationIndex
 from octavo.sites.openapi.trying import make_form

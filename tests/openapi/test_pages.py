@@ -38,11 +38,13 @@ from octavo.kit.db.database import Transaction
 from octavo.operations.admin.import_export import bring
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.openapi import words
+from octavo.sites.openapi.blocks import markdown_of
 from octavo.sites.openapi.changelog import Release, draw_changelog
 from octavo.sites.openapi.comparing import ApiChange
 from octavo.sites.openapi.description import ApiDescription, DescribedOperation
-from octavo.sites.openapi.drawing import _SENTENCE, Drawer, _markdown
+from octavo.sites.openapi.drawing import Drawer
 from octavo.sites.openapi.models import draw_used_by
+from octavo.sites.openapi.operation_drawing import _SENTENCE
 from octavo.sites.openapi.overview import draw_tags
 from octavo.sites.openapi.pages import BLOCKS
 from octavo.sites.openapi.trying import make_form
@@ -1369,7 +1371,7 @@ def test_plain_sentences_are_read_as_all_others(text: str) -> None:
     if _SENTENCE.fullmatch(text):
         (block,) = read(text).nodes
         block.source = None
-        assert _markdown(text) == [block]
+        assert markdown_of(text) == [block]
 
 
 def test_markdown_is_written_out(site) -> None:

@@ -12,9 +12,9 @@ from msgspec import Struct
 from octavo.core.document.anchors import slug
 from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Text
 
+from .blocks import draw_code, draw_heading, draw_links, draw_subheading
 from .code_samples import body_text
 from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
-from .drawing import draw_code, draw_heading, draw_links, draw_subheading
 from .examples import media_example
 from .using import Uses, uses_of
 from .words import ENGLISH, ReferenceWords

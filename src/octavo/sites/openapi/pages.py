@@ -34,6 +34,7 @@ from octavo.organization.access.authorization import role_of_member
 from octavo.organization.spaces.hooks import on_language
 
 from . import local, store
+from .blocks import draw_fold, draw_markdown, draw_page_links, draw_problem
 from .changelog import Release, draw_changelog
 from .comparing import ApiChange, compare
 from .conventions import Conventions, find_conventions
@@ -48,8 +49,9 @@ from .description import (
     tags_of,
     text_of,
 )
-from .drawing import MANY, Drawer, draw_fold, draw_markdown, draw_page_links, draw_problem
+from .drawing import Drawer
 from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
+from .operation_drawing import MANY
 from .overview import draw_tags
 from .trying import can_try
 from .words import ENGLISH, ReferenceWords, catalogue, locale_of
