@@ -104,11 +104,15 @@ COLORS = [
     "orange",
     "yellow",
     "purple",
+    "pink",
+    "violet",
+    "cyan",
     "$primary",
     "$info",
     "$success",
     "$warning",
     "$danger",
+    "$tint",
 ]  # the API's
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
