@@ -97,7 +97,7 @@ HIDDEN = ("zqsecretlever", "zqhiddenpage", "zqcomment")
 
 
 @pytest.mark.sqlite_first
-def test_visitors_are_answered_from_what_they_see(asking: Asking) -> None:
+def test_visitors_get_answers_from_visible_content(asking: Asking) -> None:
     plain = json.dumps(asking.ask(asking.visitor(), QUESTION))
     assert "turn a sprocket by hand" in plain and not any(word in plain for word in HIDDEN)
     assert f"{asking.url}sprockets" in plain and "/s/" not in plain

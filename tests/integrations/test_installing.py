@@ -294,7 +294,7 @@ def test_installing_takes_the_right_at_the_space(world):
 # --- what scripts reach ---------------------------------------------------------------------------------
 
 
-def test_an_installations_token_reaches_what_its_scopes_say(world):
+def test_an_installation_token_is_limited_to_its_scopes(world):
     publish(world, scopes=["space:content:read"])
     made = install(world)
     own = token(world, installation=made["id"])

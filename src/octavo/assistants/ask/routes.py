@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from octavo.assistants.channels.store import count_answer
 from octavo.content.search.presenting import visible_spaces
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.bodies import or_none
-from octavo.kit.http.operation import Area, Call, Stream
+from octavo.kit.http.operation import Area, Call, Script, Stream
 from octavo.organization.access.authorization import OrgAccess, SiteAccess, VisitedSite
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import list_visible_space_ids
-from octavo.sites.site.structure.outline import Outline
+from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.structure.store import load_structure
 
-from . import asking, recommending, site_answers, wire
+from . import agent_conversation_routes, agent_conversations, asking, recommending, site_answers, wire
 from .material import AnswerMaterial, MemberMaterial, VisitorMaterial
 from .presenting import present_answer, stream_answer
 
 operation = Area("ask").operation
+
+__all__ = ["agent_conversation_routes"]
+
+MAX_EARLIER = 10
+"""Number of earlier questions that an answer takes into account."""
 
 _EVENTS: dict[str, Any] = {
     "needs": Can.VIEW,
@@ -47,14 +53,23 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     "POST",
     _ASK,
     needs=Can.VIEW,
-    errors=(400, 503),
+    errors=(400, 404, 503),
     waits_for="model",
     yields=("content:read",),
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
     """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
-    language model, the best passages are quoted. Unanswered questions are recorded as conversations."""
-    *_, last = asking.ask(call.context, _member_asker(call, org), body.query, body.previous_queries)
+    language model, the best passages are quoted. Unanswered questions are recorded as conversations. With
+    `conversation`, it continues one of the caller's own conversations with the assistant."""
+    earlier, conversation = body.previous_queries, or_none(body.conversation)
+    if conversation is not None:
+        with call.db.read() as tx:
+            asked = agent_conversations.get_conversation(tx, org, conversation).questions
+        earlier = [*asked, *earlier][-MAX_EARLIER:]
+    *_, last = asking.ask(call.context, _member_asker(call, org), body.query, earlier)
+    if conversation is not None:
+        with call.db.write() as tx:
+            agent_conversations.record_asked(tx, org, conversation, body.query)
     return wire.Answered(wire.present_answer(last, query))
 
 
@@ -197,10 +212,7 @@ def _site_asker(
         structure = load_structure(tx, site.site_id)
         if isinstance(site, VisitedSite):
             visitor = site.visitor
-            shown = {
-                one.id: one.space_id
-                for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
-            }
+            shown = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
         else:
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
             seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
@@ -222,7 +234,16 @@ def _site_asker(
         )
 
     user_id = "" if isinstance(site, VisitedSite) else site.user_id
-    return asking.QuestionAsker(site.organization_id, user_id, material)
+    return asking.QuestionAsker(site.organization_id, user_id, material, answered=_answer_counter(site))
+
+
+def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:
+    """Return what counts an answer at the site's channels, if an integration asks."""
+    match site:
+        case SiteAccess(actor=Script(installation_id=str() as installation_id)):
+            return lambda tx: count_answer(tx, site.site_id, installation_id)
+        case _:
+            return None
 
 
 def _stream(events: Iterable[msgspec.Struct]) -> Stream:

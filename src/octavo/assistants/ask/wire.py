@@ -21,8 +21,12 @@ Format = Literal["document", "markdown"]
 
 
 class Ask(Struct, rename="camel"):
+    """Question. ``conversation``: ID of one of the caller's conversations, whose questions it continues; an Octavo
+    extension."""
+
     query: Question
     previous_queries: Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(max_length=10)] = []
+    conversation: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
 
 
 class AskQuery(Struct):

@@ -149,7 +149,7 @@ _TYPES: dict[FieldType, Any] = {
     "cover": PageCover,
     "layout": PageLayout,
 }
-"""What the API returns for a field, where that is no text."""
+"""Types that the API returns for fields that aren't text."""
 
 
 _ALWAYS: frozenset[FieldType] = frozenset({"flag", "layout", "tags"})
@@ -174,7 +174,7 @@ class _Fields:
         self._plain = [name for name in self.optional if not found[name].is_struct]
 
     def present(self, page: Page) -> JsonObject:
-        """Return those of a page by name, except structs."""
+        """Return the values of a page by field name, except structs."""
         told = {name: getattr(page, name) for name in self._flags}
         for name in self._tags:
             told[name] = present_page_tags(getattr(page, name))

@@ -90,7 +90,7 @@ def search_spaces(
         SearchSpace(
             id=space_id,
             title=titles[space_id].title,
-            score=hits[0].score,
+            score=_score(ranks[hits[0]]),
             pages=[pages[hit] for hit in hits if hit in pages],
         )
         for space_id, hits in rows.rows
@@ -158,6 +158,12 @@ def _trace_pages(
     return traced
 
 
+def _score(rank: int) -> float:
+    """Return the score of a result by its position. Scores of the engine would tell callers about the words of
+    spaces that they can't see."""
+    return 1 / rank
+
+
 def _result_type(sections: Iterable[SectionHit]) -> ResultType:
     return "page" if any(section.names_page for section in sections) else "section"
 
@@ -171,7 +177,7 @@ def _present_page(to: Recipient, hit: PageHit, rank: int, chain: Sequence[Page])
         title=page.title,
         description=page.description or "",
         path=path,
-        score=hit.score,
+        score=_score(rank),
         rank=rank,
         result_type=_result_type(hit.sections),
         urls=SearchUrls(url),
@@ -180,12 +186,12 @@ def _present_page(to: Recipient, hit: PageHit, rank: int, chain: Sequence[Page])
                 id=section.anchor or "",
                 title=section.heading,
                 path=f"{path}#{section.anchor}" if section.anchor else path,
-                score=section.score,
+                score=_score(rank) / at,
                 result_type=_result_type([section]),
                 body="".join(part.text for part in section.snippet),
                 urls=SearchUrls(f"{url}#{section.anchor}" if section.anchor else url),
             )
-            for section in hit.sections
+            for at, section in enumerate(hit.sections, 1)
         ],
         ancestors=[Ancestor(p.title) for p in ancestors],
     )

@@ -50,9 +50,9 @@ _WINDOW = 1000
 _PER_RESULT = 8
 """Sections in the first window per requested result, of those that the engine scores highest."""
 _SMALL_WINDOW = 60
-"""The same for queries of frequent words only, whose order says little."""
+"""Sections ranked together for queries of frequent words only, whose order says little."""
 _FILLED = 60
-"""The same for partial matches."""
+"""Sections ranked together for partial matches."""
 _AT_ONCE = 16
 """Spaces searched together for frequent words."""
 MAX_COUNT = 1000
@@ -91,7 +91,7 @@ _SUGGESTED = 12
 _COMPLETED = 20
 """Completions that are looked up for a prefix with many."""
 
-# Scores of the ways of matching: how well the words fit counts as much as the engine's order.
+# Scores of the ways of matching: how well the words match counts as much as the engine's order.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
@@ -119,7 +119,6 @@ class SectionHit(Struct, frozen=True):
     id: int
     anchor: str | None
     heading: str
-    score: float
     names_page: bool
     body: str | None = None
     snippet: tuple[SnippetPart, ...] = ()
@@ -679,7 +678,6 @@ class _Gathered:
                     row.id,
                     row.anchor,
                     row.heading,
-                    score,
                     names_page=self._likeness[row.titles] > 0,
                     body=self.bodies.get(row.id),
                 )

@@ -113,7 +113,7 @@ COLORS = [
     "$warning",
     "$danger",
     "$tint",
-]  # the API's
+]  # as in the API
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 

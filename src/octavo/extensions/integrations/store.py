@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import sealed_column
 from octavo.organization.access.authorization import OrgAccess
@@ -106,20 +106,20 @@ _PLACED = (
 )
 
 
-def _integration(row: tuple[Any, ...]) -> IntegrationRow:
+def _integration(row: Row) -> IntegrationRow:
     values = list(row)
     values[10] = msgspec.json.decode(row[10], type=Manifest)
     return IntegrationRow(*values)
 
 
-def _installation(row: tuple[Any, ...]) -> InstallationRow:
+def _installation(row: Row) -> InstallationRow:
     values = list(row)
     for place in (6, 10):
         values[place] = msgspec.json.decode(row[place])
     return InstallationRow(*values)
 
 
-def _place(row: tuple[Any, ...]) -> PlaceRow:
+def _place(row: Row) -> PlaceRow:
     values = list(row)
     values[5] = msgspec.json.decode(row[5])
     return PlaceRow(*values)

@@ -134,7 +134,7 @@ class SpecContent(Struct):
 
 
 class CompareQuery(Struct):
-    """Comparison. ``since``: the ID of another version; by default, the one before."""
+    """Comparison. ``since``: the ID of another version; by default, the previous one."""
 
     since: str | None = None
 
