@@ -10,7 +10,7 @@ from octavo.core.document.html_context import OutlineHeading
 from octavo.core.document.json import DocumentError
 from octavo.core.document.reader import read
 from octavo.delivery.reader import drawing
-from octavo.delivery.reader.views import Crumb, Feedback, NavItem, SitePageView, SiteView, Tab
+from octavo.delivery.reader.views import Crumb, Feedback, NavItem, SitePageView, SiteView, Tab, TagView
 from octavo.interchange.readers.formats import html
 from octavo.interchange.readers.formats.html import convert, decode_html, parse_html
 
@@ -121,7 +121,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
         about="About it.",
         nav=(NavItem(title="Elsewhere", href="/b"),),
         crumbs=(Crumb(title="Above", href="/a"),),
-        tags=("tagged",),
+        tags=(TagView(title="tagged", href="/~tags/tagged"),),
         previous=Crumb(title="Before", href="/b"),
         next=Crumb(title="After", href="/c"),
         updated="2026-01-01",

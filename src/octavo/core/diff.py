@@ -19,6 +19,7 @@ from .document.page import split_page
 from .document.schema import BLOCKS
 from .pages import Page
 from .pieces import match, split
+from .tags import Tag
 
 
 class FieldChange(Struct, frozen=True):
@@ -69,6 +70,16 @@ def semantic_changes(
 
 def _rank(target: str) -> tuple[int, str]:
     return (_ORDER.index(target) if target in _ORDER else len(_ORDER), target)
+
+
+def compare_tags(before: Mapping[str, Tag], after: Mapping[str, Tag]) -> list[Change]:
+    """Return the changes between the tags of two states by slug, in the order of ``semantic_changes``."""
+    changes = [
+        change
+        for slug in before.keys() | after.keys()
+        for change in _changes("tag", slug, before.get(slug), after.get(slug))
+    ]
+    return sorted(changes, key=lambda change: (_KINDS.index(change.kind), change.id))
 
 
 def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:

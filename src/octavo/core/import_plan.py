@@ -37,9 +37,7 @@ from .space_config import (
     TAGS_PATH,
     VARIABLES_PATH,
     Config,
-    Tag,
     read_config,
-    read_tags,
     read_variables,
 )
 from .summary import (
@@ -51,6 +49,7 @@ from .summary import (
     read_summary,
     title_of_name,
 )
+from .tags import Tag, read_tags
 
 
 class Files(Protocol):

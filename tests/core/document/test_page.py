@@ -229,7 +229,7 @@ FIELDS = PageFields(
     condition="visitor.claims.x",
     layout=LayoutOptions(width="wide", title=False, cover=False, cover_size="hero"),
     cover=Cover("l.png", "d.png", -3.5, 200),
-    tags=("x", {"tag": "y"}),
+    tags=("x", {"tag": "y", "primary": True}),
     variables={"a": "b"},
 )
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.pages.tag_wire import GivenPageTags, GivenTag, TagSlug, read_given_tags
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
 from octavo.core.emoji import require_emoji
 from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import EDITED_FIELDS, Field, declare, wire_name
+from octavo.core.tags import MAX_TAGS
 from octavo.kit.texts import NOT_BLANK, pattern
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK)]
@@ -40,6 +42,8 @@ class DocumentInput(Struct):
 def _edited_type(field: Field) -> object:
     if field.type == "flag":
         return bool | UnsetType
+    if field.type == "tags":
+        return GivenPageTags | None | UnsetType
     return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
 
 
@@ -57,8 +61,12 @@ class EditedPageFields(Struct, rename="camel"):
                 require_emoji(value, wire_name(name))
 
     def edited(self) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``."""
-        return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
+        """Return the values given for ``EDITED_FIELDS``, as pages have them."""
+        found = {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
+        tags = {
+            name: read_given_tags(found[name] or ()) for name in found if EDITED_FIELDS[name].type == "tags"
+        }
+        return found | tags
 
 
 class UpdatePage(EditedPageFields, tag_field="operation", tag="update_page", kw_only=True):
@@ -244,6 +252,17 @@ class DeleteReusableContent(
 VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
 
 
+class SetTags(Struct, tag_field="operation", tag="set_tags"):
+    """Define tags of the space by slug; an Octavo extension. Null removes a tag from the space, but not from pages."""
+
+    tags: Annotated[dict[TagSlug, GivenTag | None], Meta(max_length=MAX_TAGS)]
+
+    def __post_init__(self) -> None:
+        for slug, tag in self.tags.items():
+            if tag is not None:
+                require_emoji(tag.emoji, f"tags.{slug}.emoji")
+
+
 class SetVariables(Struct, tag_field="operation", tag="set_variables"):
     """Set variables; an Octavo extension. Null removes a variable."""
 
@@ -264,5 +283,6 @@ ContentChange = (
     | InsertReusableContent
     | UpdateReusableContent
     | DeleteReusableContent
+    | SetTags
     | SetVariables
 )

@@ -45,6 +45,7 @@ from .wire import (
     PageEntry,
     PageMetaLinks,
     Pages,
+    PagesQuery,
     PageTraces,
     PageWay,
     ReferenceUsages,
@@ -101,10 +102,10 @@ def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuer
 @operation("listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, visitors=True, agents="docs:read")
 @operation("listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, visitors=True)
 @change_operation("listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, agents="docs:read")
-def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Pages:
-    """List the pages as a tree."""
+def list_pages(call: Call, read: ReadState | VisitedState, query: PagesQuery) -> Pages:
+    """List the pages as a tree, optionally only those with a tag."""
     with _reader(call, read) as reader:
-        return reader.pages(query)
+        return reader.pages(query, query.tag)
 
 
 @operation("listChildPages", "GET", _MAIN + "/children", needs=Can.VIEW, errors=(404,))

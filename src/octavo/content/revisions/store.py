@@ -422,6 +422,11 @@ def _encode_fields(page: Page) -> str:
     return msgspec.json.encode({name: plain[name] for name in _RARE if name in plain}).decode()
 
 
+def list_tagged_pages(tx: Transaction, state: State) -> list[Page]:
+    """Return the pages that have tags."""
+    return _pages_where(tx, state, "p.fields LIKE :tagged", tagged='%"tags":[%')
+
+
 def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
     for layer in state.layers:
         row = tx.one(

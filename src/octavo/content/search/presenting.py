@@ -8,8 +8,9 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
-from octavo.content.revisions.store import main_state, trace_pages
+from octavo.content.revisions.store import list_tagged_pages, main_state, trace_pages
 from octavo.core.pages import Page
+from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, Slice, decode_token, slice_rows
 from octavo.kit.http.operation import Recipient
@@ -18,7 +19,7 @@ from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
 from .drafts import SearchedDraft
 from .querying import PageHit, Results, SectionHit, Sees, search_pages, sees_everything, with_snippets
-from .store import FEW, OrganizationScope
+from .store import FEW, OrganizationScope, SectionMatch
 from .wire import (
     Ancestor,
     ResultType,
@@ -49,11 +50,13 @@ def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organizat
 
 
 def search_space(
-    tx: Transaction, to: Recipient, space_id: str, query: SearchQuery
+    tx: Transaction, to: Recipient, space_id: str, query: SearchQuery, tag: str | None = None
 ) -> SearchListing[SearchPage]:
-    """Search the pages of a space, best matches first."""
+    """Search the pages of a space, best matches first. ``tag``: only pages with it."""
     start, end = _result_range(query)
-    found = search_pages(tx, [space_id], query.query, end)
+    found = search_pages(tx, [space_id], query.query, end, sees=sees_tagged(tx, tag))
+    if tag is not None:
+        found = _without_estimate(found, len(found.hits))
     rows = _slice(found.hits[start:end], start, query, found)
     pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)))
     return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
@@ -73,9 +76,8 @@ def search_spaces(
     that one of the spaces shows instead of main."""
     start, end = _result_range(query)
     found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees, draft=draft)
-    if trace is not None and not found.is_exact:
-        # An estimate would count results that the caller cannot see.
-        found = Results(found.hits, len({hit.space_id for hit in found.hits}), False)
+    if sees is not sees_everything:
+        found = _without_estimate(found, len({hit.space_id for hit in found.hits}))
     grouped: dict[str, list[PageHit]] = {}
     for hit in found.hits:
         grouped.setdefault(hit.space_id, []).append(hit)
@@ -94,6 +96,27 @@ def search_spaces(
         for space_id, hits in rows.rows
     ]
     return _present_slice(rows, items, found)
+
+
+def _without_estimate(found: Results, count: int) -> Results:
+    """Return results whose count, if it is a lower bound, has only results that were read: an estimate would
+    include what is left out."""
+    return found if found.is_exact else Results(found.hits, count, False)
+
+
+def sees_tagged(tx: Transaction, tag: str | None) -> Sees:
+    """Return which matches are on pages with a tag; everything without one."""
+    if tag is None:
+        return sees_everything
+    tagged: dict[str, frozenset[str]] = {}
+
+    def sees(found: SectionMatch) -> bool:
+        if found.space_id not in tagged:
+            pages = list_tagged_pages(tx, main_state(tx, found.space_id))
+            tagged[found.space_id] = frozenset(page.id for page in pages if has_tag(page, tag))
+        return found.page_id in tagged[found.space_id]
+
+    return sees
 
 
 def _present_pages(

@@ -6,6 +6,7 @@ from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.core.tags import MAX_SLUG
 from octavo.kit.db.pagination import Listing, PageQuery
 
 from .querying import MAX_SEARCH
@@ -15,6 +16,12 @@ T = TypeVar("T")
 
 class SearchQuery(PageQuery, kw_only=True):
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]
+
+
+class TaggedSearchQuery(SearchQuery, kw_only=True):
+    """Search among pages. ``tag``: only those with this tag; an Octavo extension."""
+
+    tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 
 
 class SearchUrls(Struct):

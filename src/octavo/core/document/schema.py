@@ -104,11 +104,15 @@ COLORS = [
     "orange",
     "yellow",
     "purple",
+    "pink",
+    "violet",
+    "cyan",
     "$primary",
     "$info",
     "$success",
     "$warning",
     "$danger",
+    "$tint",
 ]  # as in the API
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 

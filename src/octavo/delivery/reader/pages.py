@@ -57,6 +57,7 @@ from .locales import direction
 from .operations import count_operations, find_access_form, find_authentication, shows_operations
 from .questions import ASK_PATH
 from .styling import SiteLook
+from .tags import view_tags
 from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
 
 _WHOLE_TREE = 400
@@ -554,6 +555,7 @@ class PageBuilder:
             emoji=emoji(page.emoji) if page.emoji else None,
             icon=icon(page.icon) if page.icon else None,
             cover=self._cover(page),
+            tags=view_tags(self._visit, page) if layout.tags else (),
             nav=self.nav(page),
             crumbs=tuple(
                 Crumb(title=p.link_title or p.title, href=self.href(p) if p.kind == "document" else None)

@@ -25,7 +25,7 @@ from octavo.core.pages import slugify
 from octavo.core.paths import composed, numbered_path, unsafe_path
 from octavo.core.problems import Problem
 from octavo.core.sources import LOOK_LEFT_OUT, Brand, Source, SourceFiles
-from octavo.core.space_config import ASSETS, CONFIG_PATH
+from octavo.core.space_config import ASSETS, CONFIG_PATH, TAGS_PATH
 from octavo.core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
 from octavo.core.yaml_text import write_yaml
 
@@ -36,6 +36,7 @@ from .markdown.lines import front_text, words
 from .markdown.literals import read_literal
 from .markdown.translating import Translated, translate
 from .names import OUTSIDE, outside_link
+from .page_tags import DEFINED_IN, PageTags
 from .source_files import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .types import Add, Tick
 
@@ -180,6 +181,8 @@ class _Gathering:
         self.names: dict[str, list[str]] | None = None
         self.old: dict[str, str] | None = None
         self.others = others
+        defined = next((path for name in DEFINED_IN if (path := layout.root + name) in files.known), None)
+        self.tags = PageTags(layout.dialect.tags, files.text(defined) if defined is not None else None)
         self._name_pages(layout.entries)
         self._add_unlisted()
 
@@ -188,6 +191,8 @@ class _Gathering:
             self.tick()
             self._page(path, made)
         self._add_rest()
+        if tags := self.tags.definitions():
+            self.add(self.made, TAGS_PATH, tags.encode())
         brand = self._brand()
         self.add(self.made, SUMMARY_PATH, self._summary(self._from_root).encode())
         addresses = {
@@ -457,9 +462,7 @@ class _Gathering:
             or head.get("published") is False
         ):
             kept["hidden"] = True
-        tags = head.get("tags")
-        tags = tags.split(",") if isinstance(tags, str) else _texts(tags)
-        if tags := [" ".join(tag.split()) for tag in tags if tag.strip()]:
+        if tags := self.tags.read(head.get("tags")):
             kept["tags"] = tags
         kept |= {
             key: value
