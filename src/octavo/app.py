@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.events.presence import write_presence
+from octavo.content.live.saving import save_due
 from octavo.content.uploads.receiving import upload_route
 from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import write_authority
@@ -68,8 +69,9 @@ log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
-"""Seconds between writes of queued events. Each write makes cached pages be checked again."""
+"""Seconds between writes of queued events. Each write causes cached pages to be checked again."""
 _WRITE_PRESENCE = 1.0
+_SAVE_LIVE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
 """Seconds for which a thread holds the interpreter while others wait for it."""
@@ -238,6 +240,13 @@ def _write_presence(context: Context) -> None:
         log.warning("presence could not be saved: %s", error.message)
 
 
+def _save_live(context: Context) -> None:
+    try:
+        save_due(context)
+    except OctavoError as error:
+        log.warning("live pages could not be saved: %s", error.message)
+
+
 def spare_collector() -> None:
     """Exclude everything loaded until now from garbage collection, which would look through it again and
     again."""
@@ -282,7 +291,7 @@ class Runtime:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start everything but the listening."""
+        """Start everything except listening."""
         spare_collector()
         take_short_turns()
         if self._worker is not None:
@@ -291,6 +300,7 @@ class Runtime:
             (_WRITE_LAST_USE, partial(self._last_use.write, self._context.db)),
             (_WRITE_EVENTS, self._events.write),
             (_WRITE_PRESENCE, partial(_write_presence, self._context)),
+            (_SAVE_LIVE, partial(_save_live, self._context)),
             (_OBSERVE, self._observe),
         ):
             self._tasks.append(asyncio.ensure_future(_repeat(seconds, work)))
@@ -300,7 +310,7 @@ class Runtime:
         self._metrics.observe_process(requests, self.hub.count)
 
     async def stop(self) -> None:
-        """Stop everything, after the listening, and write queued data."""
+        """Stop everything once listening has ended, and write queued data."""
         for task in self._tasks:
             task.cancel()
         await asyncio.to_thread(self._end)
@@ -455,7 +465,7 @@ def _print_start(
     say: Callable[[str], None],
     context: Context,
 ) -> None:
-    """Print what to know and to do at a start."""
+    """Print what people need to know and do after a start."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:

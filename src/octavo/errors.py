@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 _FIELD = re.compile(r"([A-Za-z][\w.\[\]-]*): ")
 
@@ -12,7 +12,7 @@ class OctavoError(Exception):
     """Error that is answered as ``{"error": {"code", "message", "reason", "field"}}``.
 
     ``status`` is the HTTP status. ``reason`` says in one stable word what happened: scripts compare it, never the
-    message. ``headers`` are sent with the answer.
+    message. ``headers`` are sent with the answer. ``beside``: further members of the answer, next to ``error``.
     """
 
     status: ClassVar[int] = 500
@@ -22,6 +22,7 @@ class OctavoError(Exception):
         super().__init__(message)
         self.message = message
         self.headers = headers
+        self.beside: dict[str, Any] = {}
 
     @property
     def field(self) -> str | None:
@@ -118,6 +119,13 @@ class Conflict(OctavoError):
     reason = "conflict"
 
 
+class NoLongerKept(OctavoError):
+    """What the request builds on is no longer kept: start again from the current state."""
+
+    status = 410
+    reason = "gone"
+
+
 class PreconditionFailed(OctavoError):
     status = 412
     reason = "precondition_failed"
@@ -131,6 +139,13 @@ class TooLarge(OctavoError):
 class UriTooLong(OctavoError):
     status = 414
     reason = "uri_too_long"
+
+
+class Unprocessable(OctavoError):
+    """The request is well formed, but does not fit what it is about."""
+
+    status = 422
+    reason = "unprocessable"
 
 
 class TooManyRequests(OctavoError):

@@ -37,6 +37,7 @@ GROWS: dict[str, tuple[int, str]] = {
     "listTeamsForOrganizationMember": (27, "those in the teams that are shown are counted"),
     "listUserPermissionsInSpace": (22, "of each is asked whether they are a member"),
     "listPermissionsAggregateInCollection": (25, "everybody's role there is found"),
+    "listPermissionsAggregateInSite": (25, "everybody's role there is found"),
     "listPermissionsAggregateInSpace": (30, "everybody's role there is found"),
     "listFilesInChangeRequestById": (35, "files of main are listed where the change request has no others"),
     "getWayToPageInRevisionById": (50, "of a level all are counted, and those before the page"),

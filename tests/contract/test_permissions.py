@@ -112,7 +112,7 @@ def test_each_role_gets_the_status_that_it_allows(world: World, operation: Opera
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
 @OPERATIONS
-def test_administrators_get_what_their_role_allows(world: World, operation: Operation) -> None:
+def test_administrators_get_the_permissions_of_their_role(world: World, operation: Operation) -> None:
     """Each of an organization of their own: every operation runs on PostgreSQL as well, and refuses."""
     require_allowed(world, operation, (world.home.admin, STRANGER))
 

@@ -217,7 +217,7 @@ def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url
         other.close()
 
 
-def test_a_read_that_may_not_begin_takes_what_is_kept_alone(listening: Database) -> None:
+def test_a_read_without_a_transaction_uses_only_cached_rows(listening: Database) -> None:
     if listening.engine == "sqlite":
         with listening.read_kept(begins=False) as tx:
             assert _value(tx, "a") == "0"

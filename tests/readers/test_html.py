@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document.html import OutlineHeading, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import OutlineHeading
 from octavo.core.document.json import DocumentError
 from octavo.core.document.reader import read
 from octavo.delivery.reader import drawing
@@ -57,7 +58,7 @@ def test_images_keep_how_wide_they_are_shown():
     assert 'src="d.png" alt="">' in text
 
 
-def test_quotes_say_who_said_it():
+def test_quotes_name_their_author():
     text = converted("<h1>T</h1><blockquote><p>Yes</p><footer>by <cite>Ann</cite></footer></blockquote>")
     assert text == "# T\n\n> Yes\n>\n> by _Ann_\n"
 

@@ -41,15 +41,6 @@ class Change(Struct, frozen=True, kw_only=True):
     fields: dict[str, FieldChange] = {}
 
 
-class ChangeCounts(Struct, frozen=True):
-    """Numbers of changed pages and items by kind of change."""
-
-    created: int = 0
-    edited: int = 0
-    deleted: int = 0
-    moved: int = 0
-
-
 _UNTOLD = frozenset({"id", "kind", "created_at", "updated_at"})
 _PLACE = frozenset({"parent", "rank"})
 _ORDER = ("page", "file", "variable", "reusable-content", "source")
@@ -101,15 +92,6 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
     if place:
         found.append(Change(kind="moved", target=target, id=id, before=before, after=after, fields=place))
     return found
-
-
-def summarize(changes: list[Change]) -> dict[str, ChangeCounts]:
-    """Return the numbers for each target that changed; a page moved and edited counts as both."""
-    counts: dict[str, dict[str, int]] = {}
-    for change in changes:
-        of_target = counts.setdefault(change.target, {})
-        of_target[change.kind] = of_target.get(change.kind, 0) + 1
-    return {target: ChangeCounts(**found) for target, found in counts.items()}
 
 
 # --- texts --------------------------------------------------------------------------------------------

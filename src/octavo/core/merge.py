@@ -672,7 +672,7 @@ def _twin_name(item: Any) -> str | None:
 
 
 class EditedValue(Struct, frozen=True):
-    """A resolution by neither side's version: the value or text to use instead."""
+    """A resolution that uses neither side's version: the value or text to use instead."""
 
     value: Any
 

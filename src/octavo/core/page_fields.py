@@ -200,8 +200,9 @@ def declare(body: JsonObject, types: Mapping[str, object], default: object = NOD
 
     ``body``: its ``vars()``. ``types``: by the names of the fields. The type checker does not see these fields, so code
     reads them by name; what it has to see stays written in the class."""
+    annotations = body.setdefault("__annotations__", {})
     for name, type_ in types.items():
-        if name not in body["__annotations__"]:
-            body["__annotations__"][name] = type_
+        if name not in annotations:
+            annotations[name] = type_
             if default is not NODEFAULT:
                 body[name] = default

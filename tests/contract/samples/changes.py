@@ -1,3 +1,5 @@
+from octavo.core.editor.schema import VERSION
+
 from . import Sample
 
 
@@ -31,7 +33,36 @@ def _see(world, place):
         world.call(who, "PUT", place.path(f"{_REQUEST}/seen/{{pageId}}"), json=body)
 
 
+_epochs: dict[str, str] = {}
+
+
+def _open_live(world, place):
+    path = place.path(f"{_REQUEST}/pages/{{pageId}}/live")
+    _epochs[place.name] = world.get(place.admin, path)["epoch"]
+
+
+def _steps(place):
+    word = {"content": [{"type": "text", "text": "Now "}]}
+    return {
+        "epoch": _epochs.get(place.name, "another"),
+        "schema": VERSION,
+        "client": "contract-client",
+        "batch": 1,
+        "attempt": 1,
+        "version": 0,
+        "steps": [{"stepType": "replace", "from": 1, "to": 1, "slice": word}],
+    }
+
+
 SAMPLES = {
+    "getLivePage": Sample(),
+    "listLiveSteps": Sample(query={"epoch": "any", "after": "0"}),
+    "addLiveSteps": Sample(body=_steps, before=_open_live),
+    "setLiveCaret": Sample(body={"client": "contract-client", "version": 0, "anchor": 1, "head": 1}),
+    "saveLivePage": Sample(),
+    "listSetAsideTexts": Sample(),
+    "createSetAsideText": Sample(body={"markdown": "These words.", "why": "place-gone"}),
+    "deleteSetAsideText": Sample(path={"textId": "pageId"}),
     "listChangeRequestsForSpace": Sample(),
     "listChangeRequestsForOrganization": Sample(),
     "createChangeRequest": Sample(body={"subject": "Something new"}),

@@ -1,4 +1,4 @@
-from octavo.organization.access.roles import SPACE, Can
+from octavo.organization.access.roles import ORGANIZATION, SPACE, Can
 from world import URL, Place, World
 
 from . import Sample
@@ -99,6 +99,7 @@ SAMPLES = {
         },
     ),
     "listSites": Sample(),
+    "listSitesForOrganizationMember": Sample(path={"userId": "scimUserId"}, like=(ORGANIZATION, Can.ADMIN)),
     "createSite": Sample(body=lambda place: {"title": "Second", "spaces": [place["spaceId"]]}),
     "getSiteById": Sample(),
     "updateSiteById": Sample(
@@ -278,7 +279,6 @@ SAMPLES = {
             "scope": {"mode": "specific", "siteSpaceIds": [place["siteSpaceId"]]},
         }
     ),
-    "listPermissionsAggregateInSite": Sample(),
     "listSiteIntegrationScripts": Sample(),
     "updateSiteAdsById": Sample(body={"status": "disabled", "topic": "webdev"}),
     "getSubdomain": Sample(),

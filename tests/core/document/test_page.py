@@ -98,7 +98,7 @@ def test_aliases_and_merged_maps_are_read() -> None:
     }
 
 
-def test_setting_a_key_keeps_what_repeats_its_value() -> None:
+def test_setting_a_key_keeps_aliases_of_its_value() -> None:
     source = "---\ndescription: &said Words\nnote: *said\n---\n\n# T\n"
     changed = with_head(source, {"description": "New"})
     assert changed == "---\ndescription: New\nnote: Words\n---\n\n# T\n"

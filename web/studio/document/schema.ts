@@ -218,11 +218,18 @@ export function inlineType(type: string) {
   return schema.nodes[editorName("inline", type)]!;
 }
 
-let uids = 0;
+/** Begins anywhere, so that links which two browsers make in one page are two. */
+let uids = Math.floor(Math.random() * 2 ** 48);
 
-/** A number that no other link or annotation of this page's life has. */
+/** Return a number that no other link or annotation of a page has; it is higher than those before. */
 export function uid(): number {
   return ++uids;
+}
+
+/** Return a key for a block that no browser gives to another one. */
+export function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
 }
 
 const TYPES = new Map([

@@ -24,6 +24,8 @@ interface Table {
   nestedOnly: string[];
   columnTypes: string[];
   refs: Record<string, { required: string[]; optional: string[] }>;
+  /** The version of the editor's schema: whoever edits a page with others has the same. */
+  editor: string;
 }
 
 export const table = made as Table;

@@ -10,6 +10,7 @@ export type SaveState =
   | { kind: "saving" }
   | { kind: "unsaved" }
   | { kind: "offline" }
+  | { kind: "catching" }
   | { kind: "changed"; by: string; clash?: boolean };
 
 /** A heading of the page, in their order: what the outline lists and leads to. */
@@ -45,6 +46,10 @@ export interface PageHandle {
   undo(): boolean;
   redo(): boolean;
   focus(): void;
+  /** Scrolls to where somebody is writing, and along with them until something is done here; false where that is unknown. */
+  follow?(user: string): boolean;
+  /** Puts Markdown where the caret is. */
+  insert?(markdown: string): Promise<void>;
   /** What a comment would be about now: the block of the caret, or the words that are chosen. */
   chosen(): About | undefined;
   /** Marks these threads in the text; gives their ids in its order. */

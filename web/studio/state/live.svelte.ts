@@ -13,7 +13,19 @@ import { onSignedIn } from "./signin.ts";
 
 /** An event of the API, with the fields that any kind of them has. */
 export interface News {
-  kind: "revision" | "review" | "comment" | "presence" | "notification" | "ready" | "reset" | "closed";
+  kind:
+    | "revision"
+    | "review"
+    | "comment"
+    | "presence"
+    | "notification"
+    | "ready"
+    | "reset"
+    | "closed"
+    | "steps"
+    | "caret"
+    | "saved"
+    | "live-reset";
   spaceId?: string;
   changeRequestId?: string;
   user?: { id: string; displayName: string; photoURL?: string };
@@ -27,6 +39,14 @@ export interface News {
   clientId?: string;
   activity?: "viewing" | "editing" | "left";
   code?: number;
+  /** Of a page that is edited live: what others wrote, and where they are. */
+  batches?: Schemas["Batch"][];
+  version?: number;
+  revision?: string;
+  refused?: string[];
+  client?: string;
+  anchor?: number | null;
+  head?: number | null;
 }
 
 export interface Visitor {
@@ -46,6 +66,10 @@ const KINDS: News["kind"][] = [
   "ready",
   "reset",
   "closed",
+  "steps",
+  "caret",
+  "saved",
+  "live-reset",
 ];
 const HIDDEN = 60_000;
 const LONGEST = 60_000;
@@ -59,6 +83,7 @@ class Live {
   /** Whether everything is told as it happens. */
   connected = $state(false);
   #space: string | undefined;
+  #page: string | undefined;
   #source: EventSource | undefined;
   #last: string | undefined;
   #failures = 0;
@@ -87,6 +112,21 @@ class Live {
   follow(space: string | undefined): void {
     if (this.#source && space === this.#space) return;
     this.#space = space;
+    this.#reopen();
+  }
+
+  /** From now on what others write in this page, `{change request}/{page}`, is told as well; until what comes back is called. */
+  edit(page: string): () => void {
+    this.#page = page;
+    this.#reopen();
+    return () => {
+      if (this.#page !== page) return;
+      this.#page = undefined;
+      this.#reopen();
+    };
+  }
+
+  #reopen(): void {
     this.#close();
     this.#open();
   }
@@ -108,6 +148,7 @@ class Live {
     if (this.#source || document.visibilityState === "hidden") return;
     const query = new URLSearchParams();
     if (this.#space) query.set("space", this.#space);
+    if (this.#page) query.set("live", this.#page);
     if (this.#last) query.set("after", this.#last);
     const source = new EventSource(`/v1/user/events?${query}`);
     this.#source = source;

@@ -93,7 +93,7 @@ export function placeOf(structure: Structure, item: Item): Place | undefined {
 /** The path at which something begins, without the address of the site. */
 export function pathOf(structure: Structure, item: Item): string {
   if (isLink(item)) return item.url;
-  if (isGroup(item as Node)) return "";
+  if (item.object === "site-section-group") return "";
   const parts: string[] = [];
   const section = item.object === "site-section"
     ? item

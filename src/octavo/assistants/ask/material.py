@@ -99,7 +99,7 @@ _GROUPS = 6
 
 
 class VisitorMaterial:
-    """What a site shows to a visitor. ``only``: the site spaces to use, None for all."""
+    """Content that a site shows to a visitor. ``only``: the site spaces to use, None for all."""
 
     def __init__(
         self, context: Context, tx: Transaction, visitor: Visitor, only: Sequence[str] | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.authorization import ReadState
+from octavo.content.revisions.authorization import ReadState, WrittenState
 from octavo.core.app_urls import change_view
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -17,7 +17,8 @@ from octavo.organization.access.authorization import (
 )
 from octavo.organization.access.roles import Can
 
-from .store import Author, ChangeRow, find_change
+from .pending import needs_save_for_read, try_to_save_pending
+from .store import Author, ChangeRow, find_change, get_change
 
 
 class ChangeAccess(InSpace, frozen=True):
@@ -28,6 +29,10 @@ class ChangeAccess(InSpace, frozen=True):
     @property
     def author(self) -> Author:
         return Author(self.space.user_id, self.space.agent)
+
+
+class WrittenChange(ChangeAccess, frozen=True):
+    """Change request whose revision contains everything that people have written in it by now."""
 
 
 class VisitedChange(Visiting, frozen=True):
@@ -60,6 +65,20 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
     return ChangeAccess(space, change.id)
 
 
+def _save(call: Call, change: ChangeRow) -> None:
+    """Save what people have written, before a call reads it. Raises WritesFirst."""
+    if not call.has_written and needs_save_for_read(call.context, change):
+        call.write_first(lambda: try_to_save_pending(call.context, change.id))
+
+
+@enters(WrittenChange, "spaceId", "changeRequestId")
+def enter_written_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenChange:
+    """Authorize the caller at a change request, and save what people have written in it."""
+    space, change = _enter(call, needs, space_id, change_request_id)
+    _save(call, change)
+    return WrittenChange(space, change.id)
+
+
 @enters(VisitedChange, "spaceId", "changeRequestId", visitors=True)
 def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> VisitedChange:
     visitor = visit_space(call, needs, space_id).visitor
@@ -83,7 +102,20 @@ def recheck_permission(tx: Transaction, access: ChangeAccess | SpaceAccess, need
 
 @enters(ReadState, "spaceId", "changeRequestId")
 def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> ReadState:
-    """Authorize reading the current content of a change request."""
+    """Authorize reading the saved content of a change request."""
     space, change = _enter(call, needs, space_id, change_request_id)
-    label = f"Change request {change.number}: {change.subject}".removesuffix(": ")
-    return ReadState(space, change.state, change_view(change.number), label)
+    return ReadState(space, change.state, change_view(change.number), _label(change))
+
+
+@enters(WrittenState, "spaceId", "changeRequestId")
+def enter_written_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenState:
+    """Authorize reading the current content of a change request, and save what people have written in it."""
+    space, change = _enter(call, needs, space_id, change_request_id)
+    _save(call, change)
+    with call.db.read() as tx:
+        change = get_change(tx, change.id)
+    return WrittenState(space, change.state, change_view(change.number), _label(change))
+
+
+def _label(change: ChangeRow) -> str:
+    return f"Change request {change.number}: {change.subject}".removesuffix(": ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -44,7 +44,7 @@ def _edited_type(field: Field) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """``title``, ``slug`` and the fields of ``EDITED_FIELDS``."""
+    """``title``, ``slug``, and the fields of ``EDITED_FIELDS``."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -56,8 +56,8 @@ class EditedPageFields(Struct, rename="camel"):
             if EDITED_FIELDS[name].type == "emoji":
                 require_emoji(value, wire_name(name))
 
-    def edited(self) -> dict[str, Any]:
-        """Return the given ones of ``EDITED_FIELDS``."""
+    def edited(self) -> dict[str, object]:
+        """Return the values given for ``EDITED_FIELDS``."""
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
 
@@ -143,6 +143,14 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
             raise ValueError("provide `set`, `insert`, `move`, or `delete`")
 
 
+MediaType = Annotated[
+    str,
+    Meta(
+        pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"), max_length=200
+    ),
+]
+
+
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     """File. ``upload``: key of an upload of the kind ``page_file``, for files up to 100 MB; an Octavo extension."""
 
@@ -150,16 +158,7 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
     upload: Annotated[str, Meta(max_length=100)] | None = None
-    content_type: (
-        Annotated[
-            str,
-            Meta(
-                pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"),
-                max_length=200,
-            ),
-        ]
-        | None
-    ) = None
+    content_type: MediaType | None = None
     ref: Ref | None = None
 
     def __post_init__(self) -> None:

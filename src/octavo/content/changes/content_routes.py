@@ -36,7 +36,7 @@ from octavo.organization.access.roles import Can
 
 from . import store
 from .applying import EditedContent, PageOutcome
-from .authorization import ChangeAccess
+from .authorization import ChangeAccess, WrittenChange
 from .commands import (
     ContentChange,
     DeleteFile,
@@ -100,7 +100,7 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     errors=(404,),
     agents="docs:read",
 )
-def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> ReferenceUsages:
+def list_links(call: Call, change: WrittenChange, query: ChangeLinksQuery) -> ReferenceUsages:
     """List the references in a change request. `brokenContext` distinguishes links that the change request
     broke from those that were already broken."""
     with _links(call, change) as links:
@@ -108,7 +108,7 @@ def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> Ref
 
 
 @operation("listPageLinksInChangeRequest", "GET", f"{_CONTENT}/page/{{pageId}}/links", needs=Can.VIEW)
-def list_page_links(call: Call, change: ChangeAccess, page_id: str, query: PageQuery) -> ReferenceUsages:
+def list_page_links(call: Call, change: WrittenChange, page_id: str, query: PageQuery) -> ReferenceUsages:
     """List the references on a page of a change request."""
     with _links(call, change) as links:
         return links.of_page(page_id, query)
@@ -116,7 +116,7 @@ def list_page_links(call: Call, change: ChangeAccess, page_id: str, query: PageQ
 
 @operation("listChangeRequestPageBacklinks", "GET", f"{_CONTENT}/page/{{pageId}}/backlinks", needs=Can.VIEW)
 def list_page_backlinks(
-    call: Call, change: ChangeAccess, page_id: str, query: PageQuery
+    call: Call, change: WrittenChange, page_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
     """List the references from other pages to a page of a change request."""
     with _links(call, change) as links:
@@ -125,7 +125,7 @@ def list_page_backlinks(
 
 @operation("listChangeRequestFileBacklinks", "GET", f"{_CONTENT}/files/{{fileId}}/backlinks", needs=Can.VIEW)
 def list_file_backlinks(
-    call: Call, change: ChangeAccess, file_id: str, query: PageQuery
+    call: Call, change: WrittenChange, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
     """List where a file is used in a change request."""
     with _links(call, change) as links:
@@ -139,7 +139,7 @@ def list_file_backlinks(
     needs=Can.VIEW,
 )
 def list_reusable_content_backlinks(
-    call: Call, change: ChangeAccess, reusable_content_id: str, query: PageQuery
+    call: Call, change: WrittenChange, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
     """List where reusable content is used in a change request."""
     with _links(call, change) as links:

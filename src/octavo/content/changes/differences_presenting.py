@@ -39,6 +39,7 @@ from .differences_wire import (
     present_text_changes,
     present_words,
 )
+from .wire import ChangeRequest
 
 
 def present_page_changes(
@@ -81,7 +82,7 @@ def present_differences(
     limit: int,
     page: str | None = None,
     only: str | None = None,
-    merged_from: Any | UnsetType = UNSET,
+    merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
     """Present at most ``limit`` changes after a page token, optionally only those of one page or item
     (``only``), and how many more there are. Raises BadRequest if the token refers to something that is no

@@ -15,7 +15,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.wire import User, present_people
 
-from .store import ChangeRow
+from .store import ChangeRow, list_editors
 from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
@@ -44,7 +44,8 @@ class RollbackAnswer(Struct):
 
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
-    """Revision. ``agent``: agent that the author used."""
+    """Revision. ``agent``: agent that the author used. ``contributors``: everyone who edited the merged change request,
+    most recent first."""
 
     id: str
     parents: list[str]
@@ -59,6 +60,7 @@ class RevisionItem(Struct, rename="camel", kw_only=True):
     message: str | UnsetType = UNSET
     git: dict[str, Any] | UnsetType = UNSET
     merged_from: ChangeRequest | UnsetType = UNSET
+    contributors: list[User] | UnsetType = UNSET
 
 
 def present_revisions(
@@ -71,7 +73,9 @@ def present_revisions(
 ) -> list[RevisionItem]:
     """Present revisions. ``merged``: change requests by id. ``begun``: first of consecutive saves, by id of
     the last one."""
-    people = present_people(to, tx, [row.author for row in rows if row.author])
+    editors = list_editors(tx, merged)
+    ids = [row.author for row in rows if row.author]
+    people = present_people(to, tx, [*ids, *(id for found in editors.values() for id in found)])
     shown = present_changes(to, tx, list(merged.values()))
     by_id = {change.id: change for change in shown}
     return [
@@ -91,6 +95,9 @@ def present_revisions(
             message=row.message or UNSET,
             git=row.git or UNSET,
             merged_from=by_id.get(row.merged_from, UNSET) if row.merged_from else UNSET,
+            contributors=[people[id] for id in editors.get(row.merged_from, ())]
+            if row.merged_from
+            else UNSET,
         )
         for row in rows
     ]

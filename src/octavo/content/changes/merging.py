@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from octavo.content.revisions.drafting import same_version
@@ -15,9 +17,13 @@ from octavo.organization.access.roles import Can
 from . import store
 from .authorization import ChangeAccess, recheck_permission
 from .comparing import MergedContent, merge_into_change, merge_into_main, sides_of
+from .pending import has_pending, no_more_pending, save_pending, try_to_save_pending
 from .rules import require_rules
 from .saving import emit_change_event, lock_unchanged, require_editable, retry_on_conflict
 from .store import encode_conflicts
+
+_FREE_TRIES = 2
+"""Attempts to merge before those who write have to wait for the merge."""
 
 
 class MergeOutcome(NamedTuple):
@@ -34,7 +40,15 @@ def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
 
     Raises Conflict for one that is merged or archived, PreconditionFailed if a merge rule does not pass.
     """
-    return retry_on_conflict(lambda: _merge(context, access))
+    tries = itertools.count()
+
+    def attempt() -> MergeOutcome:
+        # While many people type, something is always written between a save and the merge.
+        with no_more_pending(context, access.change_id) if next(tries) >= _FREE_TRIES else nullcontext():
+            save_pending(context, access.change_id)
+            return _merge(context, access)
+
+    return retry_on_conflict(attempt)
 
 
 def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
@@ -58,7 +72,10 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
         tx = revision.tx
         recheck_permission(tx, access, Can.MERGE)
         # Main must still be the state that was merged with.
-        require_rules(tx, lock_unchanged(tx, change), access.user_id)
+        change = lock_unchanged(tx, change)
+        if has_pending(tx, change.branch_id):
+            raise BranchMoved  # Something was written since it was saved: merge that as well.
+        require_rules(tx, change, access.user_id)
         made = revision.write(
             type="merge",
             author=access.user_id,
@@ -79,6 +96,8 @@ def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, re
     recheck_permission(tx, access, Can.MERGE)
     change = lock_unchanged(tx, seen)
     require_editable(change)
+    if has_pending(tx, change.branch_id):
+        raise BranchMoved
     store.set_fields(tx, change, status="merged", revision_merged=revision)
     store.delete_settled(tx, change.id)
     emit_change_event(tx, "change_request_merged", access, change.id, revision=revision)
@@ -95,6 +114,7 @@ def _differing(change: Versions, state: Versions) -> Changes:
 def update(context: Context, access: ChangeAccess) -> MergeOutcome:
     """Update a change request with main. It is left unchanged if it already has open conflicts, or if main
     has nothing new."""
+    try_to_save_pending(context, access.change_id)
     return retry_on_conflict(lambda: _update(context, access))
 
 

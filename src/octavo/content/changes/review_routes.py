@@ -11,6 +11,7 @@ from octavo.organization.access.roles import Can
 from . import reviewing, store
 from . import viewed as seeing
 from .authorization import ChangeAccess
+from .pending import try_to_save_pending
 from .review_wire import (
     MarkSeen,
     RequestedReviewer,
@@ -56,6 +57,7 @@ def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) 
     description = document_text(body.description) if body.description is not UNSET else UNSET
     fields = {"subject": body.subject, "description": description}
     given = {name: value for name, value in fields.items() if value is not UNSET}
+    try_to_save_pending(call.context, change.change_id)
     with call.db.write() as tx:
         row = store.lock_change(tx, change.change_id)
         asked = reviewing.request_reviews(tx, change, row, body.users)

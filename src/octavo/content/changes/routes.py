@@ -24,7 +24,7 @@ from . import (
     space_routes,
     store,
 )
-from .authorization import ChangeAccess, VisitedChange, change_access
+from .authorization import ChangeAccess, VisitedChange, WrittenChange, change_access
 from .conflict_wire import (
     ConflictsQuery,
     OpenConflict,
@@ -207,7 +207,7 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     errors=(400, 404),
     agents="docs:read",
 )
-def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> SemanticChanges:
+def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> SemanticChanges:
     """Get the changes in a change request compared with the state of main it is based on, or with an earlier
     revision of its own (`since`)."""
     with call.db.read() as tx:
@@ -224,7 +224,7 @@ def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> Semant
     errors=(400, 404),
     agents="docs:read",
 )
-def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: PageChangesQuery) -> TextChanges:
+def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: PageChangesQuery) -> TextChanges:
     """Get the blocks of a page that a change request changes, word by word."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)

@@ -33,6 +33,7 @@ from .authorization import ChangeAccess, recheck_permission
 from .auto_resolving import list_still_open
 from .commands import ContentChange, DocumentInput
 from .comparing import MergedContent
+from .pending import try_to_save_pending
 from .rebasing import Resolving, edit_since
 from .store import ChangeRow, encode_conflicts
 from .uploading import store_uploads
@@ -249,6 +250,8 @@ def revise_change(
 ) -> EditedChange:
     """Write a revision of a change request with the result of ``make``, which is called again if another
     write came first. ``author``: author of the content, if the caller only accepts it."""
+
+    try_to_save_pending(context, access.change_id)
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:

@@ -13,7 +13,7 @@ from octavo.core.merge import MergeConflict
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.visibility import select_visible_spaces
@@ -289,6 +289,19 @@ def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
         change=change_id,
     )
     return [Contributor(*row) for row in rows]
+
+
+def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[str]]:
+    """List the ids of those who edited change requests, by change request, most recent first."""
+    rows = tx.all(
+        f"""SELECT change_id, user_id FROM change_contributors
+            WHERE change_id {tx.among("changes")} AND action = 'edit' ORDER BY updated_at DESC, user_id""",
+        changes=json_list(change_ids),
+    )
+    found: dict[str, list[str]] = {}
+    for change_id, user_id in rows:
+        found.setdefault(change_id, []).append(user_id)
+    return found
 
 
 def wrote_since_approval(tx: Transaction, change_id: str, user_id: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from octavo.content.live.authorization import followed_page
+from octavo.content.live.broadcasting import of_live_page
 from octavo.errors import BadRequest
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -96,10 +98,13 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
     """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
     and updates of their change requests, in all organizations that the token can access. `space` adds all
-    events of these spaces, so that one stream is enough."""
+    events of these spaces, and `live` the steps and carets of a page that the caller edits live, so that one
+    stream is enough. Steps are not repeated: after each `ready`, get those after your version."""
 
     def enter() -> list[SpaceAccess]:
         with call.db.read() as tx:
+            if query.live is not None:
+                followed_page(tx, call.actor, query.live)
             return [space_access(tx, call.actor, Can.VIEW, space_id) for space_id in query.space]
 
     def may_know(tx: Transaction, message: HubMessage) -> bool:
@@ -107,6 +112,9 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
 
     entered = enter()
     topics = [of_person(caller.user_id), *map(of_space, query.space)]
+    if query.live is not None:
+        with call.db.read() as tx:
+            topics.append(of_live_page(followed_page(tx, call.actor, query.live)))
     # A stream that belongs to no organization counts against the person's own limit.
     owner = (entered[0].organization_id if entered else caller.user_id, caller.user_id)
     return _follow(call, topics, query, owner, enter, may_know)

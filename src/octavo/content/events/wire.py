@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.live.wire import CaretEvent, LiveReset, SavedEvent, StepsEvent
 from octavo.content.notifications.types import Reason
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.schema_names import schema_name
+from octavo.kit.texts import pattern
 from octavo.kit.work.hub import Closed, Ready, Reset
 from octavo.organization.access.accounts import UserRow
 from octavo.organization.access.wire import User
@@ -102,7 +104,7 @@ class NotificationEvent(_Event, tag="notification", kw_only=True):
 
 
 Told = RevisionEvent | ReviewEvent | CommentEvent | PresenceEvent | Ready | Reset | Closed
-ToldToPerson = Told | NotificationEvent
+ToldToPerson = Told | NotificationEvent | StepsEvent | CaretEvent | SavedEvent | LiveReset
 
 
 class EventsQuery(Struct, rename="camel"):
@@ -114,9 +116,22 @@ class EventsQuery(Struct, rename="camel"):
 
 
 class OwnEventsQuery(EventsQuery):
-    """``space``: spaces whose events are all included."""
+    """``space``: spaces whose events are all included. ``live``: a page that the caller edits live, as
+    ``{changeRequestId}/{pageId}``."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
+    live: (
+        Annotated[
+            str,
+            Meta(
+                pattern=pattern(
+                    r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z",
+                    "be the ids of a change request and a page with / in between",
+                )
+            ),
+        ]
+        | None
+    ) = None
 
 
 class SayPresence(Struct, rename="camel"):

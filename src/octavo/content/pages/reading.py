@@ -298,7 +298,8 @@ class ContentReader:
         return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
-        """Do the same by the path of a document or group. Return None for the empty path as well."""
+        """Return a page like ``found_page``, but by the path of a document or group. The empty path gives
+        None, too."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
         return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
 

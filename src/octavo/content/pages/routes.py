@@ -10,7 +10,7 @@ from typing import TypeVar, assert_never
 from msgspec import UNSET, Raw
 
 from octavo.content.references.lookup import Owner
-from octavo.content.revisions.authorization import ReadState, VisitedState
+from octavo.content.revisions.authorization import ReadState, VisitedState, WrittenState
 from octavo.content.revisions.computing import NotYet, Requester, compute_document, compute_revision
 from octavo.content.revisions.store import get_document as find_document
 from octavo.content.revisions.store import main_state
@@ -168,7 +168,7 @@ def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
     quick=True,
     agents="docs:read",
 )
-def get_page(call: Call, read: ReadState | VisitedState, page_id: str, query: PageContentQuery) -> Raw:
+def get_page(call: Call, read: WrittenState | VisitedState, page_id: str, query: PageContentQuery) -> Raw:
     """Get a page with its content: as a document of nodes, or with ``format=markdown`` as it was written."""
     with _reader(call, read) as reader:
         return reader.page(page_id, query)
@@ -180,7 +180,7 @@ def get_page(call: Call, read: ReadState | VisitedState, page_id: str, query: Pa
 @operation("getPageInRevisionByPath", "GET", _REVISION + "/path/{pagePath}", needs=Can.VIEW, visitors=True)
 @change_operation("getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW)
 def get_page_by_path(
-    call: Call, read: ReadState | VisitedState, page_path: str, query: PageContentQuery
+    call: Call, read: WrittenState | VisitedState, page_path: str, query: PageContentQuery
 ) -> RevisionPage:
     """Get a page by its path. Slashes can be percent-encoded."""
     with _reader(call, read) as reader:
@@ -195,7 +195,7 @@ def get_page_by_path(
     visitors=True,
 )
 def get_page_document(
-    call: Call, read: ReadState | VisitedState, page_id: str, query: DocumentQuery
+    call: Call, read: WrittenState | VisitedState, page_id: str, query: DocumentQuery
 ) -> DocumentNodes:
     """Get the document of a page as nodes."""
     with _reader(call, read) as reader:
@@ -211,8 +211,8 @@ def get_page_document(
 @change_operation(
     "listChangeRequestPageMetaLinks", "GET", _CHANGE + "/page/{pageId}/meta-links", needs=Can.VIEW
 )
-def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) -> PageMetaLinks:
-    """List the meta links of a page that lead to the web or to pages that the caller can see."""
+def list_meta_links(call: Call, read: WrittenState | VisitedState, page_id: str) -> PageMetaLinks:
+    """List the meta links of a page that point to external URLs or to pages that the caller can see."""
     with _reader(call, read) as reader:
         return reader.meta_links(page_id)
 
@@ -249,7 +249,7 @@ def get_file(call: Call, read: ReadState | VisitedState, file_id: str, query: Co
     needs=Can.VIEW,
 )
 def get_reusable_content(
-    call: Call, read: ReadState, reusable_content_id: str, query: ReusableContentQuery
+    call: Call, read: WrittenState, reusable_content_id: str, query: ReusableContentQuery
 ) -> ReusableContent:
     """Get reusable content. With `format=markdown`, the response includes its text."""
     with _reader(call, read) as reader:
@@ -263,7 +263,7 @@ def get_reusable_content(
     needs=Can.VIEW,
 )
 def get_reusable_document(
-    call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery
+    call: Call, read: WrittenState, reusable_content_id: str, query: DocumentQuery
 ) -> DocumentNodes:
     """Get the document of reusable content as nodes."""
     with _reader(call, read) as reader:

@@ -137,7 +137,7 @@ _TYPES: dict[FieldType, Any] = {
     "cover": PageCover,
     "layout": PageLayout,
 }
-"""What the API returns for a field, where that is no text."""
+"""Types that the API returns for fields that aren't text."""
 
 
 class _Fields:
@@ -157,7 +157,7 @@ class _Fields:
         self._plain = [name for name, field in found.items() if not (field.type == "flag" or field.is_struct)]
 
     def present(self, page: Page) -> JsonObject:
-        """Return those of a page by name, except structs."""
+        """Return the values of a page by field name, except structs."""
         told = {name: getattr(page, name) for name in self._flags}
         for name in self._plain:
             if value := getattr(page, name):

@@ -76,7 +76,7 @@ class _IdsByName(Generic[K]):
     def changed(
         self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
     ) -> _IdsByName[K]:
-        """Return a copy without the names that are gone and with the new ones. ``every``: all names of the
+        """Return a copy without the removed names and with the new ones. ``every``: all names of the
         result."""
         gone, new = set(gone), list(new)
         if self.shared & (gone | {name for name, _ in new}):
@@ -170,7 +170,8 @@ class SpaceView:
         return bool(self.tree.withheld)
 
     def is_withheld(self, ref: Mapping[str, object]) -> bool:
-        """Return whether a resolved reference leads to a page that exists but is not visible to this visitor."""
+        """Return whether a resolved reference points to a page that exists but is not visible to this
+        visitor."""
         page = ref.get("page")
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
             return False

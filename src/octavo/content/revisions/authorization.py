@@ -31,6 +31,10 @@ class ReadState(InSpace, frozen=True):
     label: str = ""
 
 
+class WrittenState(ReadState, frozen=True):
+    """Caller at a state that contains everything that people have written in it by now."""
+
+
 class VisitedState(VisitedSpace, frozen=True):
     """Visitor at a state that the site shows them."""
 
@@ -38,10 +42,11 @@ class VisitedState(VisitedSpace, frozen=True):
 
 
 @enters(ReadState, "spaceId")
-def enter_main(call: Call, needs: Can, space_id: str) -> ReadState:
+@enters(WrittenState, "spaceId")
+def enter_main(call: Call, needs: Can, space_id: str) -> WrittenState:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
-        return ReadState(space, main_state(tx, space_id))
+        return WrittenState(space, main_state(tx, space_id))
 
 
 @enters(VisitedState, "spaceId", visitors=True)
@@ -52,10 +57,11 @@ def visit_main(call: Call, needs: Can, space_id: str) -> VisitedState:
 
 
 @enters(ReadState, "spaceId", "revisionId")
-def enter_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> ReadState:
+@enters(WrittenState, "spaceId", "revisionId")
+def enter_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> WrittenState:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
-        return ReadState(space, revision_state(tx, space_id, revision_id))
+        return WrittenState(space, revision_state(tx, space_id, revision_id))
 
 
 @enters(VisitedState, "spaceId", "revisionId", visitors=True)

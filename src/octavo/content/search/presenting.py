@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET
@@ -17,9 +17,18 @@ from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
 from .drafts import SearchedDraft
-from .querying import PageHit, Results, Sees, search_pages, sees_everything, with_snippets
+from .querying import PageHit, Results, SectionHit, Sees, search_pages, sees_everything, with_snippets
 from .store import FEW, OrganizationScope
-from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
+from .wire import (
+    Ancestor,
+    ResultType,
+    SearchListing,
+    SearchPage,
+    SearchQuery,
+    SearchSection,
+    SearchSpace,
+    SearchUrls,
+)
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -46,7 +55,7 @@ def search_space(
     start, end = _result_range(query)
     found = search_pages(tx, [space_id], query.query, end)
     rows = _slice(found.hits[start:end], start, query, found)
-    pages = _present_pages(to, tx, rows.rows)
+    pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)))
     return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
 
 
@@ -73,10 +82,14 @@ def search_spaces(
     rows = _slice(list(grouped.items())[start:end], start, query, found)
     titles = get_titles(tx, [space_id for space_id, _ in rows.rows])
     hits = [hit for _, hits in rows.rows for hit in hits[:_PAGES_OF_SPACE]]
-    pages = _present_pages(to, tx, hits, trace)
+    ranks = {hit: rank for rank, hit in enumerate(found.hits, 1)}
+    pages = _present_pages(to, tx, {hit: ranks[hit] for hit in hits}, trace)
     items = [
         SearchSpace(
-            id=space_id, title=titles[space_id].title, pages=[pages[hit] for hit in hits if hit in pages]
+            id=space_id,
+            title=titles[space_id].title,
+            score=_score(ranks[hits[0]]),
+            pages=[pages[hit] for hit in hits if hit in pages],
         )
         for space_id, hits in rows.rows
     ]
@@ -84,10 +97,11 @@ def search_spaces(
 
 
 def _present_pages(
-    to: Recipient, tx: Transaction, hits: Sequence[PageHit], trace: Trace | None = None
+    to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets, reading their pages at once. Hits on deleted pages, and on computed pages
-    that the caller cannot see, are left out."""
+    """Present hits with snippets, reading their pages at once. ``ranks``: their positions among all hits, from 1.
+    Hits on deleted pages, and on computed pages that the caller cannot see, are left out."""
+    hits = list(ranks)
     by_space: dict[str, list[str]] = {}
     for hit in hits:
         by_space.setdefault(hit.space_id, []).append(hit.page_id)
@@ -99,7 +113,7 @@ def _present_pages(
         ).items()
     }
     return {
-        hit: _present_page(to, quoted, traced[hit.space_id, hit.page_id])
+        hit: _present_page(to, quoted, ranks[hit], traced[hit.space_id, hit.page_id])
         for hit, quoted in zip(hits, with_snippets(tx, hits), strict=True)
         if (hit.space_id, hit.page_id) in traced
     }
@@ -121,24 +135,40 @@ def _trace_pages(
     return traced
 
 
-def _present_page(to: Recipient, hit: PageHit, chain: Sequence[Page]) -> SearchPage:
+def _score(rank: int) -> float:
+    """Return the score of a result by its position. Scores of the engine would tell callers about the words of
+    spaces that they can't see."""
+    return 1 / rank
+
+
+def _result_type(sections: Iterable[SectionHit]) -> ResultType:
+    return "page" if any(section.names_page for section in sections) else "section"
+
+
+def _present_page(to: Recipient, hit: PageHit, rank: int, chain: Sequence[Page]) -> SearchPage:
     *ancestors, page = chain
     path = "/".join(p.slug for p in chain)
     url = to.app.page(hit.space_id, path)
     return SearchPage(
         id=page.id,
         title=page.title,
+        description=page.description or "",
         path=path,
+        score=_score(rank),
+        rank=rank,
+        result_type=_result_type(hit.sections),
         urls=SearchUrls(url),
         sections=[
             SearchSection(
                 id=section.anchor or "",
                 title=section.heading,
                 path=f"{path}#{section.anchor}" if section.anchor else path,
+                score=_score(rank) / at,
+                result_type=_result_type([section]),
                 body="".join(part.text for part in section.snippet),
                 urls=SearchUrls(f"{url}#{section.anchor}" if section.anchor else url),
             )
-            for section in hit.sections
+            for at, section in enumerate(hit.sections, 1)
         ],
         ancestors=[Ancestor(p.title) for p in ancestors],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -25,26 +25,44 @@ class Ancestor(Struct):
     title: str
 
 
-class SearchSection(Struct):
+ResultType = Literal["page", "section"]
+
+
+class SearchSection(Struct, rename="camel", kw_only=True):
+    """Section of a result. ``score``: comparable within one response. ``resultType`` `page`: the query matched the
+    title of the page."""
+
     id: str
     title: str
     path: str
+    score: float
+    result_type: ResultType
     body: str
     urls: SearchUrls
 
 
-class SearchPage(Struct, kw_only=True):
+class SearchPage(Struct, rename="camel", kw_only=True):
+    """Page of a result. ``rank``: its position among all pages found, from 1. ``score`` and ``resultType``: as for
+    its sections."""
+
     id: str
     title: str
+    description: str
     path: str
+    score: float
+    rank: int
+    result_type: ResultType
     urls: SearchUrls
     sections: list[SearchSection]
     ancestors: list[Ancestor]
 
 
-class SearchSpace(Struct):
+class SearchSpace(Struct, tag_field="type", tag="space"):
+    """Space of a result. ``score``: that of its best page."""
+
     id: str
     title: str
+    score: float
     pages: list[SearchPage]
 
 

@@ -109,7 +109,7 @@ COLORS = [
     "$success",
     "$warning",
     "$danger",
-]  # the API's
+]  # as in the API
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 

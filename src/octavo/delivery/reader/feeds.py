@@ -103,7 +103,8 @@ def _format_date(day: date) -> str:
 
 
 def _make_standalone(body: str, address: str) -> str:
-    """Return the HTML of a page for use elsewhere: with absolute URLs and without what needs our scripts."""
+    """Return the HTML of a page for use elsewhere: with absolute URLs and without parts that need our
+    scripts."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     tree = html.document_fromstring(f"<div>{body}</div>".encode(), parser=parser)
     for element in _FRAME(tree):

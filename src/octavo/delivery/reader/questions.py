@@ -17,7 +17,8 @@ from octavo.assistants.ask.asking import QuestionAsker, ask
 from octavo.assistants.ask.material import VisitorMaterial
 from octavo.assistants.ask.recommending import recommend
 from octavo.assistants.ask.wire import MAX_QUESTION
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk
 from octavo.core.document.writing import write
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit

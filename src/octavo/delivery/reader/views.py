@@ -11,7 +11,7 @@ from typing import Literal
 from markupsafe import Markup
 from msgspec import Struct
 
-from octavo.core.document.html import Asset, BlockLabels, OutlineHeading
+from octavo.core.document.html_context import Asset, BlockLabels, OutlineHeading
 
 Sign = Markup | None
 
@@ -242,7 +242,8 @@ class Tab(Struct, frozen=True, kw_only=True):
 
 
 class VariantView(Struct, frozen=True, kw_only=True):
-    """Version or language of the content; ``href`` leads to the same page there (``same``), or to its start."""
+    """Version or language of the content; ``href`` points to the same page there (``same``), or to its
+    start."""
 
     title: str
     href: str

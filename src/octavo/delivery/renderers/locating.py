@@ -72,8 +72,9 @@ Published = Redirection | PublishedContent
 
 
 class ResolveRequest(Struct, frozen=True):
-    """Request of a renderer. ``token``: the visitor's, signed with the key of the site; ``unsigned``: unsigned
-    claims of the visitor. ``redirect_on_error``: an invalid token leads to the sign-in page of visitors."""
+    """Request of a renderer. ``token``: the visitor's, signed with the key of the site; ``unsigned``:
+    unsigned claims of the visitor. ``redirect_on_error``: an invalid token redirects to the sign-in page of
+    visitors."""
 
     url: str
     token: str | None
@@ -203,7 +204,7 @@ def _content(
 
 
 def _is_complete(space: SpaceVisit) -> bool:
-    """Return whether every longer path leads to a page of this space."""
+    """Return whether every longer path is a page of this space."""
     if space.rest:
         return True
     outline = space.visit.outline

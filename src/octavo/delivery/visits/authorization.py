@@ -1,6 +1,6 @@
 """From a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
 
-A visit is the proof that the visitor can see what it is at; every route of a site takes one.
+A visit is the proof that the visitor can see its location; every route of a site takes one.
 
 A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` under the sites domain. An
 owner's proxy requests ``/~proxied/{site id}/`` there, and every answer to it uses the paths that the visitor's
@@ -138,7 +138,7 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Site that a URL names; the path, its escaped base, and the rest, as browsers have them."""
+    """Site that a URL names; the path, its escaped base, and the rest, as browsers see them."""
 
     site: SiteRow
     path: str

@@ -20,6 +20,7 @@ from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import ChangeAccess, change_access
 from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.merging import mark_merged, update
+from octavo.content.changes.pending import try_to_save_pending
 from octavo.content.changes.saving import create_with, revise_change, set_status
 from octavo.content.changes.store import ChangeRow, add_contribution, find_change
 from octavo.content.revisions.bodies import get_body, store_bodies
@@ -179,7 +180,7 @@ class _Following:
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 
     def _guarded(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
-        """Update one branch and record on it what went wrong."""
+        """Update one branch and record any failure on it."""
         try:
             do(link)
             said = None
@@ -269,18 +270,13 @@ class _Following:
             self.space_id,
             want.ref,
             want.branch,
-            want.pull,
             want.title,
-            want.url,
-            None,
-            None,
-            None,
-            None,
-            0,
-            "open",
-            None,
-            moment,
-            moment,
+            pushes=0,
+            status="open",
+            created_at=moment,
+            updated_at=moment,
+            pull=want.pull,
+            url=want.url,
         )
 
     # --- one branch -----------------------------------------------------------------------------------
@@ -288,6 +284,7 @@ class _Following:
     def _change(self, link: BranchRow) -> ChangeRow | None:
         if link.change_id is None:
             return None
+        try_to_save_pending(self.context, link.change_id)
         with self.context.db.read() as tx:
             return find_change(tx, self.space_id, link.change_id)
 
@@ -505,16 +502,16 @@ class _Following:
                 commit = pull.merged
                 if commit is None or (self.copy.has(commit) and self._is_synced(commit)):
                     self._arrived(link)
-                return  # the next sync brings what has not arrived
+                return  # the next sync fetches the rest
         elif is_there:
-            self._finish(link)  # the pattern changed
+            self._finish(link)  # the pattern has changed
             return
         if link.commit_id is not None and self._is_synced(link.commit_id):
             self._arrived(link)
         elif self._is_in_main(change):
             self._merged(link, change)
         elif link.pushes and link.pull is None:
-            self._finish(link)  # it was created in Octavo, and stays
+            self._finish(link)  # it was created in Octavo, so it stays
         else:
             access = self._access(change)
             with self.context.db.write() as tx:

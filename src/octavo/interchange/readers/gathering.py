@@ -95,7 +95,8 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 
     @cache
     def others() -> list[_Other]:
-        """Return the other variants, which are laid out only when a link leads to none of the imported pages."""
+        """Return the other variants, which are laid out only when a link points to none of the imported
+        pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
             for one in layout.variants
@@ -125,8 +126,8 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """A variant that links may lead to. ``comes`` tells that it is imported into its own space along with this
-    one."""
+    """A variant that links may point to. ``comes`` tells that it is imported into its own space along with
+    this one."""
 
     variant: Variant
     gathering: _Gathering
@@ -604,9 +605,9 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """Return the page of another variant for a path, as written in the file ``source``, or None if the path
-        leads to a page of this variant or to nothing. ``found`` is its target here; ``literal`` tells that the
-        tool adds no prefix."""
+        """Return the page of another variant for a path, as written in the file ``source``, or None if the
+        path is a page of this variant or doesn't exist. ``found`` is its target here; ``literal`` tells that
+        the tool adds no prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
@@ -652,7 +653,7 @@ class _Gathering:
         return None
 
     def _leaves_language(self, name: str, source: str, found: str) -> bool:
-        """Return whether a relative path leads out of the folder of a language to the same page in the default
+        """Return whether a relative path goes from the folder of a language to the same page in the default
         language."""
         return any(
             source.startswith(over)
@@ -718,7 +719,7 @@ class _Gathering:
         return None
 
     def _redirect_target(self, address: str) -> str | None:
-        """Return the page that an old URL path led to."""
+        """Return the page that was at an old URL path."""
         if self.old is None:
             self.old = {
                 address.strip("/").casefold(): target for address, target in self.layout.redirects.items()

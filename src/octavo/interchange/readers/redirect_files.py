@@ -16,16 +16,14 @@ import tomllib
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from msgspec import Struct
-
 from octavo.core.json_types import JsonObject
+from octavo.core.redirects import Format, GivenRedirect
 from octavo.core.sources import SourceError
 from octavo.core.yaml_text import YamlError, read_yaml
 
 from .markdown.literals import UNKNOWN, read_export
 from .values import listing, mapping, text_of
 
-Format = Literal["csv", "netlify", "toml", "json", "yaml", "javascript", "htaccess"]
 _BY_NAME: tuple[tuple[str, Format], ...] = (
     (r"\.(?:csv|tsv)", "csv"),
     (r"(?:^|.*[/\\])_redirects(?:\.txt)?", "netlify"),
@@ -53,19 +51,6 @@ _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
 """What stands for the matched rest at the end of a destination."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
-
-
-class GivenRedirect(Struct, frozen=True, kw_only=True):
-    """Redirect in a file. ``row``: its line, or its number where a file has no lines. ``problem``: why it can't
-    be used. ``permanent`` None: the file doesn't say."""
-
-    row: int
-    source: str
-    destination: str
-    intent: str = ""
-    capture: bool = False
-    permanent: bool | None = None
-    problem: str = ""
 
 
 def format_of(name: str, text: str) -> Format:

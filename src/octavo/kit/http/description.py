@@ -31,9 +31,11 @@ _TEXTS = {
     403: "You can see this, but don't have permission to do it.",
     404: "It does not exist, or you don't have access to it.",
     409: "The request would change nothing, or conflicts with another change.",
+    410: "What the request builds on is no longer kept. Start again from the current state.",
     412: "This is not possible in the current state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
+    422: "The request is well formed, but does not fit what it is about.",
     431: "The head of the request is larger than the server accepts.",
     429: "Too many requests. `Retry-After` says when to try again.",
     500: (
@@ -94,7 +96,8 @@ def _types(operation: Operation) -> list[object]:
 
 
 def _options(returns: object) -> list[object]:
-    """Return the alternatives of a response one by one: they need no tag, because no one are not decoded here."""
+    """Return the alternatives of a response one by one: they need no tag, because they are not decoded
+    here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
@@ -281,7 +284,7 @@ def describe(
     server: str,
     meanings: Meanings = _NO_MEANINGS,
     examples: Mapping[str, Example] = {},
-    schemas: Mapping[str, Mapping[str, Any]] = {},
+    schemas: Mapping[str, Mapping[str, object]] = {},
 ) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 

@@ -7,12 +7,13 @@ received on the event loop.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -59,12 +60,14 @@ from .operation import (
     Call,
     Deletion,
     Follow,
+    Later,
     LeavesLoop,
     Operation,
     RawBody,
     Reply,
     Stream,
     Visitor,
+    WritesFirst,
 )
 from .proxies import address_key
 from .recent_access import Insiders
@@ -240,7 +243,24 @@ class Dispatcher:
             context = self.context
             pool = context.questions if operation.waits_for == "model" else context.servers
             return await self._answer_waiting(pool, request, call, decoder)
-        if operation.quick:
+        try:
+            return await self._answer_in_pool(request, call, decoder)
+        except WritesFirst as needed:
+            # In the threads of those who write: waiting for a lock must not block readers.
+            await in_turn(self._writers, request.owner, needed.write)
+            call.on_loop, call.has_written = False, True
+            return await self._answer_in_pool(request, call, decoder)
+
+    async def _answer_in_pool(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
+        answer = await self._begin_in_pool(request, call, decoder)
+        if isinstance(answer, Answer):
+            return answer
+        with self._refusing(call):
+            return self._present(call, await asyncio.wrap_future(answer.future))
+
+    async def _begin_in_pool(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer | Later:
+        operation = call.operation
+        if operation.quick and len(call.body) <= SMALL_BODY:
             # Cached data, or a lookup in SQLite, is available sooner than a thread wakes up.
             call.on_loop = True
             try:
@@ -263,6 +283,7 @@ class Dispatcher:
             await in_turn(self._pool, owner, self.enter, call)
             owner = (call.organization_id, *owner[1:])
         answer, give_back = await pool.begin(owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic())
+        assert isinstance(answer, Answer)
         return msgspec.structs.replace(answer, threads=pool.threads, sent=give_back)
 
     def ask(
@@ -292,7 +313,15 @@ class Dispatcher:
             ask=self.ask,
         )
         with tracing.part(operation_id) as span:
-            answer = self.run(asked, self._decoders[operation_id])
+            try:
+                answer = self.run(asked, self._decoders[operation_id])
+            except WritesFirst as needed:
+                needed.write()
+                asked.has_written = True
+                answer = self.run(asked, self._decoders[operation_id])
+            if isinstance(answer, Later):
+                with self._refusing(asked):
+                    answer = self._present(asked, answer.future.result())
             if span is not None:
                 _note_place(span, asked)
         return msgspec.json.decode(answer.body) if answer.body else None
@@ -317,7 +346,17 @@ class Dispatcher:
         if call.authenticated is None and call.operation.needs is not PUBLIC:
             raise Unauthorized(f"Only bodies of up to {SMALL_BODY} bytes are accepted without a token.")
 
-    def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer:
+    @staticmethod
+    @contextmanager
+    def _refusing(call: Call) -> Iterator[None]:
+        """Give errors the same headers as successful answers."""
+        try:
+            yield
+        except OctavoError as error:
+            error.headers = {**call.response_headers, **error.headers}
+            raise
+
+    def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer | Later:
         """Answer a call; errors have the same headers as successful answers.
 
         ``asked_at``: when it started to wait for a thread, of the monotonic clock.
@@ -356,7 +395,7 @@ class Dispatcher:
             return self.context.db.read_kept()
         return self.context.db.read()
 
-    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer:
+    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Later:
         operation = call.operation
         self._count(call, self._authenticate(call))
         try:
@@ -373,19 +412,20 @@ class Dispatcher:
         elif call.body and operation.method != "GET":
             self._refuse_unread(call, NOTHING)
         try:
-            return self._present(call, operation.handler(call, **arguments))
-        except (OctavoError, LeavesLoop, NotKept):
+            result = operation.handler(call, **arguments)
+            return result if isinstance(result, Later) else self._present(call, result)
+        except (OctavoError, LeavesLoop, WritesFirst, NotKept):
             raise
         except self._tried_again:
             raise
         except Exception:
-            # An object may have been deleted since it was entered: then that is the error. A read saw one
-            # snapshot, and what failed in it may have ended it.
+            # An object may have been deleted since it was entered, which is then the error. A read saw a single
+            # snapshot, which the failure may have ended.
             if operation.method != "GET":
                 self._enter(call)
             raise
 
-    def _enter(self, call: Call) -> dict[str, Any]:
+    def _enter(self, call: Call) -> dict[str, object]:
         """Return the path parameters for the handler, with the proof that the caller has permission. Raises
         NotFound and Forbidden."""
         operation, given = call.operation, call.path_parameters

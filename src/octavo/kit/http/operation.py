@@ -24,9 +24,10 @@ import re
 import types
 import typing
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -228,7 +229,7 @@ def _camel(name: str) -> str:
     return head + "".join(word.title() for word in tail)
 
 
-def _without_none(annotation: object) -> tuple[Any, bool]:
+def _without_none(annotation: object) -> tuple[object, bool]:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         kept = [a for a in typing.get_args(annotation) if a is not types.NoneType]
         if len(kept) < len(typing.get_args(annotation)):
@@ -265,14 +266,14 @@ def _read_answer(id: str, method: Method, annotation: object, declared: object) 
     """Return the type of an operation's answer: None for an empty one.
 
     ``annotation``: of what the handler returns. ``declared``: what the declaration says, because the handler
-    returns a ``Reply``, a ``Stream``, or encoded bytes, or because it answers several operations. Raises
+    returns a ``Reply``, a ``Stream``, a ``Later``, or encoded bytes, or because it answers several operations. Raises
     DeclarationError if the two contradict or repeat each other.
     """
     if annotation is bool and method == "DELETE":
         annotation = Deletion
     union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
     members = typing.get_args(annotation) if union else (annotation,)
-    told = tuple(one for one in members if one not in (Reply, Stream, Follow, msgspec.Raw))
+    told = tuple(one for one in members if one not in (Reply, Stream, Follow, Later, msgspec.Raw))
     if not told:
         return declared
     if declared is not None:
@@ -589,10 +590,34 @@ class Call(Recipient):
     """Organization of the object that was entered last; empty without one."""
     asked_again: bool = False
     """Whether it is authenticated again on its way, which is no activity of the caller."""
+    has_written: bool = False
+    """Whether what the answer has to contain is written."""
+
+    def write_first(self, write: Callable[[], None]) -> None:
+        """Write something before the handler reads. Raises WritesFirst in a read, which then starts again."""
+        if self.operation.method == "GET":
+            raise WritesFirst(write)
+        self.has_written = True
+        write()
+
+
+class Later(NamedTuple):
+    """Result that another thread makes. Neither the event loop nor the thread of the handler waits for it."""
+
+    future: Future[Any]
 
 
 class LeavesLoop(Exception):
     """Call that has to be answered in a thread."""
+
+
+class WritesFirst(Exception):
+    """Read that has to start again after ``write``: it sees one snapshot, from before anything that is written
+    meanwhile."""
+
+    def __init__(self, write: Callable[[], None]) -> None:
+        super().__init__()
+        self.write = write
 
 
 class RawBody(Struct, frozen=True):

@@ -40,22 +40,22 @@ class RateLimiter:
             raise self._refused(moment, allowance)
         return allowance
 
-    def check(self, key: str) -> None:
-        """Count one request without returning what is left."""
-        moment, used = self._use(key)
+    def check(self, key: str, count: int = 1) -> None:
+        """Count requests without returning what is left."""
+        moment, used = self._use(key, count)
         if used > self.limit:
             raise self._refused(moment, self._allowance(moment, used))
 
-    def _use(self, key: str) -> tuple[int, int]:
-        """Return the time in seconds, and the requests in this minute, including this one."""
+    def _use(self, key: str, count: int = 1) -> tuple[int, int]:
+        """Return the time in seconds, and the requests in this minute, including these."""
         moment = now() // 1000
         window = moment // 60
         if window != self._window:
             self._window, self._counts = window, {}
-        used = self._counts.get(key, 0) + 1
-        if used == 1 and len(self._counts) >= self._keys:
+        used = self._counts.get(key, 0) + count
+        if used == count and len(self._counts) >= self._keys:
             key = ""  # Beyond this many callers in a minute, the rest share one count.
-            used = self._counts.get(key, 0) + 1
+            used = self._counts.get(key, 0) + count
         self._counts[key] = used
         return moment, used
 

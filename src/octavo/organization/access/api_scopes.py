@@ -122,8 +122,12 @@ _OPERATIONS: dict[ApiScope, str] = {
         updateSiteSpaceById
     """,
     "site:publish": "publishSite unpublishSite",
-    "site:permissions:read": "listPermissionsAggregateInSite",
-    "site:permissions:write": "",
+    "site:permissions:read": """
+        listPermissionsAggregateInSite listTeamPermissionsInSite listUserPermissionsInSite
+    """,
+    "site:permissions:write": """
+        inviteToSite removeTeamFromSite removeUserFromSite updateTeamPermissionInSite updateUserPermissionInSite
+    """,
     "site:auth:read": "getSitePublishingAuthById listSiteShareLinks",
     "site:auth:write": """
         createSiteShareLink deleteSiteShareLinkById regenerateSitePublishingAuthById

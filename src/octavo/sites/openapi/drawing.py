@@ -19,8 +19,8 @@ import msgspec
 
 from octavo.core.document.anchors import Anchors, place_ids, slug
 from octavo.core.document.evaluating import replace_nodes
-from octavo.core.document.html import BlockLabels
-from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Text, plain_text
+from octavo.core.document.html_context import BlockLabels
+from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Replacement, Text, plain_text
 from octavo.core.document.reader import read
 from octavo.core.free_names import free_name
 
@@ -57,7 +57,7 @@ _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
 """Characters of an example, the second on a page with many operations."""
 _EXAMPLES_OF_PAGE = 50_000
-"""The same for all operations of one page together."""
+"""Characters of the examples of all operations of one page together."""
 MANY = 12
 """Operations on a page beyond which each is shown in less detail: fewer levels, and no content or samples of
 errors, which are nearly always the same."""
@@ -97,7 +97,7 @@ _KEYWORDS = (
     "contentMediaType",
     "contentEncoding",
 )
-"""The same for keywords shown as they are: few descriptions use them, and readers of those know them."""
+"""Keywords shown under their own names: few descriptions use them, and readers of those know them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
@@ -212,7 +212,7 @@ def draw_markdown(text: str, *, anchored: bool = True) -> list[Block]:
     document = read(text)
     own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
 
-    def unlinked(node: Block | Inline) -> list[object] | None:
+    def unlinked(node: Block | Inline) -> Replacement | None:
         ref = node.data.get("ref") if node.type == "link" else None
         url = text_of(object_of(ref).get("url"))
         return list(node.nodes) if url.startswith("#") and own.find(unquote(url[1:])) is None else None
@@ -229,7 +229,7 @@ def draw_code(source: str, syntax: str, title: str | None = None) -> Block:
 
 
 def _draw_long_code(source: str, syntax: str, title: str | None = None) -> Block:
-    """Do the same as ``draw_code``, for a folded page."""
+    """Draw code like ``draw_code``, for a folded page."""
     return Block(
         "openapi-listing", {"syntax": syntax, "source": source, **({"title": title} if title else {})}
     )
@@ -286,7 +286,7 @@ def draw_page_links(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
 
 
 def draw_links(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
-    """Do the same as ``draw_page_links`` for references of any kind."""
+    """Draw links like ``draw_page_links``, for references of any kind."""
     items = []
     for ref, title, beside in places:
         link = Inline("link", {"ref": ref}, [_text(title)])
@@ -339,7 +339,7 @@ class Drawer:
         self._folded_at: dict[tuple[str, str], str] = {}
         """Ids of folds on the page, by the reference to the schema they show completely, and what is left out."""
         self._filled_at: dict[tuple[str, str], str] = {}
-        """The same for folds shown only with all fields."""
+        """Ids of folds that are shown only with all fields, by the reference to their schema."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
         """Fields still to be drawn before nested content is postponed; None: nothing is postponed."""
@@ -386,7 +386,8 @@ class Drawer:
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _reserve(self, count: int) -> int:
-        """Return how many of so many properties or variants can still be drawn: each can contain as many again."""
+        """Return how many of ``count`` properties or variants can still be drawn; each of them can contain
+        further ones."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count
@@ -410,8 +411,8 @@ class Drawer:
         return [_text(words)]
 
     def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """Return a schema's type as links to everything in it; None if part of it has no link. It is called at each
-        level, so it looks only so many levels ahead."""
+        """Return a schema's type as links to everything in it; None if part of it has no link. It is called
+        at each level, so it looks ahead only a few levels."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -434,7 +435,7 @@ class Drawer:
         return found if linked else None
 
     def _find_link(self, value: Any) -> Data | None:
-        """Return where the page, or the schemas page, shows a named schema."""
+        """Return the location of a named schema on the page or on the schemas page."""
         anchor = self._linked.get(self._description.name_of(value))
         if anchor is not None and self._schemas_at:
             return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
@@ -680,7 +681,8 @@ class Drawer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line about so many omitted items and where to find them; nothing for 0. ``cut``: characters."""
+        """Return a line about this many omitted items and where to find them; nothing for 0. ``cut``:
+        characters."""
         return [_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
@@ -951,8 +953,8 @@ class Drawer:
         return [Block("openapi-fields", {}, [*listed])] if listed else []
 
     def _fold_optional(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
-        """Do the same as ``_fields`` with the optional ones folded. A single one is shown, because a fold is as
-        long."""
+        """Draw fields like ``_fields``, with the optional ones folded. A single optional field is shown,
+        because a fold takes as much space."""
         optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
         if not self._brief or len(optional) < 2:
             return self._fields(fields)
@@ -996,7 +998,7 @@ class Drawer:
                 items.append([line, *about])
         return [self._part_heading("authentication"), *_items(items)]
 
-    def _ways(self, ways: list[dict[str, list[Any]]]) -> list[Block]:
+    def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
         """Return a line for each way to authenticate, with all schemes used together. Schemes are described on the
         authentication page, except for the only one."""
         lines: list[Block] = []
@@ -1531,7 +1533,7 @@ class Drawer:
                     for scope in {text_of(each) for each in list_of(scopes)} or {""}:
                         at.setdefault(scope, {})[operation.key] = operation
                     beside = together.setdefault(name, {})
-                    if len(beside) <= _WAYS:  # few are shown, however many are listed together
+                    if len(beside) <= _WAYS:  # few are shown, even if many are listed together
                         beside.update(
                             dict.fromkeys(islice((each for each in way if each != name), _WAYS + 1))
                         )

@@ -20,7 +20,7 @@ from .using import Uses, uses_of
 from .words import ENGLISH, ReferenceWords
 
 COLUMNS = ("model", "about", "fields", "users")
-"""Columns of a table of models, by which the reader recognizes one."""
+"""Columns of a table of models, by which the reader recognizes such a table."""
 _ON_A_PAGE = 150
 _ABOUT = 110
 """Rows of one page, and characters of a description in one row."""
@@ -115,7 +115,7 @@ def _model(description: ApiDescription, name: str, value: object, uses: Uses) ->
 
 
 def summarize_markdown(text: str, longest: int = _ABOUT) -> str:
-    """Return the words of the first sentence of a Markdown description, truncated to so many characters."""
+    """Return the words of the first sentence of a Markdown description, truncated to this many characters."""
     said = text.strip().partition("\n\n")[0]
     said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * longest])).split())
     said = _END.split(said, maxsplit=1)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.authorization import ReadState
+from octavo.content.revisions.authorization import WrittenState
 from octavo.content.revisions.store import get_page
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.roles import Can
@@ -23,7 +23,7 @@ operation = Area("printing").operation
     needs=Can.VIEW,
     yields=("content:read",),
 )
-def get_pdf(call: Call, read: ReadState, query: PrintQuery) -> PrintLink:
+def get_pdf(call: Call, read: WrittenState, query: PrintQuery) -> PrintLink:
     """Create a link to the current content of a space or change request as PDF. The link expires after an hour. The
     PDF is made when the link is first opened."""
     state = read.state

@@ -23,7 +23,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Drafted, Person
 from octavo.kit.secrets.signing import Signer
-from octavo.organization.access.authorization import SiteAccess, find_space_access, organization_access
+from octavo.organization.access.authorization import SiteAccess, find_space_access, site_access
 from octavo.organization.access.roles import Can
 from octavo.organization.access.tokens import Grantor, find_grantor, grantor_of
 from octavo.organization.orgs.store import get_organization
@@ -115,7 +115,7 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
     if site is None or actor is None:
         return None
     try:
-        organization_access(tx, actor, Can.VIEW, site.organization_id)
+        site_access(tx, actor, Can.VIEW, site.organization_id, site.id)
     except (NotFound, Forbidden):
         return None
     structure = load_structure(tx, site.id)

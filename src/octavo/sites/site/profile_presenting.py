@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.errors import NotFound
+from octavo.interchange.gitsync.store import ProjectRow, find
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
@@ -18,6 +19,10 @@ from .structure.presenting import ShownStructure
 from .wire import present_site
 
 
+def _role(site: SiteAccess | VisitedSite) -> str | None:
+    return site.role if isinstance(site, SiteAccess) else None
+
+
 def present_profile(
     tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None
 ) -> PublishedSite:
@@ -27,7 +32,8 @@ def present_profile(
         raise NotFound("This site is not published.")
     whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
     scripts = list_scripts(tx, to.context, site.site_id)
-    presented = present_site(to, shown.organization, shown.site)
+    sync = find(tx, ProjectRow, site.site_id) if isinstance(site, SiteAccess) else None
+    presented = present_site(to, shown.organization, shown.site, _role(site), sync)
     if isinstance(site, SiteAccess):
         mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
         looks = {id: look for id, look in of_site_spaces.items() if id in mine}

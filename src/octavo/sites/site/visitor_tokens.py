@@ -97,7 +97,8 @@ def _ends() -> tuple[int, int]:
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Sign the token, its expiry, and what grants its holder access, so that it ends with that."""
+    """Sign the token, its expiry, and the grant of its holder's access, so that it expires with that
+    grant."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":

@@ -16,10 +16,10 @@ from msgspec import UNSET, Struct, field
 
 from octavo.content.revisions.store import list_pages, main_state
 from octavo.core.problems import Problem
+from octavo.core.redirects import Format, GivenRedirect
 from octavo.core.sources import SourceError
 from octavo.core.url_parts import escape_address
 from octavo.errors import BadRequest, Conflict, NotFound
-from octavo.interchange.readers.redirect_files import Format, GivenRedirect, format_of, read_redirects
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess
@@ -63,6 +63,9 @@ def import_redirects(
 ) -> Imported:
     """Import the redirects of a file and return the result. ``name``: of the file, may be empty. ``draft``: rows
     that don't name another intent become drafts. Raises BadRequest for an invalid file."""
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.redirect_files import format_of, read_redirects
+
     try:
         format = format_of(name, text)
         rows = read_redirects(format, text)

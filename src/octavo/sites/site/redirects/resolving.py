@@ -32,9 +32,9 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``:
-    the redirect of the site that applies; otherwise ``site_space``: the site space that the URL leads to,
-    or whose files contain the redirect."""
+    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``: the
+    redirect of the site that applies; otherwise ``site_space``: the site space that the URL points to, or
+    whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None
@@ -53,7 +53,7 @@ class ResolvedRedirect(Struct, frozen=True):
 def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
-    """Return where a path leads, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
+    """Return the target of a path, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
     the sites, which redirects of spaces cannot target."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
@@ -96,7 +96,7 @@ def _is_left(outline: Outline, path: str) -> bool:
 def find_target(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], row: RedirectRow, path: str
 ) -> str | None:
-    """Return where a redirect of the site leads from a path; None if its target is no longer shown, or hidden from
+    """Return the target of a redirect of the site for a path; None if that is no longer shown, or hidden from
     this visitor."""
     rest = row.rest_of(path) if row.capture else ""
     if {".", ".."} & set(rest.split("/")):
@@ -205,7 +205,7 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
     """Return whether a URL is outside of the site and of the server's other sites, from which a redirect
-    could lead back."""
+    could return to the site."""
     parts = read_address(url)
     if parts is None:
         return False

@@ -110,9 +110,9 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
 def get_redirect_by_source(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect:
-    """Get the redirect from a path and the URL it leads to. Case is ignored. With a token of `POST
-    /urls/published`, this also resolves redirects in the files of a space, and former paths of sections
-    and variants; `redirect` then has the id of the site space."""
+    """Get the redirect from a path and its target URL. Case is ignored. With a token of `POST
+    /urls/published`, this also resolves redirects in the files of a space, and former paths of sections and
+    variants; `redirect` then has the id of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
             raise NotFound("shareKey: there is no active share link with this key.")

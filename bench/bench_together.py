@@ -1,0 +1,152 @@
+"""How fast several people who type in one page see each other's keys, and what a key costs the server.
+
+.venv/bin/python bench/bench_together.py --people 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+from figures import figure
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from octavo.core.editor.schema import VERSION
+from serving import Administrator, Served, serving
+
+PAUSE = 0.2
+"""Seconds between two keys of a person."""
+
+
+def cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def wait_until_idle(pid: int) -> None:
+    """Wait until a process does nothing: a new server has jobs."""
+    while True:
+        before = cpu(pid)
+        time.sleep(2)
+        if cpu(pid) - before < 0.1:
+            return
+
+
+def received(client: httpx.Client, change: str, page: str, began: threading.Event) -> Iterator[bytes]:
+    """Yield the lines with steps of a stream of the page. Ends a second after the last one."""
+    path = f"/user/events?live={change}/{page}"
+    with client.stream("GET", path, timeout=httpx.Timeout(10, read=3)) as stream:
+        began.set()
+        try:
+            for line in stream.iter_lines():
+                if line.startswith("data:") and '"kind":"steps"' in line:
+                    yield line.encode()
+        except httpx.ReadTimeout:
+            return
+
+
+class Typing:
+    """People who type at the start of a page, and one who only reads."""
+
+    def __init__(self, served: Served, admin: Administrator, blocks: int) -> None:
+        self.served, self.admin, (self.pid,) = served, admin, served.workers()
+        space = admin.create_space("Together")
+        changes = f"/spaces/{space}/change-requests"
+        self.change = admin.call("POST", changes, {"subject": "A page"})["id"]
+        text = "\n\n".join(f"Paragraph {number} with some words." for number in range(blocks))
+        page = {"operation": "insert_page", "title": "Page", "document": {"markdown": text}}
+        made = admin.call("POST", f"{changes}/{self.change}/content?compat=false", {"changes": [page]})
+        self.page = made["changes"][0]["page"]["id"]
+        self.base = f"{changes}/{self.change}/pages/{self.page}/live"
+        self.sent: dict[tuple[str, int], float] = {}
+        self.delays: list[float] = []
+        self.bytes = 0
+
+    def listen(self, began: threading.Event) -> None:
+        with httpx.Client(base_url=self.admin.client.base_url, headers=self.admin.client.headers) as client:
+            for line in received(client, self.change, self.page, began):
+                moment = time.perf_counter()
+                self.bytes += len(line)
+                for batch in msgspec.json.decode(line.removeprefix(b"data:"))["batches"]:
+                    sent = self.sent.get((batch["client"], batch["batch"]))
+                    if sent is not None:
+                        self.delays.append((moment - sent) * 1000)
+
+    def type(self, number: int, until: float) -> None:
+        with httpx.Client(base_url=self.admin.client.base_url, headers=self.admin.client.headers) as client:
+            found = client.get(self.base).raise_for_status().json()
+            name, version = f"person-{number:04}", found["version"]
+            time.sleep(number * PAUSE / 10)
+            for batch in itertools.count(1):
+                if time.monotonic() > until:
+                    return
+                body: dict[str, Any] = {
+                    "epoch": found["epoch"],
+                    "schema": VERSION,
+                    "client": name,
+                    "batch": batch,
+                    "attempt": 1,
+                    "version": version,
+                    "steps": [
+                        {
+                            "stepType": "replace",
+                            "from": 1,
+                            "to": 1,
+                            "slice": {"content": [{"type": "text", "text": "x"}]},
+                        }
+                    ],
+                }
+                self.sent[name, batch] = time.perf_counter()
+                version = client.post(f"{self.base}/steps", json=body).raise_for_status().json()["version"]
+                time.sleep(PAUSE)
+
+    def run(self, people: int, seconds: float) -> float:
+        """Return the CPU time of the server, in seconds."""
+        wait_until_idle(self.pid)
+        began = threading.Event()
+        reader = threading.Thread(target=self.listen, args=(began,))
+        reader.start()
+        began.wait()
+        before, until = cpu(self.pid), time.monotonic() + seconds
+        writers = [threading.Thread(target=self.type, args=(number, until)) for number in range(people)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        spent = cpu(self.pid) - before
+        reader.join()
+        return spent
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--people", type=int, default=20)
+    options.add_argument("--seconds", type=float, default=6)
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "data") as served:
+        admin = Administrator(served)
+        for blocks in (100, 1_500):
+            typing = Typing(served, admin, blocks)
+            spent = typing.run(given.people, given.seconds)
+            typing.delays.sort()
+            what = f"{given.people} people, {blocks} blocks"
+            figure(f"{what}: key to another screen, p50", statistics.median(typing.delays), "ms", most=100)
+            late = typing.delays[int(len(typing.delays) * 0.95)]
+            figure(f"{what}: key to another screen, p95", late, "ms", most=200)
+            figure(f"{what}: server per key, with saves", spent / len(typing.sent) * 1000, "ms of CPU")
+            figure(f"{what}: to each listener", typing.bytes / len(typing.sent), "bytes a key", most=250)
+            figure(f"{what}: keys that arrived", len(typing.delays), beside=len(typing.sent), least=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""Live editing: several people and agents edit one page at a time."""
+
+from . import registrations as registrations
+from . import retention as retention
+from . import tables as tables

@@ -1,0 +1,324 @@
+"""Accept batches of steps: put them in order, and map late ones over those that their author had not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import msgspec
+
+from octavo.content.changes.authorization import ChangeAccess, recheck_permission
+from octavo.content.changes.saving import require_editable
+from octavo.content.changes.store import ChangeRow, lock_change
+from octavo.content.revisions.store import find_page, get_page, revision_state
+from octavo.core.editor.differences import key_steps
+from octavo.core.editor.schema import VERSION
+from octavo.core.editor.steps import StepError, StepJson, map_steps
+from octavo.errors import (
+    Conflict,
+    Forbidden,
+    NoLongerKept,
+    NotFound,
+    OutOfReach,
+    PreconditionFailed,
+    TooLarge,
+    TooManyRequests,
+    Unprocessable,
+)
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.scheduling.rates import RateLimiter
+from octavo.organization.access.roles import Can
+
+from . import store
+from .adding import add_batch
+from .commands import CaretInput, StepsInput
+from .documents import (
+    LivePage,
+    LoadedBatch,
+    batches_after,
+    document_of,
+    editable_page,
+    encode_document,
+    live_pages,
+    load_page,
+)
+from .external import SERVER, take_in
+from .group_commit import GroupCommit
+from .store import BatchRow, CaretRow, LiveRow, PageKey
+from .wire import BatchesAfter, present_batches
+
+MOST_STEPS = 200
+MOST_BYTES = 256 * 1024
+MOST_BYTES_OF_ONE = 2 * 1024 * 1024
+"""Maximum bytes of a batch, and of one with a single step."""
+_POSTS, _STEPS = 1_500, 13_000
+"""Requests and steps of a person per minute."""
+_BATCHES_AT_ONCE = 1_000
+MOST_CLIENTS = 40
+"""Clients that can edit a page at the same time."""
+_PRESENT = 60_000
+"""Milliseconds after its last batch for which a client counts."""
+_NEW_EPOCH = "r"
+"""Start of the epoch of a page that no one has edited live yet; the id of its revision follows."""
+
+
+class Behind(Conflict):
+    """The batch is based on an older version, and only its author can tell what it means now. ``version`` of
+    the page, and the batches that its author has not seen."""
+
+    reason = "behind"
+
+    def __init__(self, version: int, missed: Sequence[LoadedBatch]) -> None:
+        super().__init__(
+            "version: the page has changed. Rebase your steps on these batches, and send them again."
+        )
+        self.beside = {"version": version, "batches": present_batches(missed)}
+
+
+class OutdatedEditor(PreconditionFailed):
+    """The editor was loaded with another version of the document schema."""
+
+    reason = "schema"
+
+
+class RefusedStep(Unprocessable):
+    """A step that does not fit the page."""
+
+    reason = "step"
+
+
+def new_epoch(revision: str) -> str:
+    return _NEW_EPOCH + revision
+
+
+class _Turn:
+    """One transaction that batches share. What it has read counts until it ends."""
+
+    def __init__(self, context: Context, tx: Transaction) -> None:
+        self.context, self.tx = context, tx
+        self.pages: dict[PageKey, LivePage] = {}
+        self._changes: dict[str, ChangeRow] = {}
+        self._checked: set[tuple[Any, str]] = set()
+
+    def enter(self, access: ChangeAccess) -> ChangeRow:
+        """Return the locked change request, if it can still be edited by this caller. Raises what a request would be
+        refused with."""
+        checked = (access.actor, access.space_id)
+        if checked not in self._checked:
+            recheck_permission(self.tx, access, Can.EDIT)
+            self._checked.add(checked)
+        change = self.lock(access.change_id)
+        require_editable(change)
+        return change
+
+    def lock(self, change_id: str) -> ChangeRow:
+        """Return a change request, locked."""
+        change = self._changes.get(change_id)
+        if change is None:
+            change = self._changes[change_id] = lock_change(self.tx, change_id)
+        return change
+
+    def page(self, change: ChangeRow, key: PageKey, epoch: str) -> tuple[LiveRow, LivePage]:
+        """Return a page with everything that happened to it by now. Raises NoLongerKept for another epoch."""
+        row = store.lock_live(self.tx, key)
+        if row is None:
+            row = self._begin(change, key, epoch)
+        elif row.epoch != epoch:
+            raise _gone()
+        return self.current(change, key, row)
+
+    def current(self, change: ChangeRow, key: PageKey, row: LiveRow) -> tuple[LiveRow, LivePage]:
+        """Return a locked page with everything that happened to it by now."""
+        tx = self.tx
+        page = self.pages.get(key) or load_page(tx, key, row)
+        if row.revision != change.revision:
+            row, page = take_in(self.context, tx, key, change, row, page)
+        self.pages[key] = page
+        return row, page
+
+    def _begin(self, change: ChangeRow, key: PageKey, epoch: str) -> LiveRow:
+        """Begin the epoch of a page as its first writer has it, which may be at an earlier revision."""
+        tx, state = self.tx, change.state
+        if epoch != new_epoch(change.revision):
+            try:
+                state = revision_state(tx, state.space_id, epoch.removeprefix(_NEW_EPOCH))
+            except NotFound:
+                raise _gone() from None
+            if new_epoch(state.revision_id) != epoch or find_page(tx, state, key.page_id) is None:
+                raise _gone()
+        document = document_of(self.context, tx, state, editable_page(tx, state, key.page_id))
+        return store.insert_live(tx, key, epoch, state.revision_id, encode_document(document))
+
+
+def _gone() -> NoLongerKept:
+    return NoLongerKept("epoch: this version of the page is no longer kept. Load the page again.")
+
+
+class Accepting:
+    """Batches and carets that this process accepts."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._posts, self._steps = RateLimiter(_POSTS), RateLimiter(_STEPS)
+        self._commits = GroupCommit(context.db, self._begin, self._keep)
+
+    def _begin(self, tx: Transaction) -> _Turn:
+        return _Turn(self._context, tx)
+
+    def _keep(self, turn: _Turn) -> None:
+        pages = live_pages(self._context.db)
+        for key, page in turn.pages.items():
+            pages.keep(key, page)
+
+    def accept(self, access: ChangeAccess, page_id: str, given: StepsInput) -> Future[BatchesAfter]:
+        """Add a batch to a page. A batch that was added before is only answered.
+
+        Raises, or the future does: Behind, NoLongerKept, OutdatedEditor, RefusedStep, TooLarge, TooManyRequests, and
+        what an edit of the change request is refused with.
+        """
+        self._posts.check(access.user_id)
+        self._steps.check(access.user_id, len(given.steps))
+        if given.schema != VERSION:
+            raise OutdatedEditor("schema: this editor is outdated. Reload the app.")
+        encoded = _encode(given.steps)
+        return self._commits.submit(lambda turn: _accept(turn, access, page_id, given, encoded))
+
+    def place_caret(self, access: ChangeAccess, page_id: str, caret: CaretInput) -> Future[None]:
+        """Record where a client's caret is, for a minute. Raises like ``accept``."""
+        self._posts.check(access.user_id)
+
+        def place(turn: _Turn) -> None:
+            change = turn.enter(access)
+            key = PageKey(change.branch_id, page_id)
+            if store.lock_live(turn.tx, key) is not None:
+                _put_caret(turn.tx, key, access, caret)
+            else:
+                get_page(turn.tx, change.state, page_id)
+
+        return self._commits.submit(place)
+
+    def tidy(self, change_id: str, key: PageKey) -> None:
+        """Bring the latest revision of a change request into a page, and give its blocks different keys."""
+        self._commits.submit(lambda turn: _tidy(turn, change_id, key)).result()
+
+
+def accepting(context: Context) -> Accepting:
+    """Return what accepts batches in this process."""
+    caches = context.db.caches
+    found: Accepting | None = caches.get(Accepting)
+    return found if found is not None else caches.setdefault(Accepting, Accepting(context))
+
+
+def _encode(steps: list[StepJson]) -> str:
+    """Return steps as they are stored. Raises TooLarge."""
+    if len(steps) > MOST_STEPS:
+        raise TooLarge(f"steps: a batch can have at most {MOST_STEPS} steps")
+    encoded = msgspec.json.encode(steps)
+    most = MOST_BYTES if len(steps) > 1 else MOST_BYTES_OF_ONE
+    if len(encoded) > most:
+        raise TooLarge(f"steps: a batch can have at most {most} bytes")
+    return encoded.decode()
+
+
+def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, encoded: str) -> BatchesAfter:
+    tx = turn.tx
+    change = turn.enter(access)
+    key = PageKey(change.branch_id, page_id)
+    row, page = turn.page(change, key, given.epoch)
+    last = store.find_last_batch(tx, key, given.client)
+    if last is not None and last[1] != access.user_id:
+        raise Forbidden("client: someone else uses this id")
+    if last is None and store.count_clients(tx, key, now() - _PRESENT) >= MOST_CLIENTS:
+        raise TooManyRequests(
+            f"At most {MOST_CLIENTS} clients can edit a page at the same time. Try again in a minute.",
+            **{"retry-after": str(_PRESENT // 1000)},
+        )
+    if row.held_until > now():
+        raise OutOfReach("This change request is being merged. Try again in a moment.")
+    missed = (
+        batches_after(tx, key, page, given.version, _BATCHES_AT_ONCE)
+        if given.version <= page.version
+        else None
+    )
+    if missed is None:
+        raise _gone()
+    if last is not None and last[0] >= given.batch:
+        return BatchesAfter(page.version, present_batches(missed))
+    steps = given.steps
+    if missed:
+        mapped = _mapped(steps, missed) if missed[-1].row.version == page.version else None
+        if mapped is None:
+            raise Behind(page.version, missed)
+        steps, encoded = mapped, msgspec.json.encode(mapped).decode()
+    batch = BatchRow(
+        version=page.version + len(steps),
+        client=given.client,
+        batch=given.batch,
+        attempt=given.attempt,
+        user_id=access.user_id,
+        agent=access.author.agent,
+        steps=encoded,
+        created_at=now(),
+    )
+    try:
+        page = page.with_steps(batch, steps)
+    except StepError as error:
+        if missed:
+            raise Behind(page.version, missed) from None
+        refused = RefusedStep(f"steps[{error.index}]: this step does not fit the page: {error}")
+        refused.beside = {"index": error.index}
+        raise refused from None
+    if page.doc.content.size > 2 * turn.context.settings.page_size:
+        raise TooLarge("steps: the page is too large")
+    add_batch(tx, key, row, page)
+    turn.pages[key] = page
+    if given.caret is not None:
+        caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)
+        _put_caret(tx, key, access, caret)
+    return BatchesAfter(page.version, present_batches([*missed, page.tail[-1]]))
+
+
+def _tidy(turn: _Turn, change_id: str, key: PageKey) -> None:
+    tx, change = turn.tx, turn.lock(change_id)
+    row = store.lock_live(tx, key)
+    if row is None or change.status in ("merged", "archived"):
+        return
+    try:
+        row, page = turn.current(change, key, row)
+    except (NotFound, Conflict):
+        # The page is deleted: what was written in it stays, in case it comes back.
+        store.set_revision(tx, key, change.revision)
+        store.postpone_save(tx, key)
+        return
+    steps = key_steps(page.doc, iter(ids.new_id, None))
+    if steps:
+        batch = BatchRow(
+            version=page.version + len(steps),
+            client=SERVER + ids.new_id(),
+            batch=1,
+            attempt=0,
+            user_id=None,
+            agent=None,
+            steps=msgspec.json.encode(steps).decode(),
+            created_at=now(),
+        )
+        page = page.with_steps(batch, steps)
+        add_batch(tx, key, row, page)
+        turn.pages[key] = page
+
+
+def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
+    try:
+        return map_steps(steps, (ranges for batch in missed for ranges in batch.ranges))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        # Not a step at all: its author is told once they are not behind.
+        return None
+
+
+def _put_caret(tx: Transaction, key: PageKey, access: ChangeAccess, caret: CaretInput) -> None:
+    place = CaretRow(caret.client, access.user_id, caret.version, caret.anchor, caret.head, now())
+    store.put_caret(tx, key, place)

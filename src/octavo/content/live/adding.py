@@ -1,0 +1,26 @@
+"""Add a batch of steps to the rows of a live page."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+
+from . import store
+from .documents import LivePage
+from .store import LiveRow, PageKey
+
+PAUSE = 3_000
+_LONGEST = 15_000
+"""Milliseconds after the last step, and after the first unsaved one, at which a page is saved."""
+
+
+def add_batch(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> LiveRow:
+    """Write the last batch of a page, and return its row."""
+    moment = now()
+    since = row.unsaved_since or moment
+    save_at = min(moment + PAUSE, since + _LONGEST)
+    store.insert_batch(tx, key, page.tail[-1].row)
+    store.set_version(tx, key, page.version, since, save_at, moment)
+    return replace(row, version=page.version, unsaved_since=since, save_at=save_at, touched_at=moment)

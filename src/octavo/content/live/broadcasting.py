@@ -1,0 +1,101 @@
+"""Messages about live pages for those who follow them: steps, carets, and saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.work.hub import HubMessage, Topic, source
+from octavo.kit.work.outbox import Event
+from octavo.organization.access.accounts import list_users_by_id
+
+from . import store
+from .documents import LoadedBatch
+from .store import CaretRow, LiveRow, PageKey
+from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
+
+_BACK = 15_000
+"""Milliseconds before the first look at a page from which steps are sent: whoever started to follow it
+meanwhile and asked for older ones misses none."""
+_KIND = "live"
+
+
+def of_live_page(key: PageKey) -> Topic:
+    return _KIND, f"{key.branch_id}/{key.page_id}"
+
+
+class _Known(NamedTuple):
+    """What has been sent of a page."""
+
+    row: LiveRow
+    carets: dict[str, CaretRow]
+
+
+@source
+class LiveMessages:
+    """Source of messages about live pages."""
+
+    def __init__(self) -> None:
+        self._known: dict[PageKey, _Known] = {}
+
+    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
+        return ()
+
+    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
+        keys = [PageKey(*id.split("/", 1)) for kind, id in topics if kind == _KIND]
+        if not keys:
+            self._known = {}
+            return []
+        rows = store.list_live(tx, keys)
+        known, self._known = self._known, {}
+        messages: list[HubMessage] = []
+        for key in keys:
+            row = rows.get(key)
+            if row is None:
+                continue
+            before = known.get(key)
+            carets = {caret.client: caret for caret in store.list_carets(tx, key)}
+            messages += self._of_page(tx, key, before, _Known(row, carets))
+            self._known[key] = _Known(row, carets)
+        return messages
+
+    def _of_page(
+        self, tx: Transaction, key: PageKey, before: _Known | None, after: _Known
+    ) -> Iterator[HubMessage]:
+        topics, row = (of_live_page(key),), after.row
+        if before is not None and before.row.epoch != row.epoch:
+            yield HubMessage(topics, "live-reset", LiveReset())
+            return
+        last = (
+            before.row.version if before is not None else store.find_version_at(tx, key, now() - _BACK) or 0
+        )
+        if row.version > last:
+            batches = [_loaded(batch) for batch in store.list_batches(tx, key, last)]
+            if batches:
+                yield HubMessage(topics, "steps", StepsEvent(row.version, present_batches(batches)))
+        if before is not None and (row.saved_version, row.revision) != (
+            before.row.saved_version,
+            before.row.revision,
+        ):
+            yield HubMessage(topics, "saved", SavedEvent(row.saved_version, row.revision))
+        yield from self._of_carets(tx, topics, before.carets if before is not None else {}, after.carets)
+
+    def _of_carets(
+        self,
+        tx: Transaction,
+        topics: tuple[Topic, ...],
+        before: dict[str, CaretRow],
+        after: dict[str, CaretRow],
+    ) -> Iterator[HubMessage]:
+        moved = [caret for client, caret in after.items() if before.get(client) != caret]
+        gone = [caret for client, caret in before.items() if client not in after]
+        if moved or gone:
+            known = list_users_by_id(tx, [caret.user_id for caret in (*moved, *gone)])
+            for caret, is_gone in [(caret, False) for caret in moved] + [(caret, True) for caret in gone]:
+                yield HubMessage(topics, "caret", present_caret_event(caret, known, gone=is_gone))
+
+
+def _loaded(batch: store.BatchRow) -> LoadedBatch:
+    return LoadedBatch(batch, ())

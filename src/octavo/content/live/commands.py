@@ -1,0 +1,52 @@
+"""What clients send to a live page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from octavo.core.json_types import JsonObject
+from octavo.kit.texts import pattern
+
+Client = Annotated[
+    str,
+    Meta(
+        pattern=pattern(
+            r"^[A-Za-z0-9_-]{8,64}\Z", "have 8 to 64 characters, which can be letters, digits, - and _"
+        )
+    ),
+]
+Position = Annotated[int, Meta(ge=0, lt=1_000_000_000)]
+Number = Annotated[int, Meta(ge=0, lt=1_000_000_000_000)]
+Name = Annotated[str, Meta(max_length=64)]
+
+
+class CaretPlace(Struct, frozen=True):
+    """Selection after a batch."""
+
+    anchor: Position
+    head: Position
+
+
+class CaretInput(Struct, frozen=True):
+    """Selection of a client, at a version of the page."""
+
+    client: Client
+    version: Number
+    anchor: Position
+    head: Position
+
+
+class StepsInput(Struct, frozen=True, kw_only=True):
+    """Batch of steps. ``batch``: its number, which stands for the same changes until it is confirmed; ``attempt``: how
+    often they were sent. ``version``: the version that the steps begin at."""
+
+    epoch: Name
+    schema: Name
+    client: Client
+    batch: Annotated[int, Meta(ge=1, lt=1_000_000_000_000)]
+    attempt: Number
+    version: Number
+    steps: Annotated[list[JsonObject], Meta(min_length=1)]
+    caret: CaretPlace | None = None

@@ -1,0 +1,189 @@
+"""Documents of live pages in memory. Each can be dropped at any moment: the rows say the same."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Sequence
+from threading import Lock
+
+import msgspec
+from msgspec import Struct
+from prosemirror.model import Node
+
+from octavo.content.references.resolving import page_owner, state_resolver
+from octavo.content.revisions.keys import keyed_document
+from octavo.content.revisions.store import State, find_page
+from octavo.core.document.containing import contained
+from octavo.core.document.json import to_json
+from octavo.core.document.nodes import Document
+from octavo.core.editor.differences import SavedBlock
+from octavo.core.editor.reading import read_document
+from octavo.core.editor.schema import SCHEMA
+from octavo.core.editor.steps import Ranges, StepJson, apply_steps, ranges_of
+from octavo.core.json_types import JsonObject
+from octavo.core.links import app_hosts
+from octavo.core.pages import Page
+from octavo.errors import Conflict, NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Database, Transaction
+
+from . import store
+from .store import BatchRow, LiveRow, PageKey
+
+_TAIL = 400
+"""Batches that are kept in memory with a document, for those who are behind."""
+_IDLE_SECONDS = 120.0
+"""Seconds after which an unused document is dropped from memory."""
+
+
+class LoadedBatch(Struct, frozen=True):
+    """Batch with the changed ranges of its steps."""
+
+    row: BatchRow
+    ranges: tuple[Ranges, ...]
+
+    @property
+    def before(self) -> int:
+        """Version before its first step."""
+        return self.row.version - len(self.ranges)
+
+
+class LivePage(Struct, frozen=True):
+    """Document of a live page at a version, and the last batches."""
+
+    epoch: str
+    version: int
+    doc: Node
+    tail: tuple[LoadedBatch, ...] = ()
+
+    def with_steps(self, row: BatchRow, steps: Sequence[StepJson]) -> LivePage:
+        """Return the page after a batch. Raises StepError."""
+        applied = apply_steps(self.doc, steps)
+        tail = (*self.tail[-_TAIL:], LoadedBatch(row, tuple(applied.ranges)))
+        return LivePage(self.epoch, row.version, applied.doc, tail)
+
+
+class SavedBlocks(Struct, frozen=True):
+    """Blocks of a page by key, in order, as they are saved in the source ``body``."""
+
+    body: str
+    blocks: dict[str, SavedBlock]
+
+
+class LivePages:
+    """Documents of live pages that this process has in memory."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._pages: dict[PageKey, tuple[LivePage, float]] = {}
+        self._saved: dict[PageKey, SavedBlocks] = {}
+
+    def find(self, key: PageKey) -> LivePage | None:
+        with self._lock:
+            found = self._pages.get(key)
+            if found is None:
+                return None
+            self._pages[key] = (found[0], time.monotonic())
+            return found[0]
+
+    def keep(self, key: PageKey, page: LivePage) -> None:
+        """Keep a document that was read from committed rows, or whose rows are committed by now."""
+        with self._lock:
+            self._pages[key] = (page, time.monotonic())
+
+    def find_saved(self, key: PageKey) -> SavedBlocks | None:
+        """Return what this process saved of a page last."""
+        with self._lock:
+            return self._saved.get(key)
+
+    def keep_saved(self, key: PageKey, saved: SavedBlocks) -> None:
+        with self._lock:
+            self._saved[key] = saved
+
+    def drop_idle(self) -> None:
+        until = time.monotonic() - _IDLE_SECONDS
+        with self._lock:
+            self._pages = {key: kept for key, kept in self._pages.items() if kept[1] > until}
+            self._saved = {key: saved for key, saved in self._saved.items() if key in self._pages}
+
+
+def live_pages(owner: Database | Transaction) -> LivePages:
+    found: LivePages | None = owner.caches.get(LivePages)
+    return found if found is not None else owner.caches.setdefault(LivePages, LivePages())
+
+
+def load_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
+    """Return a page at the version of its row, from memory as far as it is there."""
+    page = live_pages(tx).find(key)
+    if page is None or page.epoch != row.epoch or page.version > row.version:
+        snapshot = store.find_snapshot(tx, key)
+        assert snapshot is not None
+        version, document = snapshot
+        page = LivePage(row.epoch, version, Node.from_json(SCHEMA, msgspec.json.decode(document)))
+    if page.version < row.version:
+        for batch in store.list_batches(tx, key, page.version):
+            page = page.with_steps(batch, msgspec.json.decode(batch.steps))
+    return page
+
+
+def batches_after(
+    tx: Transaction, key: PageKey, page: LivePage, version: int, most: int = -1
+) -> list[LoadedBatch] | None:
+    """Return the batches after a version; None if they are no longer kept. ``most``: maximum number."""
+    if version == page.version:
+        return []
+    if page.tail and page.tail[0].before <= version:
+        found = [batch for batch in page.tail if batch.row.version > version]
+    else:
+        rows = store.list_batches(tx, key, version, most)
+        found = [LoadedBatch(row, _ranges(msgspec.json.decode(row.steps))) for row in rows]
+    return found if found and found[0].before <= version else None
+
+
+def _ranges(steps: Iterable[StepJson]) -> tuple[Ranges, ...]:
+    return tuple(map(ranges_of, steps))
+
+
+def encode_document(doc: Node) -> str:
+    return msgspec.json.encode(doc.to_json()).decode()
+
+
+# --- documents of revisions ---------------------------------------------------------------------------
+
+
+def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
+    """Return a page that can be edited live. Raises NotFound or Conflict."""
+    page = find_page(tx, state, page_id)
+    if page is None:
+        raise NotFound(f"This content has no page {page_id!r}.")
+    if page.kind != "document" or page.computed:
+        raise Conflict("This page has no document of its own that could be edited.")
+    return page
+
+
+class _EveryEditor:
+    """Viewer who sees what everyone who may edit a space sees. References to other spaces stay URLs."""
+
+    members = True
+
+    def sees(self, space_id: str) -> bool:
+        return False
+
+    def files(self, space_id: str) -> None:
+        return None
+
+
+def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
+    """Return the document of a page as the API has it, the same for everyone who may edit it."""
+    resolver = state_resolver(tx, state, app_hosts(context.settings.url), _EveryEditor())
+
+    def shown(document: Document) -> JsonObject:
+        return to_json(resolver.resolve_all(document, page_owner(page)))
+
+    return contained("json", lambda: keyed_document(tx, page.id, page.body), shown)
+
+
+def document_of(context: Context, tx: Transaction, state: State, page: Page) -> Node:
+    """Return the document of a page as the editor has it: the same in all processes."""
+    return read_document(blocks_of(context, tx, state, page), itertools.count(1))

@@ -1,0 +1,58 @@
+"""Bring edits that others made elsewhere, by the API, Git, a merge, or an agent, into pages that are edited live."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+from msgspec.structs import replace
+
+from octavo.content.changes.store import ChangeRow
+from octavo.content.revisions.store import find_page, get_revision, revision_state
+from octavo.core.editor.merging import merge_edit
+from octavo.core.editor.writing import last_uid
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+
+from . import store
+from .adding import add_batch
+from .documents import LivePage, blocks_of, editable_page
+from .store import BatchRow, LiveRow, PageKey
+
+SERVER = "server:"
+"""Start of the client id of steps that come from a revision."""
+
+
+def take_in(
+    context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
+) -> tuple[LiveRow, LivePage]:
+    """Bring what revisions changed since the one that a live page contains into it, as a batch of the last
+    one's author. Raises NotFound or Conflict if the page can't be edited any longer."""
+    before = revision_state(tx, change.space_id, row.revision)
+    old, new = find_page(tx, before, key.page_id), editable_page(tx, change.state, key.page_id)
+    if old is None or old.body != new.body:
+        blocks = blocks_of(context, tx, before, old)["nodes"] if old is not None else []
+        edited = blocks_of(context, tx, change.state, new)["nodes"]
+        steps = merge_edit(page.doc, blocks, edited, itertools.count(last_uid(page.doc) + 1))
+        if steps:
+            revision = get_revision(tx, change.revision)
+            batch = BatchRow(
+                version=page.version + len(steps),
+                client=SERVER + revision.id,
+                batch=1,
+                attempt=0,
+                user_id=revision.author,
+                agent=revision.agent,
+                steps=msgspec.json.encode(steps).decode(),
+                created_at=now(),
+            )
+            page = page.with_steps(batch, steps)
+            was_saved = row.saved_version == row.version
+            row = add_batch(tx, key, row, page)
+            if was_saved:
+                # The revision contains all of it.
+                store.set_saved(tx, key, page.version)
+                row = replace(row, saved_version=page.version, unsaved_since=None, save_at=None)
+    store.set_revision(tx, key, change.revision)
+    return replace(row, revision=change.revision), page

@@ -1,0 +1,41 @@
+"""Delete what is no longer needed of live pages."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.work import jobs
+
+from . import store
+from .documents import encode_document, load_page
+
+DAYS = 7
+"""Days for which steps are kept: a client that was offline for longer merges its changes with the page as a whole."""
+_AT_ONCE = 500
+_PAGES_AT_ONCE = 20
+
+
+@jobs.job("pruneLivePages", bound=None)
+def prune_live_pages(context: Context) -> None:
+    """Delete old steps, live pages of merged change requests, and carets that ended."""
+    before = now() - DAYS * 86_400_000
+    with context.db.write() as tx:
+        store.remove_ended_carets(tx)
+        store.remove_merged(tx, before)
+    while True:
+        # Steps can go once a stored document contains them.
+        with context.db.read() as tx:
+            keys = store.list_outdated_snapshots(tx, before, _PAGES_AT_ONCE)
+        for key in keys:
+            with context.db.write() as tx:
+                row = store.lock_live(tx, key)
+                if row is not None:
+                    store.put_snapshot(tx, key, row.version, encode_document(load_page(tx, key, row).doc))
+        with context.db.write() as tx:
+            removed = store.remove_old(tx, before, _AT_ONCE)
+        if not keys and removed < _AT_ONCE:
+            return
+        jobs.renew()
+
+
+jobs.schedule("pruneLivePages", 3600, "pruneLivePages")

@@ -1,0 +1,194 @@
+"""Operations of live editing: the document of a page, its steps, carets, saves, and words set aside."""
+
+from __future__ import annotations
+
+from octavo.content.changes.authorization import ChangeAccess
+from octavo.content.changes.saving import require_editable
+from octavo.content.changes.store import ChangeRow, get_change
+from octavo.content.revisions.store import get_page
+from octavo.core.editor.schema import VERSION
+from octavo.errors import Conflict, NoLongerKept
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, present_slice
+from octavo.kit.http.operation import Area, Call, Later
+from octavo.organization.access.accounts import list_users_by_id
+from octavo.organization.access.roles import Can
+
+from . import store
+from .accepting import MOST_BYTES_OF_ONE, accepting, new_epoch
+from .commands import CaretInput, StepsInput
+from .documents import batches_after, document_of, editable_page, load_page
+from .saving import save_page
+from .store import PageKey, SetAsideRow
+from .wire import (
+    BatchesAfter,
+    LiveDocument,
+    SavedLive,
+    SetAsideInput,
+    SetAsideQuery,
+    SetAsideText,
+    StepsQuery,
+    encode_editor,
+    present_batches,
+    present_caret,
+    present_set_aside,
+)
+
+operation = Area("changes").operation
+
+_LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live"
+_BATCHES_AT_ONCE = 2_000
+_BODY_LIMIT = MOST_BYTES_OF_ONE + 64 * 1024
+MOST_SET_ASIDE = 200
+"""Texts that a person can set aside on a page."""
+
+
+def _change(tx: Transaction, access: ChangeAccess) -> ChangeRow:
+    change = get_change(tx, access.change_id)
+    require_editable(change)
+    return change
+
+
+@operation("getLivePage", "GET", _LIVE, needs=Can.EDIT, errors=(404, 409))
+def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocument:
+    """Get a page in the form in which several people edit it at the same time: a ProseMirror document at a version."""
+    with call.db.read() as tx:
+        row = _change(tx, change)
+        key = PageKey(row.branch_id, page_id)
+        page = editable_page(tx, row.state, page_id)
+        live = store.find_live(tx, key)
+        if live is None:
+            epoch, version, saved = new_epoch(row.revision), 0, 0
+            document = document_of(call.context, tx, row.state, page)
+        else:
+            epoch, version, saved = live.epoch, live.version, live.saved_version
+            document = load_page(tx, key, live).doc
+        carets = store.list_carets(tx, key)
+        known = list_users_by_id(tx, [caret.user_id for caret in carets])
+        return LiveDocument(
+            epoch=epoch,
+            version=version,
+            revision=live.revision if live is not None else row.revision,
+            saved_version=saved,
+            schema=VERSION,
+            document=encode_editor(document.to_json()),
+            carets=[present_caret(caret, known) for caret in carets],
+        )
+
+
+@operation("listLiveSteps", "GET", f"{_LIVE}/steps", needs=Can.EDIT, errors=(404, 409, 410))
+def list_live_steps(call: Call, change: ChangeAccess, page_id: str, query: StepsQuery) -> BatchesAfter:
+    """List the steps of a page after a version, in batches. If the last batch ends before `version`, there are more."""
+    with call.db.read() as tx:
+        row = _change(tx, change)
+        key = PageKey(row.branch_id, page_id)
+        editable_page(tx, row.state, page_id)
+        live = store.find_live(tx, key)
+        if live is None:
+            # No one has changed it yet.
+            if query.after != 0:
+                raise _gone()
+            return BatchesAfter(0, [])
+        if live.epoch != query.epoch or query.after > live.version:
+            raise _gone()
+        batches = batches_after(tx, key, load_page(tx, key, live), query.after, _BATCHES_AT_ONCE)
+        if batches is None:
+            raise _gone()
+        return BatchesAfter(live.version, present_batches(batches))
+
+
+def _known_page(tx: Transaction, access: ChangeAccess, page_id: str) -> PageKey:
+    """Return a page of a change request, or one that was edited live there before it was deleted. Raises NotFound."""
+    change = get_change(tx, access.change_id)
+    key = PageKey(change.branch_id, page_id)
+    if store.find_live(tx, key) is None:
+        get_page(tx, change.state, page_id)
+    return key
+
+
+def _gone() -> NoLongerKept:
+    return NoLongerKept("after: this version of the page is no longer kept. Load the page again.")
+
+
+@operation(
+    "addLiveSteps",
+    "POST",
+    f"{_LIVE}/steps",
+    needs=Can.EDIT,
+    returns=BatchesAfter,
+    errors=(400, 403, 404, 409, 410, 412, 413, 422),
+    quick=True,
+    body_limit=_BODY_LIMIT,
+)
+def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Later:
+    """Change a page by a batch of steps. The response contains all batches after the given version, including this one.
+
+    A late batch is adapted to the batches before it if that is beyond doubt. Otherwise the status is 409, the reason is
+    `behind`, and the response contains the batches to rebase on. A batch can be sent again: it is added once.
+    """
+    return Later(accepting(call.context).accept(change, page_id, body))
+
+
+@operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409), quick=True)
+def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Later:
+    """Report the selection of a client of the caller, for one minute. Batches of steps report it as well."""
+    return Later(accepting(call.context).place_caret(change, page_id, body))
+
+
+@operation("saveLivePage", "POST", f"{_LIVE}/save", needs=Can.EDIT, errors=(404, 409))
+def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
+    """Save a page as a revision of the change request now. Pages are also saved a few seconds after the last step."""
+    with call.db.read() as tx:
+        row = _change(tx, change)
+        editable_page(tx, row.state, page_id)
+    saved = save_page(call.context, row.id, PageKey(row.branch_id, page_id))
+    if saved is None:
+        return SavedLive(row.revision, 0)
+    return SavedLive(saved.revision, saved.version, saved.refused)
+
+
+# --- words that found no place ------------------------------------------------------------------------
+
+
+@operation(
+    "listSetAsideTexts",
+    "GET",
+    f"{_LIVE}/set-aside",
+    needs=Can.EDIT,
+)
+def list_set_aside_texts(
+    call: Call, change: ChangeAccess, page_id: str, query: SetAsideQuery
+) -> Listing[SetAsideText]:
+    """List the caller's texts that found no place on a page, because it was deleted while they were writing."""
+    with call.db.read() as tx:
+        key = _known_page(tx, change, page_id)
+        found = store.list_set_aside(tx, key, change.user_id, query.limit, query.page)
+        return present_slice(found, present_set_aside)
+
+
+@operation(
+    "createSetAsideText", "POST", f"{_LIVE}/set-aside", needs=Can.EDIT, status=201, errors=(400, 404, 409)
+)
+def create_set_aside_text(
+    call: Call, change: ChangeAccess, page_id: str, body: SetAsideInput
+) -> SetAsideText:
+    """Set aside a text of the caller that found no place on a page. Only they can see it."""
+    row = SetAsideRow(ids.new_id(), body.markdown, body.why, now())
+    with call.db.write() as tx:
+        key = _known_page(tx, change, page_id)
+        if store.count_set_aside(tx, key, change.user_id) >= MOST_SET_ASIDE:
+            raise Conflict(
+                f"You can set aside at most {MOST_SET_ASIDE} texts on a page. Delete some of them first."
+            )
+        store.insert_set_aside(tx, key, change.user_id, row)
+    return present_set_aside(row)
+
+
+@operation("deleteSetAsideText", "DELETE", f"{_LIVE}/set-aside/{{textId}}", needs=Can.EDIT)
+def delete_set_aside_text(call: Call, change: ChangeAccess, page_id: str, text_id: str) -> bool:
+    """Delete a text that the caller set aside."""
+    with call.db.write() as tx:
+        key = _known_page(tx, change, page_id)
+        return store.delete_set_aside(tx, key, change.user_id, text_id)

@@ -1,0 +1,339 @@
+"""Save live pages: write what differs from the last revision as edits of single blocks.
+
+Every save is computed from rows and written in one transaction with the version that it contains. So it happens
+once, no matter how many processes try, or which of them dies.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from msgspec import Struct
+
+from octavo.content.changes.applying import EditedContent
+from octavo.content.changes.auto_resolving import list_still_open
+from octavo.content.changes.commands import DocumentInput, InsertBlocks, MoveBlocks, SetBlock, UpdateBlocks
+from octavo.content.changes.editing import edit
+from octavo.content.changes.saving import lock_unchanged, resolver_maker, retry_on_conflict
+from octavo.content.changes.store import (
+    Author,
+    ChangeRow,
+    add_contribution,
+    encode_conflicts,
+    get_change,
+    set_fields,
+)
+from octavo.content.revisions.revising import changed_pages, new_revision
+from octavo.content.revisions.store import BranchMoved, find_continued_saves, get_revision
+from octavo.core.editor.differences import (
+    BlockDifferences,
+    SavedBlock,
+    UnwritableBlock,
+    block_differences,
+    key_steps,
+)
+from octavo.core.merge import MergeConflict
+from octavo.errors import BlockNotFound, OctavoError
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.work.outbox import emit
+from octavo.organization.access.reach import actor_for_job
+
+from . import store
+from .accepting import accepting
+from .documents import (
+    LivePage,
+    SavedBlocks,
+    blocks_of,
+    editable_page,
+    encode_document,
+    live_pages,
+    load_page,
+)
+from .store import LiveRow, PageKey
+
+log = logging.getLogger("octavo.live")
+
+_ENTRY = re.compile(r"changes\[0\]\.(set|insert)\[(\d+)\]")
+_HOLD = 10_000
+"""Milliseconds after which steps are accepted again, if the process that holds them ends before."""
+_STEPS_OF_SNAPSHOT = 300
+"""Steps after which the stored document is renewed, so that a process that needs it applies few."""
+
+
+class Saved(Struct, frozen=True):
+    """Result of a save. ``refused``: keys of blocks that stay as they were saved before, because their content can't be
+    saved."""
+
+    revision: str
+    version: int
+    refused: Sequence[str] = ()
+
+
+class _Save(Struct, frozen=True):
+    """What a save writes."""
+
+    change: ChangeRow
+    row: LiveRow
+    page: LivePage
+    edited: EditedContent
+    conflicts: list[MergeConflict]
+    authors: Sequence[Author]
+    continues: tuple[str, int] | None
+    blocks: dict[str, SavedBlock]
+    refused: Sequence[str]
+    renews: bool
+
+
+def save_page(context: Context, change_id: str, key: PageKey) -> Saved | None:
+    """Save the steps of a page that are not saved yet. None: no one edits the page live, or its change request
+    is merged or archived. Raises what an edit of the page is refused with."""
+    return retry_on_conflict(lambda: _try_to_save(context, change_id, key))
+
+
+def save_branch(context: Context, change_id: str) -> None:
+    """Save all live pages of a change request, before someone uses what it contains."""
+    with context.db.read() as tx:
+        branch_id = get_change(tx, change_id).branch_id
+        unsaved = store.list_unsaved(tx, branch_id)
+    for key in unsaved:
+        save_page(context, change_id, key)
+
+
+@contextmanager
+def hold_branch(context: Context, change_id: str) -> Iterator[None]:
+    """Accept no steps for the pages of a change request inside the block, for some seconds: authors send them again.
+    Pages whose first step comes in meanwhile are not affected."""
+    with context.db.read() as tx:
+        branch_id = get_change(tx, change_id).branch_id
+    with context.db.write() as tx:
+        store.hold_branch(tx, branch_id, now() + _HOLD)
+    try:
+        yield
+    finally:
+        with context.db.write() as tx:
+            store.hold_branch(tx, branch_id, 0)
+
+
+def _try_to_save(context: Context, change_id: str, key: PageKey) -> Saved | None:
+    with context.db.read() as tx:
+        change, row = get_change(tx, change_id), store.find_live(tx, key)
+        if row is None or change.status in ("merged", "archived"):
+            return None
+        if row.save_at is None and row.revision == change.revision:
+            return Saved(change.revision, row.saved_version)
+        page = load_page(tx, key, row)
+    if row.revision != change.revision or key_steps(page.doc, itertools.repeat("new")):
+        accepting(context).tidy(change_id, key)
+        raise BranchMoved
+    with context.db.read() as tx:
+        save = _prepare(context, tx, key, change, row, page)
+    revision_id = _write(context, key, save)
+    if revision_id is None:
+        return Saved(change.revision, row.version, save.refused)
+    return Saved(revision_id, row.version, save.refused)
+
+
+def _prepare(
+    context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
+) -> _Save:
+    authors = store.list_authors(tx, key, row.saved_version, row.version)
+    writer = authors[0] if authors else Author(change.created_by, None)
+    differences, edited, refused = _edited(context, tx, key, change, page, writer)
+    conflicts = list_still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
+    snapshot = store.find_snapshot_version(tx, key)
+    return _Save(
+        change=change,
+        row=row,
+        page=page,
+        edited=edited,
+        conflicts=conflicts,
+        authors=authors or [writer],
+        continues=_continued(tx, change),
+        blocks=differences.blocks,
+        refused=tuple(refused),
+        renews=row.version - snapshot >= _STEPS_OF_SNAPSHOT,
+    )
+
+
+def _continued(tx: Transaction, change: ChangeRow) -> tuple[str, int] | None:
+    """Return where the consecutive live saves began that the next one continues, no matter who wrote them."""
+    head = change.state
+    if not store.was_written_live(tx, head.revision_id):
+        return None
+    last = get_revision(tx, head.revision_id)
+    if last.author is None:
+        return None
+    since = find_continued_saves(tx, head, last.author, last.agent)
+    return None if since is None else (head.revision_id, since)
+
+
+def _edited(
+    context: Context, tx: Transaction, key: PageKey, change: ChangeRow, page: LivePage, writer: Author
+) -> tuple[BlockDifferences, EditedContent, list[str]]:
+    """Return what a save writes. Blocks whose content can't be saved are left out."""
+    head = editable_page(tx, change.state, key.page_id)
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=change.space_id)
+    actor = actor_for_job(writer.user_id, organization_id)
+    resolver = resolver_maker(context, actor)(tx, change.state)
+    known = live_pages(tx).find_saved(key)
+    saved = known.blocks if known is not None and known.body == head.body else None
+    refused: list[str] = []
+    while True:
+        if saved is None:
+            blocks = blocks_of(context, tx, change.state, head)["nodes"]
+            saved = {block["key"]: SavedBlock(block) for block in blocks}
+        try:
+            differences = block_differences(saved, page.doc, refused)
+        except UnwritableBlock as error:
+            refused.append(error.key)
+            continue
+        changes = [_command(key.page_id, differences)] if differences else []
+        try:
+            return differences, edit(resolver, tx, change.state, changes, started=change.below), refused
+        except OctavoError as error:
+            if isinstance(error, BlockNotFound) and known is not None:
+                # What was written last reads differently: compare with the page as it reads.
+                saved = known = None
+                continue
+            block = _block_of(error, differences)
+            if block is None or block in refused:
+                raise
+            log.warning(
+                "a block can't be saved: %s", error.message, extra={"page": key.page_id, "block": block}
+            )
+            refused.append(block)
+
+
+def _command(page_id: str, differences: BlockDifferences) -> UpdateBlocks:
+    return UpdateBlocks(
+        page=page_id,
+        set=[SetBlock(block["key"], DocumentInput(document=[block])) for block in differences.set],
+        insert=[
+            InsertBlocks(document=DocumentInput(document=[block]), after=after)
+            if after is not None
+            else InsertBlocks(document=DocumentInput(document=[block]), at=0)
+            for after, block in differences.insert
+        ],
+        move=[
+            MoveBlocks(blocks=[block], after=after) if after is not None else MoveBlocks(blocks=[block], at=0)
+            for after, block in differences.move
+        ],
+        delete=differences.delete,
+    )
+
+
+def _block_of(error: OctavoError, differences: BlockDifferences) -> str | None:
+    """Return the key of the block that an error is about."""
+    match = _ENTRY.match(error.message)
+    if match is None:
+        return None
+    number = int(match[2])
+    block: str = (differences.set[number] if match[1] == "set" else differences.insert[number][1])["key"]
+    return block
+
+
+def _write(context: Context, key: PageKey, save: _Save) -> str | None:
+    """Write a save, and return its revision; None if the page says the same. Raises BranchMoved if something else was
+    written since it was prepared."""
+    edited, change, row = save.edited, save.change, save.row
+    if not edited.changes:
+        with context.db.write() as tx:
+            lock_unchanged(tx, change)
+            _require_unsaved(tx, key, row)
+            store.set_saved(tx, key, row.version)
+        return None
+    author = save.authors[0]
+    with new_revision(context, change.state, edited.changes, edited.bodies, edited.keys) as revision:
+        tx = revision.tx
+        change = lock_unchanged(tx, change)
+        _require_unsaved(tx, key, row)
+        made = revision.write(
+            author=author.user_id,
+            agent=author.agent,
+            conflicts=encode_conflicts(save.conflicts),
+            continues=save.continues,
+        )
+        set_fields(tx, change, edits=change.edits + 1)
+        for user_id in dict.fromkeys(by.user_id for by in save.authors):
+            add_contribution(tx, change.id, user_id, "edit")
+        emit(
+            tx,
+            "change_request_content_updated",
+            organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=change.space_id),
+            space_id=change.space_id,
+            change_request=change.id,
+            by=author.user_id,
+            revision=made.revision_id,
+            **changed_pages(edited.changes),
+        )
+        store.put_authors(tx, made.revision_id, save.authors)
+        store.set_saved(tx, key, row.version)
+        store.move_revision(tx, key.branch_id, change.revision, made.revision_id)
+        if save.renews:
+            store.put_snapshot(tx, key, row.version, encode_document(save.page.doc))
+    page = edited.changes.pages.get(key.page_id)
+    if page is not None and page.body is not None:
+        live_pages(context.db).keep_saved(key, SavedBlocks(page.body, save.blocks))
+    return made.revision_id
+
+
+def _require_unsaved(tx: Transaction, key: PageKey, seen: LiveRow) -> None:
+    """Raise BranchMoved if someone else saved the page since it was read."""
+    row = store.lock_live(tx, key)
+    if row is None or (row.epoch, row.saved_version, row.revision) != (
+        seen.epoch,
+        seen.saved_version,
+        seen.revision,
+    ):
+        raise BranchMoved
+
+
+# --- in the background --------------------------------------------------------------------------------
+
+_AT_ONCE = 50
+_CLAIM = 30_000
+_LATER = 30_000
+"""Milliseconds after which a page whose save failed is tried again."""
+_RECENT = 3_600_000
+
+
+def save_due(context: Context) -> None:
+    """Save the pages that are due, and bring new revisions into pages that are edited. Called about every second in
+    processes that receive requests; of several, one saves a page."""
+    moment = now()
+    live_pages(context.db).drop_idle()
+    with context.db.read() as tx:
+        due, outdated = (
+            store.list_due(tx, moment, _AT_ONCE),
+            store.list_outdated(tx, moment - _RECENT, _AT_ONCE),
+        )
+        has_ended = store.has_ended_carets(tx)
+    for key, change_id in outdated:
+        _contained(key, partial(accepting(context).tidy, change_id, key))
+    for key, change_id in due:
+        with context.db.write() as tx:
+            is_claimed = store.claim_save(tx, key, moment + _CLAIM)
+        if is_claimed:
+            is_saved = _contained(key, partial(save_page, context, change_id, key))
+            with context.db.write() as tx:
+                store.end_claim(tx, key, None if is_saved else now() + _LATER)
+    if has_ended:
+        with context.db.write() as tx:
+            store.remove_ended_carets(tx)
+
+
+def _contained(key: PageKey, work: Callable[[], object]) -> bool:
+    """Return whether work on one page succeeded; others are not affected by a failure."""
+    try:
+        work()
+    except OctavoError as error:
+        log.warning("a live page could not be saved: %s", error.message, extra={"page": key.page_id})
+        return False
+    return True

@@ -1,0 +1,474 @@
+"""Rows of live pages: the order of steps, snapshots, carets, and words set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from octavo.content.changes.store import Author
+from octavo.content.revisions.packing import pack, unpack
+from octavo.kit.clock import now
+from octavo.kit.db.database import Live, Transaction, json_list
+from octavo.kit.db.pagination import Slice, list_page
+
+from .types import Why
+
+
+class PageKey(NamedTuple):
+    """A page in a change request."""
+
+    branch_id: str
+    page_id: str
+
+
+class LiveRow(Struct, frozen=True):
+    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since``,
+    ``save_at``: since when it has unsaved steps, and when they are saved; None: all are saved. ``held_until``: until
+    then no one can add steps."""
+
+    epoch: str
+    version: int
+    revision: str
+    saved_version: int
+    unsaved_since: int | None
+    save_at: int | None
+    held_until: int
+    touched_at: int
+
+
+class BatchRow(Struct, frozen=True):
+    """Batch of steps. ``version``: after its last step. ``steps``: JSON. ``user_id`` None: no one in particular."""
+
+    version: int
+    client: str
+    batch: int
+    attempt: int
+    user_id: str | None
+    agent: str | None
+    steps: str
+    created_at: int
+
+
+class CaretRow(Struct, frozen=True):
+    client: str
+    user_id: str
+    version: int
+    anchor: int
+    head: int
+    said_at: int
+
+
+class SetAsideRow(Struct, frozen=True):
+    id: str
+    markdown: str
+    why: Why
+    created_at: int
+
+
+_LIVE = ", ".join(LiveRow.__struct_fields__)
+_BATCH = ", ".join(BatchRow.__struct_fields__)
+_CARET = ", ".join(CaretRow.__struct_fields__)
+_SET_ASIDE = ", ".join(SetAsideRow.__struct_fields__)
+_PAGE = "branch_id = :branch AND page_id = :page"
+CARET_LIFETIME = 60_000
+"""Milliseconds after which a caret ends that its client does not report again."""
+
+
+def _key(key: PageKey) -> dict[str, str]:
+    return {"branch": key.branch_id, "page": key.page_id}
+
+
+# --- pages --------------------------------------------------------------------------------------------
+
+
+def find_live(tx: Transaction, key: PageKey) -> LiveRow | None:
+    row = tx.one(Live(f"SELECT {_LIVE} FROM page_live WHERE {_PAGE}"), **_key(key))
+    return LiveRow(*row) if row else None
+
+
+def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
+    """Lock a live page until the transaction ends and return it."""
+    row = tx.one(f"SELECT {_LIVE} FROM page_live WHERE {_PAGE}{tx.for_update}", **_key(key))
+    return LiveRow(*row) if row else None
+
+
+def list_live(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, LiveRow]:
+    """Return those of these pages that are live."""
+    wanted = tx.given("keys", "branch", "page")
+    rows = tx.all(
+        Live(f"""SELECT branch_id, page_id, {_LIVE} FROM page_live
+                 JOIN {wanted} AS k ON k.branch = branch_id AND k.page = page_id"""),
+        keys=_pairs(keys),
+    )
+    return {PageKey(row[0], row[1]): LiveRow(*row[2:]) for row in rows}
+
+
+def _pairs(keys: Iterable[PageKey]) -> str:
+    return "[" + ",".join(json_list(key) for key in keys) + "]"
+
+
+def insert_live(tx: Transaction, key: PageKey, epoch: str, revision: str, document: str) -> LiveRow:
+    """Insert a page with its document, as JSON, at version 0."""
+    row = LiveRow(epoch, 0, revision, 0, None, None, 0, now())
+    tx.run(
+        """INSERT INTO page_live
+             (branch_id, page_id, epoch, version, revision, saved_version, saving_until, held_until, touched_at)
+           VALUES (:branch, :page, :epoch, 0, :revision, 0, 0, 0, :at)""",
+        epoch=epoch,
+        revision=revision,
+        at=row.touched_at,
+        **_key(key),
+    )
+    put_snapshot(tx, key, 0, document)
+    return row
+
+
+def put_snapshot(tx: Transaction, key: PageKey, version: int, document: str) -> None:
+    tx.run(
+        """INSERT INTO page_snapshots (branch_id, page_id, version, document)
+           VALUES (:branch, :page, :version, :document)
+           ON CONFLICT (branch_id, page_id) DO UPDATE SET version = excluded.version, document = excluded.document""",
+        version=version,
+        document=pack(document),
+        **_key(key),
+    )
+
+
+def find_snapshot(tx: Transaction, key: PageKey) -> tuple[int, str] | None:
+    """Return the version and the JSON of the stored document."""
+    row = tx.one(Live(f"SELECT version, document FROM page_snapshots WHERE {_PAGE}"), **_key(key))
+    return (row[0], unpack(row[1])) if row else None
+
+
+def set_version(
+    tx: Transaction, key: PageKey, version: int, unsaved_since: int, save_at: int, moment: int
+) -> None:
+    """Record that steps were added, and when they are to be saved."""
+    tx.run(
+        f"""UPDATE page_live SET version = :version, unsaved_since = :since, save_at = :save_at, touched_at = :at
+            WHERE {_PAGE}""",
+        version=version,
+        since=unsaved_since,
+        save_at=save_at,
+        at=moment,
+        **_key(key),
+    )
+
+
+def set_revision(tx: Transaction, key: PageKey, revision: str) -> None:
+    """Record the last revision whose content is part of a page."""
+    tx.run(f"UPDATE page_live SET revision = :revision WHERE {_PAGE}", revision=revision, **_key(key))
+
+
+def set_saved(tx: Transaction, key: PageKey, version: int) -> None:
+    """Record that the revisions contain the steps up to a version."""
+    tx.run(
+        f"""UPDATE page_live SET saved_version = :version,
+              unsaved_since = CASE WHEN version > :version THEN :at ELSE NULL END,
+              save_at = CASE WHEN version > :version THEN save_at ELSE NULL END
+            WHERE {_PAGE} AND saved_version < :version""",
+        version=version,
+        at=now(),
+        **_key(key),
+    )
+
+
+def move_revision(tx: Transaction, branch_id: str, before: str, revision: str) -> None:
+    """Record a revision of a branch that contains nothing which its live pages do not contain, if they contained the
+    revision before."""
+    tx.run(
+        "UPDATE page_live SET revision = :revision WHERE branch_id = :branch AND revision = :before",
+        revision=revision,
+        before=before,
+        branch=branch_id,
+    )
+
+
+def claim_save(tx: Transaction, key: PageKey, until: int) -> bool:
+    """Return whether this process is to save a page, until then alone."""
+    return bool(
+        tx.run(
+            f"UPDATE page_live SET saving_until = :until WHERE {_PAGE} AND saving_until < :now AND save_at <= :now",
+            until=until,
+            now=now(),
+            **_key(key),
+        )
+    )
+
+
+def end_claim(tx: Transaction, key: PageKey, retry_at: int | None) -> None:
+    """End the claim of this process. ``retry_at``: when to try again to save what could not be saved."""
+    retry = "CASE WHEN save_at < :retry THEN :retry ELSE save_at END" if retry_at is not None else "save_at"
+    given = {"retry": retry_at} if retry_at is not None else {}
+    tx.run(f"UPDATE page_live SET saving_until = 0, save_at = {retry} WHERE {_PAGE}", **given, **_key(key))
+
+
+def hold_branch(tx: Transaction, branch_id: str, until: int) -> None:
+    """Accept no steps for the pages of a branch until a moment."""
+    tx.run(
+        "UPDATE page_live SET held_until = :until WHERE branch_id = :branch", until=until, branch=branch_id
+    )
+
+
+def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
+    """List the pages of a branch with steps that are to be saved."""
+    rows = tx.all(
+        Live("SELECT page_id FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL"),
+        branch=branch_id,
+    )
+    return [PageKey(branch_id, row[0]) for row in rows]
+
+
+def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
+    """Return since when a page of a branch has steps that are not saved; None: all are saved."""
+    since: int | None = tx.value(
+        "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
+        branch=branch_id,
+    )
+    return since
+
+
+def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
+    version: int = tx.value(Live(f"SELECT version FROM page_snapshots WHERE {_PAGE}"), **_key(key))
+    return version
+
+
+def postpone_save(tx: Transaction, key: PageKey) -> None:
+    """Save a page no sooner than with its next steps."""
+    tx.run(f"UPDATE page_live SET save_at = NULL WHERE {_PAGE}", **_key(key))
+
+
+def list_due(tx: Transaction, moment: int, most: int) -> list[tuple[PageKey, str]]:
+    """List pages whose steps are to be saved now, each with its change request."""
+    rows = tx.all(
+        Live("""SELECT l.branch_id, l.page_id, c.id FROM page_live l JOIN change_requests c ON c.branch_id = l.branch_id
+                WHERE l.save_at <= :now AND l.saving_until < :now AND c.status NOT IN ('merged', 'archived')
+                ORDER BY l.save_at LIMIT :most"""),
+        now=moment,
+        most=most,
+    )
+    return [(PageKey(row[0], row[1]), row[2]) for row in rows]
+
+
+def list_outdated(tx: Transaction, since: int, most: int) -> list[tuple[PageKey, str]]:
+    """List recently edited pages of branches that have a revision which is not part of them yet."""
+    rows = tx.all(
+        Live("""SELECT l.branch_id, l.page_id, c.id FROM page_live l JOIN branches b ON b.id = l.branch_id
+                JOIN change_requests c ON c.branch_id = l.branch_id
+                WHERE l.touched_at > :since AND l.revision <> b.revision
+                AND c.status NOT IN ('merged', 'archived') LIMIT :most"""),
+        since=since,
+        most=most,
+    )
+    return [(PageKey(row[0], row[1]), row[2]) for row in rows]
+
+
+# --- steps --------------------------------------------------------------------------------------------
+
+
+def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, str | None] | None:
+    """Return the number of the last batch of a client, and whose it is."""
+    row = tx.one(
+        f"SELECT batch, user_id FROM page_steps WHERE {_PAGE} AND client = :client ORDER BY batch DESC LIMIT 1",
+        client=client,
+        **_key(key),
+    )
+    return (row[0], row[1]) if row else None
+
+
+def count_clients(tx: Transaction, key: PageKey, since: int) -> int:
+    """Return how many clients have added a batch since a moment."""
+    count: int = tx.value(
+        f"""SELECT count(DISTINCT client) FROM page_steps
+            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL""",
+        since=since,
+        **_key(key),
+    )
+    return count
+
+
+def insert_batch(tx: Transaction, key: PageKey, batch: BatchRow) -> None:
+    values = {name: getattr(batch, name) for name in BatchRow.__struct_fields__}
+    places = ", ".join(f":{name}" for name in values)
+    tx.run(
+        f"INSERT INTO page_steps (branch_id, page_id, {_BATCH}) VALUES (:branch, :page, {places})",
+        **values,
+        **_key(key),
+    )
+
+
+def list_batches(tx: Transaction, key: PageKey, after: int, most: int = -1) -> list[BatchRow]:
+    """List the batches after a version, in order."""
+    limit = f" LIMIT {most}" if most >= 0 else ""
+    rows = tx.all(
+        Live(f"SELECT {_BATCH} FROM page_steps WHERE {_PAGE} AND version > :after ORDER BY version{limit}"),
+        after=after,
+        **_key(key),
+    )
+    return [BatchRow(*row) for row in rows]
+
+
+def find_version_at(tx: Transaction, key: PageKey, moment: int) -> int | None:
+    """Return the version of the last batch that was added before a moment; None if there is none."""
+    row = tx.one(
+        Live(f"SELECT max(version) FROM page_steps WHERE {_PAGE} AND created_at < :moment"),
+        moment=moment,
+        **_key(key),
+    )
+    return row[0] if row else None
+
+
+def list_authors(tx: Transaction, key: PageKey, after: int, until: int) -> list[Author]:
+    """List who wrote the steps between two versions, the last writer first."""
+    rows = tx.all(
+        f"""SELECT user_id, agent, max(version) FROM page_steps
+            WHERE {_PAGE} AND version > :after AND version <= :until AND user_id IS NOT NULL
+            GROUP BY user_id, agent ORDER BY 3 DESC""",
+        after=after,
+        until=until,
+        **_key(key),
+    )
+    return [Author(row[0], row[1]) for row in rows]
+
+
+def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[PageKey]:
+    """List pages with steps that were added before a moment and that their stored document does not contain."""
+    rows = tx.all(
+        Live("""SELECT DISTINCT s.branch_id, s.page_id FROM page_steps s
+                JOIN page_snapshots d ON d.branch_id = s.branch_id AND d.page_id = s.page_id AND d.version < s.version
+                WHERE s.created_at < :before LIMIT :most"""),
+        before=before,
+        most=most,
+    )
+    return [PageKey(*row) for row in rows]
+
+
+def remove_old(tx: Transaction, before: int, most: int) -> int:
+    """Delete saved steps that were added before a moment and that the stored document contains; return how many
+    batches."""
+    needed = """EXISTS (
+      SELECT 1 FROM page_live l
+      JOIN page_snapshots d ON d.branch_id = l.branch_id AND d.page_id = l.page_id
+      WHERE l.branch_id = s.branch_id AND l.page_id = s.page_id
+      AND (l.saved_version < s.version OR d.version < s.version))"""
+    return tx.run(
+        f"""DELETE FROM page_steps WHERE (branch_id, page_id, version) IN (
+              SELECT s.branch_id, s.page_id, s.version FROM page_steps s
+              WHERE s.created_at < :before AND NOT {needed} LIMIT :most)""",
+        before=before,
+        most=most,
+    )
+
+
+def remove_merged(tx: Transaction, before: int) -> None:
+    """Delete the live pages of merged change requests last edited before a moment."""
+    tx.run(
+        """DELETE FROM page_live WHERE touched_at < :before AND branch_id IN (
+             SELECT branch_id FROM change_requests WHERE status = 'merged')""",
+        before=before,
+    )
+
+
+# --- authors of revisions -----------------------------------------------------------------------------
+
+
+def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) -> None:
+    tx.run_many(
+        "INSERT INTO revision_authors (revision_id, user_id, agent) VALUES (:revision, :user, :agent)",
+        [{"revision": revision_id, "user": by.user_id, "agent": by.agent or ""} for by in authors],
+    )
+
+
+def was_written_live(tx: Transaction, revision_id: str) -> bool:
+    """Return whether a revision was saved by live editing."""
+    return (
+        tx.one("SELECT 1 FROM revision_authors WHERE revision_id = :revision LIMIT 1", revision=revision_id)
+        is not None
+    )
+
+
+# --- carets -------------------------------------------------------------------------------------------
+
+
+def put_caret(tx: Transaction, key: PageKey, caret: CaretRow) -> None:
+    values = {name: getattr(caret, name) for name in CaretRow.__struct_fields__}
+    places = ", ".join(f":{name}" for name in values)
+    tx.run(
+        f"""INSERT INTO page_carets (branch_id, page_id, {_CARET}) VALUES (:branch, :page, {places})
+            ON CONFLICT (branch_id, page_id, client) DO UPDATE SET version = excluded.version, anchor = excluded.anchor,
+              head = excluded.head, said_at = excluded.said_at WHERE page_carets.user_id = excluded.user_id""",
+        **values,
+        **_key(key),
+    )
+
+
+def list_carets(tx: Transaction, key: PageKey) -> list[CaretRow]:
+    rows = tx.all(
+        Live(f"SELECT {_CARET} FROM page_carets WHERE {_PAGE} AND said_at > :since ORDER BY client"),
+        since=now() - CARET_LIFETIME,
+        **_key(key),
+    )
+    return [CaretRow(*row) for row in rows]
+
+
+def has_ended_carets(tx: Transaction) -> bool:
+    until = now() - CARET_LIFETIME
+    return tx.one(Live("SELECT 1 FROM page_carets WHERE said_at <= :until LIMIT 1"), until=until) is not None
+
+
+def remove_ended_carets(tx: Transaction) -> None:
+    tx.run("DELETE FROM page_carets WHERE said_at <= :until", until=now() - CARET_LIFETIME)
+
+
+# --- words set aside ----------------------------------------------------------------------------------
+
+
+def insert_set_aside(tx: Transaction, key: PageKey, user_id: str, row: SetAsideRow) -> None:
+    tx.run(
+        """INSERT INTO set_aside (id, branch_id, page_id, user_id, markdown, why, created_at)
+           VALUES (:id, :branch, :page, :user, :markdown, :why, :at)""",
+        id=row.id,
+        user=user_id,
+        markdown=row.markdown,
+        why=row.why,
+        at=row.created_at,
+        **_key(key),
+    )
+
+
+def list_set_aside(
+    tx: Transaction, key: PageKey, user_id: str, limit: int, page: str | None
+) -> Slice[SetAsideRow]:
+    """List what a person set aside on a page, oldest first."""
+    return list_page(
+        tx,
+        limit,
+        page,
+        _SET_ASIDE,
+        f"FROM set_aside WHERE {_PAGE.replace(':page', ':page_id')} AND user_id = :user",
+        lambda row: SetAsideRow(*row),
+        by="id",
+        branch=key.branch_id,
+        page_id=key.page_id,
+        user=user_id,
+    )
+
+
+def count_set_aside(tx: Transaction, key: PageKey, user_id: str) -> int:
+    count: int = tx.value(
+        f"SELECT count(*) FROM set_aside WHERE {_PAGE} AND user_id = :user", user=user_id, **_key(key)
+    )
+    return count
+
+
+def delete_set_aside(tx: Transaction, key: PageKey, user_id: str, id: str) -> bool:
+    return bool(
+        tx.run(
+            f"DELETE FROM set_aside WHERE {_PAGE} AND user_id = :user AND id = :id",
+            user=user_id,
+            id=id,
+            **_key(key),
+        )
+    )

@@ -1,0 +1,179 @@
+"""Wire types of live editing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from octavo.kit.clock import iso
+from octavo.kit.db.pagination import PageQuery
+from octavo.organization.access.accounts import UserRow
+
+from .commands import Name, Number
+from .documents import LoadedBatch
+from .store import CaretRow, SetAsideRow
+from .types import Why
+
+MARKDOWN_LENGTH = 100_000
+
+EditorJson = Annotated[Raw, Meta(extra_json_schema={"type": "object", "additionalProperties": True})]
+StepsJson = Annotated[
+    Raw,
+    Meta(
+        extra_json_schema={
+            "type": "array",
+            "items": {"type": "object", "additionalProperties": True},
+        }
+    ),
+]
+
+
+class SetAsideInput(Struct):
+    markdown: Annotated[str, Meta(min_length=1, max_length=MARKDOWN_LENGTH)]
+    why: Why = "other"
+
+
+class StepsQuery(Struct):
+    """``epoch`` and ``after``: the last known version."""
+
+    epoch: Name
+    after: Number
+
+
+SetAsideQuery = PageQuery
+
+
+class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+    """Person, with as much as a caret needs."""
+
+    id: str
+    display_name: str
+    photo_url: str | UnsetType = UNSET
+
+
+class Batch(Struct, kw_only=True):
+    """Batch of steps. ``version``: of the page after its last step. ``user``: id of its author, if it has one."""
+
+    version: int
+    client: str
+    batch: int
+    attempt: int
+    user: str | None
+    steps: StepsJson
+    agent: str | UnsetType = UNSET
+
+
+class BatchesAfter(Struct):
+    """Batches after a version, in order. ``version``: of the page; if the last batch ends before it, there are more."""
+
+    version: int
+    batches: list[Batch]
+
+
+class Caret(Struct, kw_only=True):
+    """Selection of a client. ``anchor`` and ``head`` None: it is gone."""
+
+    client: str
+    user: LivePerson
+    version: int
+    anchor: int | None
+    head: int | None
+
+
+class StepsEvent(BatchesAfter, tag_field="kind", tag="steps"):
+    """New batches of a live page. ``version``: after the last of them."""
+
+
+class CaretEvent(Caret, tag_field="kind", tag="caret"):
+    """Caret that moved, came, or is gone."""
+
+
+class SavedEvent(Struct, tag_field="kind", tag="saved"):
+    """Save of a live page. ``version``: up to which the revision contains it."""
+
+    version: int
+    revision: str
+
+
+class LiveReset(Struct, tag_field="kind", tag="live-reset"):
+    """The page has to be loaded again: it starts from another document, or can't be edited any longer."""
+
+
+class LiveDocument(Struct, rename="camel", kw_only=True):
+    """Page as it is edited live."""
+
+    epoch: str
+    version: int
+    revision: str
+    saved_version: int
+    schema: str
+    document: EditorJson
+    carets: list[Caret]
+    object: Literal["live-page"] = "live-page"
+
+
+class SavedLive(Struct):
+    """Result of a save. ``version``: up to which the revision contains the page. ``refused``: keys of blocks
+    that stay as they were, because what they contain now can't be saved."""
+
+    revision: str
+    version: int
+    refused: Sequence[str] = ()
+
+
+class SetAsideText(Struct, rename="camel", kw_only=True):
+    """Words of the caller that found no place on the page."""
+
+    id: str
+    markdown: str
+    why: Why
+    created_at: str
+    object: Literal["set-aside-text"] = "set-aside-text"
+
+
+def present_batches(batches: Iterable[LoadedBatch]) -> list[Batch]:
+    return [
+        Batch(
+            version=row.version,
+            client=row.client,
+            batch=row.batch,
+            attempt=row.attempt,
+            user=row.user_id,
+            steps=Raw(row.steps.encode()),
+            agent=row.agent or UNSET,
+        )
+        for row in (batch.row for batch in batches)
+    ]
+
+
+def present_live_person(user_id: str, known: Mapping[str, UserRow]) -> LivePerson:
+    user = known.get(user_id)
+    if user is None:
+        return LivePerson(user_id, "Deleted user")
+    return LivePerson(user_id, user.display_name, user.photo_url or UNSET)
+
+
+def present_caret(caret: CaretRow, known: Mapping[str, UserRow]) -> Caret:
+    user = present_live_person(caret.user_id, known)
+    return Caret(client=caret.client, user=user, version=caret.version, anchor=caret.anchor, head=caret.head)
+
+
+def present_caret_event(caret: CaretRow, known: Mapping[str, UserRow], *, gone: bool) -> CaretEvent:
+    return CaretEvent(
+        client=caret.client,
+        user=present_live_person(caret.user_id, known),
+        version=caret.version,
+        anchor=None if gone else caret.anchor,
+        head=None if gone else caret.head,
+    )
+
+
+def present_set_aside(row: SetAsideRow) -> SetAsideText:
+    return SetAsideText(id=row.id, markdown=row.markdown, why=row.why, created_at=iso(row.created_at))
+
+
+def encode_editor(document: object) -> Raw:
+    return Raw(msgspec.json.encode(document))

@@ -1,0 +1,121 @@
+"""Find what differs between a page as it is edited and as it is saved, as edits of its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+
+from msgspec import Struct
+from prosemirror.model import Node
+
+from octavo.core.alignment import align
+from octavo.core.json_types import JsonObject
+
+from .merging import says_same
+from .steps import StepJson
+from .trimming import trimmed
+from .writing import attrs_of, block_key, is_written, write_block
+
+
+class SavedBlock(Struct, frozen=True):
+    """Block as it is saved. ``node``: what it was saved from, if known."""
+
+    json: JsonObject
+    node: Node | None = None
+
+
+class UnwritableBlock(Exception):
+    """Block whose content can't be written at all. ``key``: of the block."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the block {key!r} can't be written")
+        self.key = key
+
+
+class BlockDifferences(Struct, frozen=True):
+    """Edits that turn the saved page into the edited one: first ``set`` (blocks), then ``insert`` (each after a
+    block; None: at the start), then ``move`` (of a block, likewise), then ``delete``. ``blocks``: the blocks by
+    key, in order, as they are saved then."""
+
+    set: list[JsonObject]
+    insert: list[tuple[str | None, JsonObject]]
+    move: list[tuple[str | None, str]]
+    delete: list[str]
+    blocks: dict[str, SavedBlock]
+
+    def __bool__(self) -> bool:
+        return bool(self.set or self.insert or self.move or self.delete)
+
+
+def block_differences(
+    saved: Mapping[str, SavedBlock], doc: Node, skipped: Container[str] = ()
+) -> BlockDifferences:
+    """Return the differences of a document, whose blocks have different keys. ``saved``: the saved blocks by
+    key, in order. ``skipped``: keys of blocks that stay as they are saved, because their content can't be
+    saved. Raises UnwritableBlock."""
+    blocks: dict[str, SavedBlock] = {}
+    changed, inserted = [], {}
+    for node in doc.children:
+        key = block_key(node)
+        if key is None or not is_written(node):
+            continue
+        before = saved.get(key)
+        if key in skipped:
+            if before is not None:
+                blocks[key] = before
+            continue
+        if before is not None and before.node is node:
+            blocks[key] = before
+            continue
+        try:
+            written = write_block(node)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise UnwritableBlock(key) from None
+        if before is None:
+            inserted[key] = json = trimmed(written)
+        elif says_same(written, before.json):
+            json = before.json
+        else:
+            json = trimmed(written, before.json)
+            changed.append(json)
+        blocks[key] = SavedBlock(json, node)
+    order = list(blocks)
+    staying = {order[at] for _, at in align([key for key in saved if key in blocks], order)}
+    is_moved = any(key not in staying for key in order if key not in inserted)
+    insert, move = [], []
+    for after, key in zip([None, *order], order, strict=False):
+        if key in inserted:
+            insert.append((after, inserted[key]))
+        if is_moved and key not in staying:
+            # Inserted blocks as well: the block that they follow may have moved.
+            move.append((after, key))
+    return BlockDifferences(changed, insert, move, [key for key in saved if key not in blocks], blocks)
+
+
+def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
+    """Return the steps that give a new key to top-level blocks without one, and to all but the first of the
+    nodes with the same one."""
+    known: set[str] = set()
+    steps: list[StepJson] = []
+    stack = [(node, position, True) for node, position in _children_at(doc, 0)]
+    stack.reverse()
+    while stack:
+        node, position, is_top = stack.pop()
+        key = block_key(node)
+        if key in known or (key is None and is_top and is_written(node)):
+            key = next(new_keys)
+            step: StepJson = {"stepType": "attr", "pos": position, "attr": "key", "value": key}
+            if node.type.name == "opaque":
+                step |= {"attr": "json", "value": {**attrs_of(node)["json"], "key": key}}
+            steps.append(step)
+        if key is not None:
+            known.add(key)
+        if not node.is_textblock:
+            stack += [(child, at, False) for child, at in reversed(list(_children_at(node, position + 1)))]
+    return steps
+
+
+def _children_at(parent: Node, start: int) -> Iterator[tuple[Node, int]]:
+    """Yield the children of a node with their places. ``start``: of its content."""
+    for node in parent.children:
+        yield node, start
+        start += node.node_size

@@ -1,0 +1,260 @@
+"""Steps that change a page in the editor: apply them, and map late ones over those that came before.
+
+Steps are ProseMirror's, as JSON. Positions count UTF-16 code units, as in browsers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+from prosemirror.model import Node, Schema
+from prosemirror.transform import (
+    AddMarkStep,
+    Mapping,
+    RemoveMarkStep,
+    ReplaceStep,
+    Step,
+    StepMap,
+    StepResult,
+)
+from prosemirror.transform.map import Mappable
+from prosemirror.transform.step import step_json_id
+from prosemirror.utils import JSONDict
+
+from octavo.core.json_types import JsonObject
+
+from .schema import SCHEMA
+
+StepJson = JsonObject
+Ranges = tuple[int, ...]
+"""Changed ranges of a step, three numbers each: start, old size, new size."""
+
+MAX_KEY = 100
+MAX_DEPTH = 100
+"""Nesting depth of what a step can insert; documents are never deeper."""
+_LEAVES = frozenset(name for name, type in SCHEMA.nodes.items() if type.is_leaf and name != "text")
+
+
+class StepError(Exception):
+    """Step that can't be applied. ``index``: its place among the given steps."""
+
+    def __init__(self, index: int, message: str) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+class _MarkSetStep(Step):
+    """Several changes of marks as one step, which the library does not have yet."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self.steps = steps
+
+    def apply(self, doc: Node) -> StepResult:
+        result = StepResult.ok(doc)
+        for step in self.steps:
+            if result.doc is None:
+                break
+            result = step.apply(result.doc)
+        return result
+
+    def invert(self, doc: Node) -> Step:
+        return _MarkSetStep([step.invert(doc) for step in reversed(self.steps)])
+
+    def map(self, mapping: Mappable) -> Step | None:
+        mapped = [step for part in self.steps if (step := part.map(mapping)) is not None]
+        return _MarkSetStep(mapped) if mapped else None
+
+    def to_json(self) -> StepJson:
+        return {"stepType": "markSet", "steps": [step.to_json() for step in self.steps]}
+
+    @staticmethod
+    def from_json(schema: Schema[str, str], json_data: JSONDict | str) -> Step:
+        steps = [Step.from_json(schema, part) for part in cast(StepJson, json_data)["steps"]]
+        if not all(isinstance(step, AddMarkStep | RemoveMarkStep) for step in steps):
+            raise ValueError("expected changes of marks")
+        return _MarkSetStep(steps)
+
+
+step_json_id("markSet", _MarkSetStep)
+
+
+class Applied(NamedTuple):
+    """Result of steps: the document, and the changed ranges of each step."""
+
+    doc: Node
+    ranges: list[Ranges]
+
+
+def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
+    """Apply steps to a document. Raises StepError for the first one that is invalid or does not fit."""
+    ranges: list[Ranges] = []
+    for index, json in enumerate(steps):
+        try:
+            _require_valid(json)
+            step = Step.from_json(SCHEMA, json)
+            if isinstance(step, ReplaceStep) and not step.slice.open_start and not step.slice.open_end:
+                for node in step.slice.content.content:
+                    node.check()
+            result = step.apply(doc)
+        except Exception as error:  # The library raises anything for JSON that is no step.
+            raise StepError(index, f"{type(error).__name__}: {error}"[:500]) from None
+        if result.doc is None:
+            raise StepError(index, result.failed or "it does not fit")
+        doc = result.doc
+        ranges.append(tuple(step.get_map().ranges))
+    return Applied(doc, ranges)
+
+
+_OPTIONAL_TEXT = (str, type(None))
+_ATTRIBUTES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("key", "fragment", "type", "id", "order"), _OPTIONAL_TEXT),
+    **dict.fromkeys(("data", "json", "column", "values", "hidden"), (dict,)),
+    **dict.fromkeys(("rest", "fragments"), (list,)),
+    **dict.fromkeys(("blank", "absent"), (bool,)),
+    **dict.fromkeys(("text", "background"), (str,)),
+    "meta": (dict, type(None)),
+    "uid": (int, float),
+    "at": (int, type(None)),
+}
+"""Types of attributes; ``value`` can be anything. What the attributes contain is checked when the page is saved."""
+
+
+def _require_valid(json: StepJson) -> None:
+    """Check what the library does not: attributes and depth. Raises ValueError."""
+    if json.get("stepType") == "attr":
+        _require_attribute(json["attr"], json["value"])
+    level: list[Any] = [json]
+    for _ in range(4 * MAX_DEPTH):
+        for value in level:
+            attrs = value.get("attrs") if isinstance(value, dict) and "type" in value else None
+            if isinstance(attrs, dict):
+                for name, attribute in attrs.items():
+                    _require_attribute(name, attribute)
+        level = [
+            child
+            for value in level
+            for child in (value.values() if isinstance(value, dict) else value)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return
+    raise ValueError("nested too deeply")
+
+
+def _require_attribute(name: str, value: object) -> None:
+    types = _ATTRIBUTES.get(name)
+    if types is not None and not isinstance(value, types):
+        raise ValueError(f"the attribute {name} can't be {type(value).__name__}")
+    if name == "key" and isinstance(value, str) and not 0 < len(value) <= MAX_KEY:
+        raise ValueError(f"a key can have 1 to {MAX_KEY} characters")
+    if name == "json" and isinstance(value, dict) and not isinstance(value.get("key"), _OPTIONAL_TEXT):
+        raise ValueError("a key must be text")
+
+
+def map_steps(steps: Sequence[StepJson], between: Iterable[Ranges]) -> list[StepJson] | None:
+    """Return steps as they are after others that their author had not seen; None if only the author can tell what they
+    mean there, because a position is inside something deleted, or something unseen would be deleted or wrapped.
+
+    ``between``: the changed ranges of the other steps. Raises LookupError, TypeError, or ValueError for invalid steps.
+    """
+    own = [StepMap(list(ranges_of(step))) for step in steps]
+    others = [StepMap(list(ranges)) for ranges in between if ranges]
+    mapping = Mapping([map.invert() for map in reversed(own)] + others, [])
+    unseen: list[tuple[int, int]] = []
+    for map in others:
+        unseen = _through(map, unseen)
+        for n in range(0, len(map.ranges), 3):
+            start, old, new = map.ranges[n : n + 3]
+            moved = sum(map.ranges[m + 2] - map.ranges[m + 1] for m in range(0, n, 3))
+            if new:
+                unseen.append((start + moved, start + moved + new))
+    found: list[StepJson] = []
+    for number, step in enumerate(steps):
+        left = len(own) - number
+        try:
+            mapped = _LateStep(mapping.slice(left), unseen).mapped(step)
+        except _DoubtfulError:
+            return None
+        found.append(mapped)
+        map = StepMap(list(ranges_of(mapped)))
+        mapping.append_map(map, left - 1)
+        unseen = _through(map, unseen)
+    return found
+
+
+def _through(map: StepMap, places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    mapped = ((map.map(start, 1), map.map(end, -1)) for start, end in places)
+    return [(start, end) for start, end in mapped if start < end]
+
+
+class _DoubtfulError(Exception):
+    pass
+
+
+class _LateStep:
+    """Step that is mapped over others. ``unseen``: ranges that its author has not seen."""
+
+    def __init__(self, mapping: Mapping, unseen: list[tuple[int, int]]) -> None:
+        self.mapping, self.unseen = mapping, unseen
+
+    def mapped(self, step: StepJson) -> StepJson:
+        kind = step["stepType"]
+        if kind == "markSet":
+            return {**step, "steps": [self.mapped(part) for part in step["steps"]]}
+        if "pos" in step:
+            pos = self.at(step["pos"], 1)
+            self.require_whole(pos, self.at(step["pos"] + 1, -1), 1)
+            return {**step, "pos": pos}
+        start = self.at(step["from"], 1)
+        if kind == "replace" and step["from"] == step["to"]:
+            return {**step, "from": start, "to": start}
+        end = self.at(step["to"], -1)
+        if kind == "replaceAround":
+            gap_from = start if step["gapFrom"] == step["from"] else self.at(step["gapFrom"], -1)
+            gap_to = end if step["gapTo"] == step["to"] else self.at(step["gapTo"], 1)
+            self.require_whole(start, gap_from, step["gapFrom"] - step["from"])
+            self.require_whole(gap_to, end, step["to"] - step["gapTo"])
+            return {**step, "from": start, "to": end, "gapFrom": gap_from, "gapTo": gap_to}
+        if kind == "replace":
+            self.require_whole(start, end, step["to"] - step["from"])
+        elif start >= end:
+            raise _DoubtfulError
+        return {**step, "from": start, "to": end}
+
+    def at(self, position: int, side: int) -> int:
+        result = self.mapping.map_result(position, side)
+        if result.deleted_across:
+            raise _DoubtfulError
+        return result.pos
+
+    def require_whole(self, start: int, end: int, size: int) -> None:
+        """Require that nothing of a range is deleted, and nothing unseen is in it."""
+        if end - start != size or any(first < end and last > start for first, last in self.unseen):
+            raise _DoubtfulError
+
+
+def ranges_of(step: StepJson) -> Ranges:
+    """Return the changed ranges of a step, without a document."""
+    kind = step["stepType"]
+    if kind == "replace":
+        return step["from"], step["to"] - step["from"], _slice_size(step.get("slice"))
+    if kind == "replaceAround":
+        size, insert = _slice_size(step.get("slice")), step.get("insert", 0)
+        before = step["from"], step["gapFrom"] - step["from"], insert
+        return *before, step["gapTo"], step["to"] - step["gapTo"], size - insert
+    return ()
+
+
+def _slice_size(json: StepJson | None) -> int:
+    if not json:
+        return 0
+    size = sum(map(_node_size, json.get("content", [])))
+    return size - int(json.get("openStart", 0)) - int(json.get("openEnd", 0))
+
+
+def _node_size(json: StepJson) -> int:
+    if json["type"] == "text":
+        text: str = json["text"]
+        return len(text) + sum(letter > "\uffff" for letter in text)
+    return 1 if json["type"] in _LEAVES else 2 + sum(map(_node_size, json.get("content", [])))

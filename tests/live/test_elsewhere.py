@@ -1,0 +1,250 @@
+"""Live pages and what happens elsewhere: edits through the API, merges, other processes, and ends of processes."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from agents.test_agents import Agent, Connecting
+from changes.working import update
+from events.listening import listening
+from octavo.content.changes.authorization import ChangeAccess, change_access
+from octavo.content.live import saving, store
+from octavo.content.live.accepting import accepting
+from octavo.content.live.commands import StepsInput
+from octavo.content.live.documents import LivePages
+from octavo.content.live.retention import DAYS, prune_live_pages
+from octavo.content.live.saving import save_page
+from octavo.kit import clock
+from octavo.kit.db.databases import open_database
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
+
+from .writing import delete, insert, texts
+
+
+def steps_after(live, client):
+    answer = live.call("editor", "GET", "/steps", params={"epoch": client.epoch, "after": client.version})
+    assert answer.is_success, answer.text
+    return answer.json()["batches"]
+
+
+def test_an_edit_through_the_api_comes_in_as_steps_of_its_author(live, monkeypatch):
+    client = live.open()
+    client.type("Typed. ", 1)
+    edited = "# A\n\nTyped. First paragraph of A.\n\nSecond paragraph, edited.\n"
+    answer = live.world.call(
+        "admin",
+        "POST",
+        f"{live.space.path}/change-requests/{live.change}/content",
+        json={"changes": [update(live.page, document={"markdown": edited})]},
+    )
+    assert answer.is_success, answer.text
+    live.later(1, monkeypatch)
+    (batch,) = steps_after(live, client)
+    assert batch["user"] == live.world.users["admin"] and batch["client"].startswith("server:")
+    assert texts(live.get()["document"]) == ["Typed. First paragraph of A.", "Second paragraph, edited."]
+    # A client that was behind goes on.
+    client.type("More. ", 8)
+    live.save()
+    assert live.markdown() == edited.replace("Typed.", "Typed. More.")
+
+
+def test_a_page_that_was_edited_before_its_first_step_goes_on(live):
+    """A page has no row until its first step: its first writer may have an earlier revision."""
+    client = live.open()
+    live.space.write(live.change, "A", "# A\n\nFirst paragraph of A.\n\nSecond paragraph, edited.\n")
+    refused = client.post(client.body(delete(23, 47)))
+    assert (refused.status_code, refused.json()["error"]["reason"]) == (409, "behind")
+    client.batch, client.version = 0, 0
+    client.type("Typed. ", 1)
+    live.open("admin").type("More. ", 1)
+    live.save()
+    assert live.markdown() == "# A\n\nMore. Typed. First paragraph of A.\n\nSecond paragraph, edited.\n"
+
+
+def test_an_agent_reads_and_edits_what_people_type(live, monkeypatch):
+    client = live.open()
+    client.type("Typed. ", 1)
+    connecting = Connecting(live.world)
+    agent = Agent(live.world, connecting.token()["access_token"])
+    place = {"space": live.space.id, "change_request": live.change}
+    assert "Typed. First" in agent.do("read_page", page=live.page, **place)
+    seen = live.space.change(live.change)["revision"]
+    client.type("More. ", 8)
+    block = client.document["content"][1]["attrs"]["key"]
+    change = {
+        "operation": "update_blocks",
+        "page": live.page,
+        "set": [{"block": block, "document": {"markdown": "By an agent."}}],
+    }
+    agent.do("edit_change_request", changes=[change], base_revision=seen, **place)
+    live.later(1, monkeypatch)
+    (batch,) = steps_after(live, client)
+    assert (batch["user"], batch["agent"]) == (live.world.users["editor"], "Pen")
+    assert texts(live.get()["document"]) == ["Typed. More. First paragraph of A.", "By an agent."]
+
+
+def test_what_main_changed_comes_in_with_an_update(live, monkeypatch):
+    client = live.open()
+    client.type("Typed. ", 1)
+    other = live.space.create()
+    live.space.write(other, "A", "# A\n\nFirst paragraph of A.\n\nSecond paragraph of main.\n")
+    live.space.merge(other)
+    client.type("More. ", 8)
+    live.space.update(live.change)
+    live.later(1, monkeypatch)
+    assert [batch["client"][:7] for batch in steps_after(live, client)] == ["server:"]
+    expected = ["Typed. More. First paragraph of A.", "Second paragraph of main."]
+    assert texts(live.get()["document"]) == expected
+    live.space.merge(live.change)
+    assert live.space.text("A") == f"# A\n\n{expected[0]}\n\n{expected[1]}\n"
+
+
+def test_those_who_follow_a_page_get_steps_carets_and_saves(live):
+    path = f"/user/events?live={live.change}/{live.page}"
+    with listening(live.world, "admin", path) as stream:
+        client = live.open()
+        client.send(insert("Typed. ", 1), caret={"anchor": 8, "head": 8})
+        heard = stream.hear("steps", version=1)
+        assert [batch["client"] for batch in heard.data["batches"]] == [client.id]
+        assert stream.hear("caret", client=client.id).data["head"] == 8
+        saved = live.save()
+        assert stream.hear("saved").data["revision"] == saved["revision"]
+
+
+def access_of(live, context, who) -> ChangeAccess:
+    actor = actor_for_job(live.world.users[who], live.world.home.ids["organizationId"])
+    with context.db.read() as tx:
+        return change_access(tx, space_access(tx, actor, Can.EDIT, live.space.id), live.change)
+
+
+@pytest.fixture
+def other(live):
+    """Yield the context of a second process."""
+    with closing(open_database(live.world.context.settings.database, 3)) as db:
+        yield replace(live.world.context, db=db)
+
+
+def test_two_processes_see_the_steps_of_each_other(live, other):
+    one, two = live.open("editor"), live.open("admin")
+    access = access_of(live, other, "admin")
+
+    def send(text, at):
+        body = msgspec.convert(two.body(insert(text, at)), StepsInput)
+        accepted = accepting(other).accept(access, live.page, body).result()
+        two.version = accepted.version
+        return [batch.client for batch in accepted.batches]
+
+    one.type("One. ", 1)
+    assert send("Two.", 22) == [one.id, two.id]
+    answer = one.type("Three. ", 6)
+    assert [batch["client"] for batch in answer["batches"]] == [two.id, one.id]
+    assert send("!", 31) == [one.id, two.id]
+    assert texts(live.get()["document"])[0] == "One. Three. First paragraph of A.Two.!"
+    live.world.commits += 1
+
+
+def test_two_processes_that_save_at_once_write_one_revision(live, other):
+    live.open().type("Typed. ", 1)
+    live.world.commits += 1
+    saved = []
+    both = threading.Barrier(2)
+
+    def save(context):
+        both.wait()
+        saved.append(save_page(context, live.change, live.key))
+
+    threads = [threading.Thread(target=save, args=(each,)) for each in (live.world.context, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(saved) == 2 and saved[0] == saved[1]
+    with live.world.context.db.read() as tx:
+        assert (
+            tx.value("SELECT count(*) FROM revision_authors WHERE revision_id = :id", id=saved[0].revision)
+            == 1
+        )
+
+
+class Killed(BaseException):
+    """End of the process."""
+
+
+def test_a_process_that_ends_in_a_save_loses_nothing_and_saves_once(live, monkeypatch):
+    """All rows of a save are written in one transaction; the next process has only the rows."""
+    client = live.open()
+    client.type("Typed. ", 1)
+    before = live.space.change(live.change)["revision"]
+
+    def end(*given):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "set_saved", end)
+        with pytest.raises(Killed):
+            saving.save_page(live.world.context, live.change, live.key)
+    live.world.context.db.caches.pop(LivePages)
+    assert live.space.change(live.change)["revision"] == before
+    assert texts(live.get()["document"])[0] == "Typed. First paragraph of A."
+    live.later(4, monkeypatch)
+    saved = live.space.change(live.change)["revision"]
+    assert saved != before and "Typed. First" in live.markdown()
+    live.world.context.db.caches.pop(LivePages)
+    live.later(8, monkeypatch)
+    assert live.space.change(live.change)["revision"] == saved
+    # The same batch again, because its answer was lost.
+    client.batch -= 1
+    client.version = 0
+    assert client.type("Typed. ", 1)["version"] == 1
+
+
+def test_steps_that_are_no_longer_kept_are_gone(live, monkeypatch):
+    old, client = live.open("admin"), live.open()
+    client.type("Typed. ", 1)
+    live.save()
+    real = clock.now
+    with monkeypatch.context() as patched:
+        patched.setattr("octavo.content.live.retention.now", lambda: real() + (DAYS + 1) * 86_400_000)
+        prune_live_pages(live.world.context)
+    live.world.context.db.caches.pop(LivePages)
+    answer = live.call("editor", "GET", "/steps", params={"epoch": old.epoch, "after": 0})
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (410, "gone")
+    assert old.post(old.body(insert("x", 1))).status_code == 410
+    assert client.type("More. ", 8)["version"] == 2
+    old.load()
+    assert texts(old.document)[0] == "Typed. More. First paragraph of A."
+
+
+def test_a_person_who_sends_too_much_has_to_wait(live, monkeypatch):
+    client = live.open()
+    limits = accepting(live.world.context)
+    monkeypatch.setattr(limits._posts, "limit", 2)
+    monkeypatch.setattr(limits._posts, "_counts", {})
+    client.type("a", 1)
+    client.type("b", 1)
+    answer = client.post(client.body(insert("c", 1)))
+    assert answer.status_code == 429
+    assert int(answer.headers["retry-after"]) >= 1
+    # Someone else is not affected.
+    live.open("admin").type("d", 1)
+
+
+def test_a_page_with_many_clients_accepts_no_further_one(live, monkeypatch):
+    first = live.open()
+    first.type("0", 1)
+    for _ in range(39):
+        live.open("admin").type("x", 1)
+    late = live.open()
+    answer = late.post(late.body(insert("y", 1)))
+    assert answer.status_code == 429, answer.text
+    assert "40" in answer.json()["error"]["message"] and int(answer.headers["retry-after"]) >= 1
+    # Those who write already go on.
+    first.version = late.version
+    first.type("z", 1)

@@ -1,0 +1,345 @@
+"""Saves of live pages: what they write, who wrote it, and that they happen once."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+
+from octavo.content.changes import merging, pending
+from octavo.content.live.accepting import accepting
+from octavo.content.live.commands import StepsInput
+from octavo.content.live.saving import save_branch, save_page
+from octavo.content.revisions.store import BranchMoved
+from octavo.errors import Conflict, OutOfReach
+
+from .writing import Writing, block, delete, insert, texts
+
+PAGE = """---
+icon: star
+---
+
+# A
+
+First   paragraph, as *written* by hand.
+
+* one
+* two
+
+1. deep
+   * deeper
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+Last.
+"""
+
+
+def history(live):
+    return live.world.get("reader", f"{live.space.path}/revisions", params={"changeRequest": live.change})
+
+
+def head(live):
+    return live.space.change(live.change)["revision"]
+
+
+def test_a_save_keeps_the_bytes_of_other_blocks(world):
+    live = Writing(world, PAGE)
+    client = live.open()
+    size = sum(len(text) for text in texts(client.document))
+    assert size
+    client.type("New: ", 1)
+    client.send(block("Inserted.", 0, "inserted"))
+    saved = live.save()
+    assert saved["version"] == 2 and saved["refused"] == []
+    expected = PAGE.replace("First   paragraph", "Inserted.\n\nNew: First   paragraph")
+    assert live.markdown() == expected
+    # What is saved stays live, and nothing is saved twice.
+    assert live.save() == saved
+    assert live.get()["revision"] == saved["revision"] == head(live)
+    client.type("Newer. ", 1)
+    live.save()
+    assert live.markdown() == expected.replace("Inserted.", "Newer. Inserted.")
+
+
+def test_blocks_move_and_go(world):
+    live = Writing(world, "# A\n\nOne.\n\nTwo.\n\nThree.\n\nFour.\n")
+    client = live.open()
+    nodes = client.document["content"]
+    # Paragraphs of 4, 4, 6, 5 letters: the last one goes to the front, behind a new one, and the second one goes.
+    client.send(
+        delete(6, 12),
+        delete(14, 21),
+        {"stepType": "replace", "from": 0, "to": 0, "slice": {"content": [nodes[3]]}},
+        block("Zero.", 0, "zero"),
+    )
+    live.save()
+    assert live.markdown() == "# A\n\nZero.\n\nFour.\n\nOne.\n\nThree.\n"
+    client.send(block("All new.", 0, "new"), delete(10, 10 + live_size(live)))
+    live.save()
+    assert live.markdown() == "# A\n\nAll new.\n"
+
+
+def live_size(live):
+    def size(node):
+        if node["type"] == "text":
+            return len(node["text"])
+        return 2 + sum(map(size, node.get("content", [])))
+
+    return sum(map(size, live.get()["document"]["content"]))
+
+
+def test_a_save_names_everyone_who_wrote(live):
+    one, other = live.open("editor"), live.open("admin")
+    one.type("x", 1)
+    other.type("y", 1)
+    before = head(live)
+    saved = live.save()
+    assert saved["revision"] != before
+    with live.world.context.db.read() as tx:
+        rows = tx.all("SELECT user_id FROM revision_authors WHERE revision_id = :id", id=saved["revision"])
+    assert {row[0] for row in rows} == {live.world.users["editor"], live.world.users["admin"]}
+    contributors = live.world.get("reader", f"{live.space.path}/change-requests/{live.change}/contributors")[
+        "items"
+    ]
+    assert {live.world.users["editor"], live.world.users["admin"]} <= {
+        item["user"]["id"] for item in contributors
+    }
+
+
+def test_consecutive_saves_of_several_people_are_one_entry(live):
+    for who in ("editor", "admin", "editor"):
+        live.open(who).type("x", 1)
+        live.save(who)
+    with live.world.context.db.read() as tx:
+        row = tx.one(
+            """SELECT r.saves_since, r.sequence FROM revisions r JOIN branches b ON b.revision = r.id
+               JOIN change_requests c ON c.branch_id = b.id WHERE c.id = :id""",
+            id=live.change,
+        )
+    assert row is not None
+    assert row[1] - row[0] == 3
+
+
+def test_pages_are_saved_after_a_pause(live, monkeypatch):
+    client = live.open()
+    client.type("Words. ", 1)
+    before = head(live)
+    live.later(2, monkeypatch)
+    assert head(live) == before
+    live.later(3.5, monkeypatch)
+    saved = head(live)
+    assert saved != before and "Words. First" in live.markdown()
+    live.later(100, monkeypatch)
+    assert head(live) == saved
+
+
+def test_a_save_without_a_difference_makes_no_revision(live, monkeypatch):
+    client = live.open()
+    before = head(live)
+    client.type("x", 1)
+    client.send(delete(1, 2))
+    live.later(4, monkeypatch)
+    assert head(live) == before
+    assert live.get()["savedVersion"] == 2
+
+
+def test_a_block_that_can_not_be_saved_stays_as_it_was(live):
+    client = live.open()
+    client.send(
+        {"stepType": "attr", "pos": 0, "attr": "data", "value": {"unknown": {"a": 1}}},
+        insert("Saved. ", 24),
+    )
+    bad = {"type": "opaque", "attrs": {"json": {"object": "block", "type": "no-type", "key": "bad"}}}
+    client.send({"stepType": "replace", "from": 0, "to": 0, "slice": {"content": [bad]}})
+    saved = live.save()
+    assert saved["refused"] == ["bad"]
+    assert "Saved. Second" in live.markdown()
+    assert live.save() == {**saved, "refused": []}
+
+
+def test_doubled_and_missing_keys_are_put_right(live):
+    client = live.open()
+    key = client.document["content"][0]["attrs"]["key"]
+    client.send(block("Copy.", 0, key), block("No key.", 0))
+    live.save()
+    assert live.markdown().endswith("No key.\n\nCopy.\n\nFirst paragraph of A.\n\nSecond paragraph of A.\n")
+    keys = [node["attrs"]["key"] for node in live.get()["document"]["content"]]
+    assert len(set(keys)) == 4 and None not in keys
+
+
+def test_spaces_around_words_are_not_saved(live):
+    client = live.open()
+    client.type(" ", 22)
+    live.save()
+    assert "First paragraph of A.\n" in live.markdown()
+    client.type("More. ", 23)
+    live.save()
+    assert "First paragraph of A. More.\n" in live.markdown()
+
+
+def test_what_is_not_saved_is_saved_before_it_is_used(live):
+    client = live.open()
+    client.type("Unsaved. ", 1)
+    save_branch(live.world.context, live.change)
+    assert "Unsaved. First" in live.markdown()
+
+
+def test_a_merge_contains_what_was_not_saved_yet(live):
+    live.open().type("Unsaved. ", 1)
+    live.space.merge(live.change)
+    assert "Unsaved. First" in live.space.page("A", format="markdown")["markdown"]
+
+
+def test_two_processes_save_once(live):
+    """The second save finds that the first one was faster."""
+    client = live.open()
+    client.type("x", 1)
+    one = save_page(live.world.context, live.change, live.key)
+    other = save_page(live.world.context, live.change, live.key)
+    assert one == other
+
+
+def test_what_is_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch):
+    """A batch that comes in after the save, and before the merge locks the change request."""
+    client = live.open()
+    client.type("Saved. ", 1)
+    body = {**client.body(insert("Late. ", 1)), "client": "client-of-the-late-batch"}
+    batches = [msgspec.convert(body, StepsInput)]
+    real = merging._merge
+
+    def merge_after_a_batch(context, access):
+        while batches:
+            accepting(context).accept(access, live.page, batches.pop()).result()
+        return real(context, access)
+
+    monkeypatch.setattr(merging, "_merge", merge_after_a_batch)
+    live.space.merge(live.change)
+    assert "Late. Saved. First" in live.space.page("A", format="markdown")["markdown"]
+
+
+def typing(live, client):
+    """Return a function that types a number, and whether it was accepted or why not."""
+    number, accept = itertools.count(1), accepting(live.world.context).accept
+
+    def type(access):
+        body = client.body(insert(f"{next(number)} ", 1))
+        try:
+            client.version = accept(access, live.page, msgspec.convert(body, StepsInput)).result().version
+        except OutOfReach as error:
+            return error.headers["retry-after"]
+        return "accepted"
+
+    return type
+
+
+def test_a_merge_while_people_go_on_typing_ends_and_contains_everything_accepted(live, monkeypatch):
+    """Each attempt to merge finds new text. So from the third one on, those who type are asked to wait."""
+    type, results, real = typing(live, live.open()), [], merging._merge
+
+    def merge_after_a_batch(context, access):
+        results.append(type(access))
+        return real(context, access)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(merging, "_merge", merge_after_a_batch)
+        live.space.merge(live.change)
+    assert results == ["accepted", "accepted", "5"]
+    assert live.space.page("A", format="markdown")["markdown"].startswith("# A\n\n2 1 First")
+    # What was not accepted is not lost: its author still has it, and learns that the change request is merged.
+    late = live.call("editor", "GET")
+    assert (late.status_code, late.json()["error"]["reason"]) == (409, "conflict")
+
+
+def test_people_type_on_after_a_merge_that_fails(live, monkeypatch):
+    type, results = typing(live, live.open()), []
+
+    def refuse(context, access):
+        results.append(type(access))
+        raise BranchMoved if results[-1] == "accepted" else Conflict("No.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(merging, "_merge", refuse)
+        path = f"{live.space.path}/change-requests/{live.change}/merge"
+        assert live.world.call("admin", "POST", path, json={}).status_code == 409
+    assert results == ["accepted", "accepted", "5"]
+    assert live.open().type("z", 1)
+
+
+def read_paths(live):
+    """Paths of reads of a change request that show the text of a page."""
+    change = f"{live.space.path}/change-requests/{live.change}"
+    page = f"{change}/content/page/{live.page}"
+    return (
+        *(page, f"{page}?format=markdown", f"{change}/changes", f"{change}/changes/page/{live.page}"),
+        *(f"{change}/content/path/a", f"{change}/links", f"{page}/links", f"{change}/pdf"),
+    )
+
+
+def test_each_read_of_a_change_request_contains_what_was_typed_before(live):
+    client = live.open()
+    for number, path in enumerate(read_paths(live)):
+        client.type(f"w{number}z [w{number}z](https://example.com/w{number}z) ", 1)
+        before = head(live)
+        answer = live.world.call("reader", "GET", path)
+        assert answer.is_success, (path, answer.text)
+        assert head(live) != before, path
+        if f"{live.page}" in path and "/links" not in path:
+            assert f"w{number}z" in answer.text, path
+    before = head(live)
+    client.type("Unsaved. ", 1)
+    # Lists don't contain text.
+    live.world.get("reader", f"{live.space.path}/change-requests/{live.change}/content/pages")
+    assert head(live) == before
+
+
+def test_reads_do_not_save_continuously(live, monkeypatch):
+    client = live.open()
+    client.type("x", 1)
+    assert "xFirst" in live.markdown()
+    monkeypatch.setattr(live.world.context.db.caches[pending._Reads], "limit", 2)
+    for saves in (True, False):
+        client.type("x", 1)
+        before = head(live)
+        live.markdown()
+        assert (head(live) != before) == saves
+    live.save()
+    assert "xxxFirst" in live.markdown()
+
+
+def test_the_history_of_main_names_everyone_who_wrote(live):
+    live.open("editor").type("x", 1)
+    live.open("admin").type("y", 1)
+    live.space.merge(live.change)
+    first = live.world.get("reader", f"{live.space.path}/revisions")["items"][0]
+    assert first["mergedFrom"]["id"] == live.change
+    assert {user["id"] for user in first["contributors"]} == {
+        live.world.users["editor"],
+        live.world.users["admin"],
+    }
+
+
+def test_an_edit_through_the_api_contains_what_was_not_saved_yet(live):
+    live.open().type("Unsaved. ", 1)
+    live.space.write(live.change, "B", "# B\n\nEdited.\n")
+    assert "Unsaved. First" in live.markdown()
+
+
+def test_a_request_for_a_review_contains_what_was_not_saved_yet(live):
+    live.open().type("Unsaved. ", 1)
+    path = f"{live.space.path}/change-requests/{live.change}/requested-reviewers"
+    answer = live.world.call("editor", "POST", path, json={"users": [live.world.users["admin"]]})
+    assert answer.is_success, answer.text
+    assert "Unsaved. First" in live.markdown()
+
+
+def test_a_deleted_page_with_unsaved_text_does_not_hinder_a_merge(live):
+    client = live.open()
+    client.type("Saved. ", 1)
+    live.save()
+    client.type("Unsaved. ", 1)
+    live.space.edit(live.change, {"operation": "delete_page", "page": live.page})
+    live.space.merge(live.change)
+    assert live.space.change(live.change)["status"] == "merged"

@@ -1,0 +1,165 @@
+"""Batches of steps: their order, late ones, and what is refused."""
+
+from __future__ import annotations
+
+from octavo.core.editor.schema import VERSION
+
+from .writing import block, delete, insert, texts
+
+
+def test_a_page_is_opened_as_the_editor_has_it(live):
+    found = live.get()
+    assert (found["version"], found["savedVersion"], found["schema"]) == (0, 0, VERSION)
+    assert texts(found["document"]) == ["First paragraph of A.", "Second paragraph of A."]
+    # Without a change, everyone who opens it gets the same.
+    assert live.get("admin")["document"] == found["document"]
+
+
+def test_steps_of_two_people_are_put_in_order(live):
+    one, other = live.open("editor"), live.open("admin")
+    assert one.type("Hello ", 1)["version"] == 1
+    # The other has not seen it: their place moves.
+    answer = other.send(insert("!", 22))
+    assert answer["version"] == 2
+    assert [batch["client"] for batch in answer["batches"]] == [one.id, other.id]
+    assert answer["batches"][1]["steps"] == [insert("!", 28)]
+    assert texts(live.get()["document"])[0] == "Hello First paragraph of A.!"
+    steps = live.call("editor", "GET", "/steps", params={"epoch": one.epoch, "after": 1}).json()
+    assert steps["version"] == 2
+    assert steps["batches"] == answer["batches"][1:]
+    assert answer["batches"][1]["user"] == live.world.users["admin"]
+
+
+def test_a_batch_that_is_sent_again_is_added_once(live):
+    client = live.open()
+    body = client.body(insert("x", 1))
+    first, again = client.post(body).json(), client.post(body).json()
+    assert first == again
+    assert texts(live.get()["document"])[0] == "xFirst paragraph of A."
+    # Also late, and in another form.
+    client.version = 1
+    client.send(insert("y", 2))
+    late = client.post({**body, "attempt": 5, "version": 1, "steps": [insert("z", 1)]})
+    assert late.status_code == 200
+    assert texts(live.get()["document"])[0] == "xyFirst paragraph of A."
+
+
+def test_a_doubtful_batch_goes_back_to_its_author(live):
+    one, other = live.open("editor"), live.open("admin")
+    one.type("unseen ", 7)
+    answer = other.post(other.body(delete(1, 22)))
+    assert answer.status_code == 409
+    assert answer.json()["error"]["reason"] == "behind"
+    assert answer.json()["version"] == 1
+    assert [batch["client"] for batch in answer.json()["batches"]] == [one.id]
+    assert "unseen" in texts(live.get()["document"])[0]
+    # In a paragraph that someone else deletes, nothing is certain either.
+    one.send(delete(0, 30))
+    assert other.post(other.body(insert("words", 5))).status_code == 409
+
+
+def test_a_step_that_does_not_fit_changes_nothing(live):
+    client = live.open()
+    for step in (
+        insert("x", 9999),
+        {"stepType": "unknown"},
+        {},
+        {"stepType": "replace", "from": "1", "to": None},
+        {"stepType": "attr", "pos": 0, "attr": "key", "value": ["a"]},
+        {"stepType": "replace", "from": 0, "to": 0, "slice": {"content": [{"type": "list_item"}]}},
+        {"stepType": "replace", "from": 0, "to": 0, "slice": {"content": [{"type": "nothing"}]}},
+        {"stepType": "markSet", "steps": [insert("x", 1)]},
+    ):
+        answer = client.post(client.body(insert("y", 1), step))
+        assert answer.status_code == 422, (step, answer.text)
+        assert (answer.json()["error"]["reason"], answer.json()["index"]) == ("step", 1)
+    assert texts(live.get()["document"])[0] == "First paragraph of A."
+    client.send(insert("😀", 1))
+    half = client.post(client.body(delete(1, 2)))
+    assert half.status_code == 422
+
+
+def test_what_is_refused_says_why(live):
+    client = live.open()
+    client.type("x", 1)
+
+    def refused(**more):
+        answer = client.post(client.body(insert("y", 1), **more))
+        return answer.status_code, answer.json()["error"]["reason"]
+
+    assert refused(epoch="other") == (410, "gone")
+    assert refused(version=99) == (410, "gone")
+    assert refused(schema="other") == (412, "schema")
+    assert refused(steps=[insert("y", 1)] * 201) == (413, "too_large")
+    assert refused(steps=[insert("y" * 300_000, 1)] * 2) == (413, "too_large")
+    assert refused(client="short")[0] == 400
+    assert refused(steps=[])[0] == 400
+    other = live.open("admin")
+    other.id = client.id
+    answer = other.post(other.body(insert("y", 1)))
+    assert (answer.status_code, answer.json()["error"]["message"]) == (
+        403,
+        "client: someone else uses this id",
+    )
+    assert live.call("reader", "GET").status_code == 403
+    assert live.call("stranger", "GET").status_code == 404
+    reader = live.call("reader", "POST", "/steps", json=client.body(insert("y", 1)))
+    assert reader.status_code == 403
+    # A large step alone is accepted.
+    client.send(block("y" * 300_000, 0))
+
+
+def test_a_merged_or_archived_change_request_accepts_nothing(live):
+    client = live.open()
+    client.type("x", 1)
+    change = f"{live.space.path}/change-requests/{live.change}"
+    live.world.call("editor", "PATCH", change, json={"status": "archived"})
+    answer = client.post(client.body(insert("y", 1)))
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (409, "conflict")
+    assert live.call("editor", "GET").status_code == 409
+    live.world.call("editor", "PATCH", change, json={"status": "open"})
+    client.batch = 1
+    client.type("y", 1)
+
+
+def test_a_page_of_another_kind_is_not_edited_live(live):
+    answer = live.world.call("editor", "GET", live.base.replace(live.page, "missing"))
+    assert answer.status_code == 404
+    group = live.space.edit(live.change, {"operation": "insert_group", "title": "Group"})
+    id = group["changes"][0]["page"]["id"]
+    assert live.world.call("editor", "GET", live.base.replace(live.page, id)).status_code == 409
+
+
+def test_someone_who_loses_access_is_refused_at_once(live):
+    client = live.open()
+    client.type("x", 1)
+    person = live.world.users["editor"]
+    path = live.world.home.path("/orgs/{organizationId}/members/") + person
+    answer = live.world.call("admin", "PATCH", path, json={"role": "read"})
+    assert answer.is_success, answer.text
+    assert client.post(client.body(insert("y", 1))).status_code == 403
+    assert live.call("editor", "GET").status_code == 403
+
+
+def test_text_set_aside_is_seen_by_its_author_alone(live):
+    item = live.call("editor", "POST", "/set-aside", json={"markdown": "Words", "why": "place-gone"})
+    assert item.status_code == 201, item.text
+    assert live.call("editor", "GET", "/set-aside").json()["items"] == [item.json()]
+    assert live.call("admin", "GET", "/set-aside").json()["items"] == []
+    path = f"/set-aside/{item.json()['id']}"
+    assert live.call("admin", "DELETE", path).status_code == 204
+    assert live.call("editor", "DELETE", path).status_code == 205
+    assert live.call("editor", "GET", "/set-aside").json()["items"] == []
+
+
+def test_carets_of_others_are_shown(live):
+    client = live.open()
+    client.send(insert("x", 1), caret={"anchor": 2, "head": 2})
+    found = live.get("admin")["carets"]
+    assert [(caret["client"], caret["version"], caret["anchor"]) for caret in found] == [(client.id, 1, 2)]
+    assert found[0]["user"]["id"] == live.world.users["editor"]
+    moved = live.call(
+        "editor", "PUT", "/caret", json={"client": client.id, "version": 1, "anchor": 1, "head": 4}
+    )
+    assert moved.status_code == 204, moved.text
+    assert live.get("admin")["carets"][0]["head"] == 4

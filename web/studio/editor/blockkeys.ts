@@ -1,0 +1,33 @@
+/** Gives each block a key of its own as soon as somebody makes it: by that, it is found again wherever it goes. */
+import { Plugin, type Transaction } from "prosemirror-state";
+import { ReplaceStep } from "prosemirror-transform";
+import { newKey } from "../document/schema.ts";
+import { REMOTE } from "./together.ts";
+
+/** Whether a transaction may bring or copy a block; typing and deleting in one does neither. */
+function mayBringBlocks(transaction: Transaction): boolean {
+  return transaction.docChanged && !transaction.getMeta(REMOTE) &&
+    transaction.steps.some((step) =>
+      !(step instanceof ReplaceStep) || step.slice.content.content.some((node) => node.isBlock)
+    );
+}
+
+export function uniqueKeys(): Plugin {
+  return new Plugin({
+    appendTransaction(transactions, _before, state) {
+      if (!transactions.some(mayBringBlocks)) return null;
+      const known = new Set<string>();
+      const transaction = state.tr;
+      state.doc.descendants((node, at) => {
+        const { key } = node.attrs;
+        if (node.isBlock && key !== undefined) {
+          if (key === null || known.has(key)) transaction.setNodeAttribute(at, "key", newKey());
+          else known.add(key);
+        }
+        return !node.isTextblock;
+      });
+      // What is to be typed next keeps its marks.
+      return transaction.docChanged ? transaction.setStoredMarks(state.storedMarks) : null;
+    },
+  });
+}

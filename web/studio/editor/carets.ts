@@ -1,0 +1,154 @@
+/** Where the others are: their carets and selections with their names, and what came back after one of them removed it. */
+import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
+import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
+import { t } from "../../shared/words.ts";
+import { hueOf } from "../parts/hue.ts";
+import { h } from "./dom.ts";
+import { byKey } from "./rescue.ts";
+import { words } from "./words.ts";
+
+export interface Caret {
+  client: string;
+  user: { id: string; displayName: string };
+  anchor: number;
+  head: number;
+}
+
+interface Known {
+  carets: Map<string, Caret & { at: number }>;
+  /** Blocks that came back, by key, with who removed them. */
+  restored: Map<string, string>;
+}
+
+type Told =
+  | { caret: Caret }
+  | { gone: string }
+  | { restored: string; by: string }
+  | { dismissed: string };
+
+/** How long a caret that does not move is shown. */
+const LASTS = 60_000;
+/** How long a name stands at a caret that moved. */
+const NAMED = 2_000;
+
+const caretsKey = new PluginKey<Known>("carets");
+
+export function tellCarets(view: EditorView, told: Told): void {
+  view.dispatch(view.state.tr.setMeta(caretsKey, told).setMeta("addToHistory", false));
+}
+
+function known(before: Known, told: Told | undefined, transaction: Transaction): Known {
+  if (!told && !transaction.docChanged) return before;
+  const carets = new Map(before.carets);
+  const restored = new Map(before.restored);
+  const { mapping, doc } = transaction;
+  for (const [client, caret] of carets) {
+    carets.set(client, { ...caret, anchor: mapping.map(caret.anchor), head: mapping.map(caret.head) });
+  }
+  if (told && "caret" in told) {
+    const { caret } = told;
+    const within = (place: number): number => Math.max(0, Math.min(place, doc.content.size));
+    const [anchor, head] = [within(caret.anchor), within(caret.head)];
+    carets.set(caret.client, { ...caret, anchor, head, at: Date.now() });
+  } else if (told && "gone" in told) carets.delete(told.gone);
+  else if (told && "restored" in told) restored.set(told.restored, told.by);
+  else if (told) restored.delete(told.dismissed);
+  return { carets, restored };
+}
+
+/** The name is drawn by its style: it is no text of the page. */
+function drawCaret({ user, at, anchor, head }: Caret & { at: number }): HTMLElement {
+  // Whose words are chosen is said as long as they are.
+  const isFresh = anchor !== head || Date.now() - at < NAMED;
+  const made = h("span", {
+    class: `caret ${hueOf(user.id)}${isFresh ? " fresh" : ""}`,
+    "data-name": user.displayName,
+    "aria-hidden": "true",
+  });
+  if (anchor === head) setTimeout(() => made.classList.remove("fresh"), NAMED);
+  return made;
+}
+
+/** What stands below a block that came back. */
+function drawRestored(view: EditorView, key: string, name: string): HTMLElement {
+  const dismiss = (): void => tellCarets(view, { dismissed: key });
+  const remove = (): void => {
+    const found = byKey(view.state.doc, key);
+    dismiss();
+    if (found) view.dispatch(view.state.tr.delete(found.pos, found.pos + found.node.nodeSize));
+    view.focus();
+  };
+  return h(
+    "div",
+    { class: "restored", role: "status", contenteditable: "false" },
+    h("span", {}, t("nameDeletedThisParagraph", { name })),
+    h("button", { type: "button", class: "link", onclick: remove }, t("deleteIt")),
+    h("button", { type: "button", class: "link", onclick: dismiss }, t("dismiss")),
+  );
+}
+
+function decorations(state: EditorState): DecorationSet {
+  const { carets, restored } = caretsKey.getState(state)!;
+  const found: Decoration[] = [];
+  for (const caret of carets.values()) {
+    const [from, to] = [Math.min(caret.anchor, caret.head), Math.max(caret.anchor, caret.head)];
+    if (to > from) {
+      found.push(Decoration.inline(from, to, { class: `caret-range ${hueOf(caret.user.id)}` }));
+    }
+    const key = `${caret.client} ${caret.at}`;
+    found.push(
+      Decoration.widget(caret.head, () => drawCaret(caret), { key, side: 1, ignoreSelection: true }),
+    );
+  }
+  for (const [key, name] of restored) {
+    const block = byKey(state.doc, key);
+    if (!block) continue;
+    const end = block.pos + block.node.nodeSize;
+    found.push(
+      Decoration.widget(end, (view) => drawRestored(view, key, name), { key: `restored ${key}`, side: -1 }),
+    );
+  }
+  return DecorationSet.create(state.doc, found);
+}
+
+/** `onmove`: the selection is another one, and nothing was written. */
+export function carets(onmove: () => void): Plugin {
+  return new Plugin({
+    key: caretsKey,
+    state: {
+      init: (): Known => ({ carets: new Map(), restored: new Map() }),
+      apply: (transaction, before) => known(before, transaction.getMeta(caretsKey), transaction),
+    },
+    props: { decorations },
+    view(view) {
+      const timer = setInterval(() => {
+        const old = Date.now() - LASTS;
+        for (const [client, { at }] of caretsKey.getState(view.state)!.carets) {
+          if (at < old) tellCarets(view, { gone: client });
+        }
+      }, LASTS / 6);
+      return {
+        update({ state }, before) {
+          if (!state.selection.eq(before.selection) && state.doc === before.doc) onmove();
+        },
+        destroy: () => clearInterval(timer),
+      };
+    },
+  });
+}
+
+/** The name of somebody whose caret is known. */
+export function nameOf(state: EditorState, user: string | undefined): string {
+  const found = [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
+  return found?.user.displayName ?? words.somebody;
+}
+
+/** Scrolls to where somebody is; false where that is unknown. */
+export function showCaret(view: EditorView, user: string): boolean {
+  const found = [...caretsKey.getState(view.state)!.carets.values()].find((caret) => caret.user.id === user);
+  if (!found) return false;
+  const { node } = view.domAtPos(found.head);
+  const element = node instanceof Element ? node : node.parentElement;
+  element?.scrollIntoView({ block: "center" });
+  return true;
+}

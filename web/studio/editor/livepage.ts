@@ -1,0 +1,495 @@
+/**
+ * A page that several people write at once: sends what is written here, takes in what others write, and keeps in this
+ * browser what the server does not have.
+ */
+import type { Node } from "prosemirror-model";
+import { EditorState, type Transaction } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { schema } from "../document/schema.ts";
+import { table } from "../document/table.ts";
+import { writeBlock } from "../document/convert.ts";
+import { live, type News } from "../state/live.svelte.ts";
+import type { SaveState } from "./base.ts";
+import { type KeptPage, restore, withWritten } from "./kept.ts";
+import { standing } from "./rescue.ts";
+import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
+
+/** How long letters gather before they are sent: the server takes 20 batches a second from a person. */
+const GATHER = 50;
+/** How soon what is written is in this browser. */
+const KEEP = 60;
+/** How long an answer may take before a batch counts as not answered. */
+const ANSWER = 30_000;
+/** After this long without a confirmation, it is said that something is not saved. */
+const SLOW = 3_000;
+/** So many steps at once are worth a word. */
+const MANY = 200;
+/** How often the caret is told where nothing is written. */
+const CARET = 200;
+const LONGEST = 30_000;
+/** How often it is asked what others wrote where nobody tells it. */
+const LOOK = 2_000;
+const RELOADED = "octavo-reloaded";
+
+export interface LivePlace {
+  space: string;
+  change: number;
+  page: string;
+}
+
+export interface LiveOptions extends LivePlace {
+  /** The name of this tab, which is that of the client as well. */
+  tab: string;
+  /** The id of the change request, by which it is followed. */
+  changeId: string;
+  opened: Schemas["LiveDocument"];
+  /** What another tab had, which has ended. */
+  kept?: KeptPage;
+  /** Rejects where this browser has no room. */
+  keep: (kept: KeptPage | undefined) => Promise<unknown>;
+  onstate: (state: SaveState) => void;
+  onproblem: (problem: Error) => void;
+  /** A block came back after somebody removed it: `by` is the id of that user. */
+  onrestored: (key: string, by: string | undefined) => void;
+  /** The server has words that found no place. */
+  onaside: () => void;
+  oncaret: (caret: Schemas["Caret"]) => void;
+  /** The page was saved as this revision, but for blocks with these keys, which cannot be. */
+  onsaved: (revision: string, refused: readonly string[]) => void;
+  /** The server takes no more of it: what it does not have is for another tab. */
+  onend: () => void;
+}
+
+const pathOf = ({ space, change, page }: LivePlace) => ({
+  path: { spaceId: space, changeRequestId: String(change), pageId: page },
+});
+
+const LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live";
+
+export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
+  return ask(api.GET(LIVE, { params: pathOf(place), signal: AbortSignal.timeout(ANSWER) }));
+}
+
+export class LivePage {
+  #together: Together;
+  #epoch: string;
+  /** The document at a version, and the batches that came since: what is kept need not hold the whole page each time. */
+  #start: Pick<KeptPage, "version" | "document" | "batches">;
+  #aside: KeptPage["aside"];
+  #saved: number;
+  #view: EditorView | undefined;
+  #state: EditorState | undefined;
+  #known: Promise<void> | undefined;
+  #posting: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #keeping: ReturnType<typeof setTimeout> | undefined;
+  #slow: ReturnType<typeof setTimeout> | undefined;
+  #telling: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+  #offline = false;
+  #since: number | undefined;
+  #catching = false;
+  #kept = true;
+  /** The server takes no more of it. */
+  #ended = false;
+  #stopped = false;
+  #ends: (() => void)[] = [];
+
+  constructor(private options: LiveOptions) {
+    const { opened, kept, tab } = options;
+    const onrescue = (rescue: Rescue): void => this.#rescued(rescue);
+    this.#epoch = opened.epoch;
+    this.#saved = opened.savedVersion;
+    this.#aside = kept?.aside ?? [];
+    this.#start = { version: opened.version, document: opened.document, batches: [] };
+    if (kept?.epoch === opened.epoch) {
+      this.#together = restore(kept, onrescue);
+      this.#start = { version: kept.version, document: kept.document, batches: kept.batches };
+    } else if (kept) {
+      // It is of another order: nobody there knows its client, or what of it was sent.
+      this.#together = restore({ ...kept, own: { ...kept.own, client: tab, sent: 0, batch: 0 } }, onrescue);
+    } else this.#together = new Together(tab, opened.version, schema.nodeFromJSON(opened.document), onrescue);
+  }
+
+  get doc(): Node {
+    return this.#together.doc;
+  }
+
+  get client(): string {
+    return this.#together.client;
+  }
+
+  attach(view: EditorView): void {
+    const { opened, kept, changeId, page } = this.options;
+    this.#view = view;
+    if (kept && kept.epoch !== opened.epoch) this.#move(opened);
+    // Where no stream can be had, it is asked for.
+    const timer = setInterval(() => {
+      if (!live.connected && document.visibilityState === "visible") void this.#ask().catch(() => {});
+    }, LOOK);
+    this.#ends.push(
+      live.edit(`${changeId}/${page}`),
+      live.hear((news) => this.#hear(news)),
+      () => clearInterval(timer),
+    );
+    if (kept) this.again();
+  }
+
+  /** Something was written, or came in. */
+  changed(transaction: Transaction): void {
+    if (transaction.getMeta(REMOTE)) return;
+    this.#together.written(transaction);
+    const spared = this.#together.spared(this.#view!.state);
+    if (spared) this.#view!.dispatch(spared);
+    this.#since ??= performance.now();
+    this.#keeping ??= setTimeout(() => void this.#keep(), KEEP);
+    this.#plan(GATHER);
+    this.#tell();
+  }
+
+  /** The caret is elsewhere, and nothing was written. */
+  moved(): void {
+    if (this.#telling || this.#together.pending.length) return;
+    this.#telling = setTimeout(() => {
+      this.#telling = undefined;
+      const { pending, client, version } = this.#together;
+      if (pending.length || this.#stopped || this.#ended || !navigator.onLine) return;
+      const body = { client, version, ...this.#caret() };
+      void api.PUT(`${LIVE}/caret`, { params: pathOf(this.options), body }).catch(() => {});
+    }, CARET);
+  }
+
+  #caret(): { anchor: number; head: number } {
+    const { anchor, head } = (this.#state ?? this.#view!.state).selection;
+    return { anchor, head };
+  }
+
+  /** Where a place that another client told is in what is shown. */
+  placeOf(place: number): number {
+    return this.#together.pending.reduce((at, { step }) => step.getMap().map(at), place);
+  }
+
+  get dirty(): boolean {
+    return this.#together.pending.length > 0;
+  }
+
+  /** Where the text is now; `nowhere`: closing the tab would lose something. */
+  get kept(): "server" | "browser" | "nowhere" {
+    if (!this.dirty && !this.#aside.length) return "server";
+    return this.#kept ? "browser" : "nowhere";
+  }
+
+  /** Sends all that is written; resolves when it is in the change request's revision. */
+  async flush(): Promise<void> {
+    if (this.dirty) await this.#post();
+    if (this.#ended || this.#together.version <= this.#saved) return;
+    const found = await ask(api.POST(`${LIVE}/save`, { params: pathOf(this.options) }));
+    this.#savedAs(found.version, found.revision, found.refused);
+  }
+
+  /** Tries again at once: the network is back, or somebody signed in. */
+  again(): void {
+    this.#failures = 0;
+    void this.#ask().catch(() => {});
+    void this.#putAside();
+    if (this.dirty) this.#plan(0);
+    else this.#tell();
+  }
+
+  /** The network is gone. */
+  offline(): void {
+    this.#tell();
+  }
+
+  /** Takes up what a further tab had, as if it were written now. */
+  async adopt(kept: KeptPage): Promise<void> {
+    const other = restore(kept, (rescue) => this.#rescued(rescue));
+    let state = EditorState.create({ doc: other.doc });
+    if (kept.epoch === this.#epoch) {
+      // Some of it may have arrived.
+      const { batches } = await this.#stepsAfter(kept.own.version);
+      const news = other.receive(state, batches);
+      if (news) state = state.apply(news);
+    }
+    const adopted = this.#stopped ? undefined : withWritten(other, state, this.#shown);
+    if (adopted) this.#view!.dispatch(adopted);
+    this.#aside.push(...kept.aside);
+    await this.#keep();
+    void this.#putAside();
+  }
+
+  /** Puts down what the server does not have, gives it that once more, and stops. */
+  async stop(): Promise<void> {
+    this.#state = this.#view?.state;
+    this.#stopped = true;
+    for (const end of this.#ends.splice(0)) end();
+    await this.#keep();
+    await this.flush().catch(() => {});
+    for (const timer of [this.#timer, this.#slow, this.#telling]) clearTimeout(timer);
+  }
+
+  // --- what comes ---
+
+  #hear(news: News): void {
+    if (news.kind === "ready") void this.#ask().catch(() => {});
+    else if (news.kind === "live-reset") void this.#reload().catch((problem) => this.#end(problem));
+    else if (news.kind === "saved") this.#savedAs(news.version!, news.revision!, news.refused);
+    else if (news.kind === "steps") this.#take(news.batches!);
+    else if (news.kind === "caret" && news.client !== this.client) {
+      this.options.oncaret(news as Schemas["Caret"]);
+    }
+  }
+
+  #savedAs(version: number, revision: string, refused: readonly string[] = []): void {
+    this.#saved = Math.max(this.#saved, version);
+    live.made(revision);
+    this.options.onsaved(revision, refused);
+  }
+
+  #apply(transaction: Transaction | undefined): void {
+    if (!transaction) return;
+    if (this.#stopped) this.#state = this.#state!.apply(transaction);
+    else this.#view!.dispatch(transaction);
+  }
+
+  get #shown(): EditorState {
+    return this.#stopped ? this.#state! : this.#view!.state;
+  }
+
+  /** Takes in batches that follow on what is here; what is missing before them is asked for. */
+  #take(batches: Batch[]): void {
+    const fresh = batches.filter(({ version }) => version > this.#together.version);
+    if (!fresh.length || !this.#view) return;
+    if (this.#view.composing) {
+      // Letters that are composed are lost where something comes in between.
+      setTimeout(() => this.#take(batches), 100);
+      return;
+    }
+    if (fresh[0]!.version - fresh[0]!.steps.length > this.#together.version) {
+      void this.#ask().catch(() => {});
+      return;
+    }
+    try {
+      this.#apply(this.#together.receive(this.#shown, fresh));
+    } catch (problem) {
+      // What is here is not what the server has: from there on again.
+      console.error(problem);
+      void this.#reload().catch((problem) => this.#end(problem));
+      return;
+    }
+    const { batches: known } = this.#start;
+    known.push(...fresh);
+    if (known.reduce((sum, { steps }) => sum + steps.length, 0) > MANY) this.#begin();
+    this.#tell();
+  }
+
+  #begin(): void {
+    const { version, base } = this.#together;
+    this.#start = { version, document: base.toJSON(), batches: [] };
+  }
+
+  async #stepsAfter(after: number): Promise<Schemas["BatchesAfter"]> {
+    const found: Schemas["BatchesAfter"] = { version: after, batches: [] };
+    for (let last = after, more = true; more;) {
+      const query = { epoch: this.#epoch, after: last };
+      const params = { ...pathOf(this.options), query };
+      const next = await ask(api.GET(`${LIVE}/steps`, { params, signal: AbortSignal.timeout(ANSWER) }));
+      found.batches.push(...next.batches);
+      found.version = next.version;
+      const end = next.batches.at(-1)?.version;
+      more = end !== undefined && end < next.version;
+      last = end ?? last;
+    }
+    return found;
+  }
+
+  /** Asks for what came since. */
+  #ask(): Promise<void> {
+    this.#known ??= this.#catchUp().finally(() => (this.#known = undefined));
+    return this.#known;
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.#ended) return;
+    try {
+      const { version, batches } = await this.#stepsAfter(this.#together.version);
+      this.#catching = version - this.#together.version > MANY;
+      if (this.#catching) this.#tell();
+      this.#take(batches);
+    } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
+      if (problem.status === 410) await this.#reload();
+      else if (isFinal(problem)) this.#end(problem);
+    } finally {
+      this.#catching = false;
+      this.#tell();
+    }
+  }
+
+  /** Goes on from the server's document: its steps since are not known, or nothing fits. */
+  async #reload(): Promise<void> {
+    this.#move(await openLive(this.options));
+  }
+
+  #move(opened: Schemas["LiveDocument"]): void {
+    this.#epoch = opened.epoch;
+    this.#saved = opened.savedVersion;
+    this.#apply(this.#together.moved(this.#shown, opened.version, schema.nodeFromJSON(opened.document)));
+    this.#start = { version: opened.version, document: opened.document, batches: [] };
+    if (this.dirty) this.#plan(0);
+    void this.#keep();
+    this.#tell();
+  }
+
+  // --- what goes ---
+
+  #plan(wait: number): void {
+    if (this.#posting || this.#ended || this.#failures && wait) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#post().catch(() => {}), wait);
+  }
+
+  #post(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#posting ??= this.#sendAll().finally(() => (this.#posting = undefined));
+    return this.#posting;
+  }
+
+  async #sendAll(): Promise<void> {
+    try {
+      while (this.dirty && !this.#ended) {
+        const next = performance.now() + GATHER;
+        await this.#sendNext();
+        // One that is behind is sent again at once.
+        const wait = this.dirty && !this.#together.sent ? next - performance.now() : 0;
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      }
+      this.#failures = 0;
+      this.#offline = false;
+      this.#since = undefined;
+      await this.#keep();
+    } catch (problem) {
+      const told = problem instanceof ApiError ? problem : new ApiError(0, String(problem));
+      if (isFinal(told)) this.#end(told);
+      else {
+        this.#failures++;
+        this.#offline = told.status === 0;
+        if (told.status === 401) this.options.onproblem(told);
+        const wait = told.retryAfter !== undefined
+          ? told.retryAfter * 1000
+          : Math.min(LONGEST, 500 * 2 ** Math.min(this.#failures, 6));
+        if (!this.#stopped) this.#timer = setTimeout(() => void this.#post().catch(() => {}), wait);
+      }
+      throw told;
+    } finally {
+      this.#tell();
+    }
+  }
+
+  async #sendNext(): Promise<void> {
+    const sending = this.#together.next()!;
+    // Should the tab end before the answer, the next one knows what may have arrived.
+    await this.#keep();
+    if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
+    const body = { ...sending, epoch: this.#epoch, schema: table.editor, caret: this.#caret() };
+    const signal = AbortSignal.timeout(ANSWER);
+    const asked = api.POST(`${LIVE}/steps`, { params: pathOf(this.options), body, signal });
+    const behind = asked.then(
+      ({ error }) => error as unknown as { batches?: Batch[]; index?: number } | undefined,
+      () => undefined,
+    );
+    try {
+      this.#take((await ask(asked)).batches);
+      this.#failures = 0;
+    } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
+      const { status, reason } = problem;
+      if (reason === "behind") this.#take((await behind)!.batches!);
+      else if (status === 410) await this.#reload();
+      else if (status === 413) this.#apply(this.#together.tooLarge(this.#shown));
+      else if (reason === "step") {
+        this.#apply(this.#together.refused(this.#shown, (await behind)!.index ?? 0));
+      } else if (status === 412 && sessionStorage.getItem(RELOADED) !== table.editor) {
+        // Another version of the app is there; what is pending waits in this browser.
+        sessionStorage.setItem(RELOADED, table.editor);
+        location.reload();
+        throw problem;
+      } else throw problem;
+    }
+  }
+
+  /** Nothing more is taken of this page: what was not stays in this browser. */
+  #end(problem: Error): void {
+    this.#ended = true;
+    for (const end of this.#ends.splice(0)) end();
+    void this.#keep().finally(this.options.onend);
+    this.options.onproblem(problem);
+    this.#tell();
+  }
+
+  // --- where it is ---
+
+  async #keep(): Promise<void> {
+    clearTimeout(this.#keeping);
+    this.#keeping = undefined;
+    const own = this.#together.keep();
+    const kept = { epoch: this.#epoch, ...this.#start, own, aside: this.#aside };
+    try {
+      await this.options.keep(this.dirty || this.#aside.length ? kept : undefined);
+      this.#kept = true;
+    } catch {
+      this.#kept = false;
+    }
+  }
+
+  #tell(): void {
+    clearTimeout(this.#slow);
+    const { onstate } = this.options;
+    if (this.#catching) return onstate({ kind: "catching" });
+    if (!this.dirty) return onstate({ kind: "saved" });
+    if (this.#offline || !navigator.onLine) return onstate({ kind: this.#kept ? "offline" : "unsaved" });
+    const waited = performance.now() - (this.#since ?? performance.now());
+    if (this.#failures || waited > SLOW || this.#ended) return onstate({ kind: "unsaved" });
+    this.#slow = setTimeout(() => this.#tell(), SLOW - waited + 10);
+    onstate({ kind: "saving" });
+  }
+
+  // --- what was rescued ---
+
+  #rescued(rescue: Rescue): void {
+    if (rescue.kind === "restored") return this.options.onrestored(rescue.key, rescue.by);
+    const inline = rescue.nodes[0]?.isInline;
+    const nodes = inline ? [schema.nodes.paragraph!.create(null, rescue.nodes)] : rescue.nodes;
+    const blocks = nodes.flatMap((node) => standing(node, this.#together.base));
+    this.#aside.push({ nodes: blocks.map(writeBlock), why: rescue.why });
+    void this.#keep().then(() => this.#putAside());
+  }
+
+  /** Gives the server what found no place. */
+  async #putAside(): Promise<void> {
+    const { space } = this.options;
+    while (this.#aside.length) {
+      const [{ nodes, why }] = this.#aside as [KeptPage["aside"][number]];
+      try {
+        const document = { object: "document", nodes } as never;
+        const params = { path: { spaceId: space } };
+        const { markdown } = await ask(
+          api.POST("/spaces/{spaceId}/content/convert", { params, body: { document } }),
+        );
+        await ask(api.POST(`${LIVE}/set-aside`, { params: pathOf(this.options), body: { markdown, why } }));
+      } catch {
+        return;
+      }
+      this.#aside.shift();
+      await this.#keep();
+      this.options.onaside();
+    }
+  }
+}
+
+/** Whether the server takes nothing more: one may not, or the page or its change request is no longer there. */
+function isFinal({ status, reason }: ApiError): boolean {
+  return status === 403 || status === 404 || status === 412 || status === 409 && reason !== "behind";
+}

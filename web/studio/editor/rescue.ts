@@ -1,0 +1,248 @@
+/** What keeps words that others wrote, or whose place is gone, when steps are done where they were not made. */
+import { Fragment, type Node, Slice } from "prosemirror-model";
+import {
+  type Mapping,
+  ReplaceAroundStep,
+  ReplaceStep,
+  type Step,
+  type StepMap,
+  type Transform,
+} from "prosemirror-transform";
+import { newKey } from "../document/schema.ts";
+
+export type Region = [from: number, to: number];
+
+/** Ranges of a document that changes. */
+export class Ranges {
+  #list: Region[] = [];
+
+  map(map: StepMap): void {
+    this.#list = this.#list
+      .map(([from, to]): Region => [map.map(from, 1), map.map(to, -1)])
+      .filter(([from, to]) => to > from);
+  }
+
+  /** With what a step brought. */
+  add(map: StepMap): void {
+    map.forEach((_from, _to, start, end) => {
+      if (end > start) this.#list.push([start, end]);
+    });
+  }
+
+  /** Without what a step brought. */
+  without(map: StepMap): void {
+    map.forEach((_from, _to, start, end) => {
+      this.#list = this.#list.flatMap(([from, to]): Region[] =>
+        from < end && to > start
+          ? ([[from, Math.min(start, to)], [Math.max(end, from), to]] as Region[]).filter(([a, b]) => b > a)
+          : [[from, to]]
+      );
+    });
+  }
+
+  /** The parts of it between two places, in order, none twice. */
+  between(from: number, to: number): Region[] {
+    const found: Region[] = [];
+    const inside = this.#list.filter(([start, end]) => start < to && end > from);
+    for (const [start, end] of inside.sort((one, other) => one[0] - other[0])) {
+      const last = found.at(-1);
+      if (last && start <= last[1]) last[1] = Math.max(last[1], Math.min(end, to));
+      else found.push([Math.max(start, from), Math.min(end, to)]);
+    }
+    return found;
+  }
+
+  /** The parts of it that a step deletes. */
+  within(step: Step): Region[] {
+    return deleted(step).flatMap(([from, to]) => this.between(from, to));
+  }
+}
+
+/** The ranges that a step deletes. */
+function deleted(step: Step): Region[] {
+  if (step instanceof ReplaceStep) return [[step.from, step.to]];
+  if (step instanceof ReplaceAroundStep) return [[step.from, step.gapFrom], [step.gapTo, step.to]];
+  return [];
+}
+
+/** Whether there is anything that somebody could miss: a letter, an image, any leaf but a line break. */
+export function hasWords(content: Fragment): boolean {
+  let found = false;
+  content.descendants((node) => !(found ||= node.isText || (node.isLeaf && node.type.name !== "hard_break")));
+  return found;
+}
+
+/**
+ * Returns what is left of a range after the maps from `first` on, in order. Between it may be what others brought, and
+ * one's own words that stand elsewhere now: deleting the range would take what was not in it.
+ */
+function leftOf([from, to]: Region, mapping: Mapping, first: number): Region[] {
+  let left: Region[] = [[from, to]];
+  /** By map, what it deleted and a later one brings again: the number of its range there and the offsets in that. */
+  const away = new Map<number, [range: number, from: number, to: number][]>();
+  mapping.maps.slice(first).forEach((map, number) => {
+    const at = first + number;
+    const gone: [number, number, number][] = [];
+    const next: Region[] = [];
+    let range = 0;
+    let past = 0;
+    let shift = 0;
+    const keep = (start: number, end: number): void => {
+      for (const [a, b] of left) {
+        const [low, high] = [Math.max(a, start), Math.min(b, end)];
+        if (low < high) next.push([low + shift, high + shift]);
+      }
+    };
+    const mirror = mapping.getMirror(at);
+    const back = mirror === undefined ? [] : away.get(mirror) ?? [];
+    map.forEach((oldStart, oldEnd, newStart, newEnd) => {
+      keep(past, oldStart);
+      for (const [a, b] of left) {
+        const [low, high] = [Math.max(a, oldStart), Math.min(b, oldEnd)];
+        if (low < high) gone.push([range, low - oldStart, high - oldStart]);
+      }
+      for (const [number, a, b] of back) if (number === range) next.push([newStart + a, newStart + b]);
+      range++;
+      past = oldEnd;
+      shift = newEnd - oldEnd;
+    });
+    keep(past, Infinity);
+    away.set(at, gone);
+    left = next;
+  });
+  const found: Region[] = [];
+  for (const [start, end] of left.sort((one, other) => one[0] - other[0])) {
+    const last = found.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else found.push([start, end]);
+  }
+  return found;
+}
+
+/** Returns what is left of all that a step deletes. */
+export function leftToDelete(step: Step, mapping: Mapping, first: number): Region[] {
+  return deleted(step).flatMap((range) => leftOf(range, mapping, first));
+}
+
+/** Whether a step deletes words beside these regions. */
+export function deletesBeside(step: Step, regions: Region[], doc: Node): boolean {
+  return deleted(step).some(([from, to]) => {
+    let at = from;
+    for (const [start, end] of [...regions, [to, to]]) {
+      if (start! > at && hasWords(doc.slice(at, Math.min(start!, to)).content)) return true;
+      at = Math.max(at, end!);
+      if (at >= to) break;
+    }
+    return false;
+  });
+}
+
+/** Does a step where it can be done. */
+export function fits(made: Transform, step: Step): boolean {
+  try {
+    return !made.maybeStep(step).failed;
+  } catch (problem) {
+    if (!(problem instanceof RangeError)) throw problem;
+    return false;
+  }
+}
+
+/** Deletes what is in these regions, and the blocks that are in one as a whole. */
+export function deleteWithin(made: Transform, regions: Region[]): void {
+  const gone: Region[] = [];
+  made.doc.nodesBetween(regions[0]?.[0] ?? 0, regions.at(-1)?.[1] ?? 0, (node, at) => {
+    const end = at + node.nodeSize;
+    if (!node.isInline && regions.some(([from, to]) => at >= from && end <= to)) {
+      gone.push([at, end]);
+      return false;
+    }
+    if (!node.isTextblock) return true;
+    for (const [from, to] of regions) {
+      const [low, high] = [Math.max(from, at + 1), Math.min(to, end - 1)];
+      if (low < high) gone.push([low, high]);
+    }
+    return false;
+  });
+  for (const [start, end] of gone.reverse()) fits(made, new ReplaceStep(start, end, Slice.empty));
+}
+
+export function isInline({ content, openStart, openEnd }: Slice): boolean {
+  return !openStart && !openEnd && content.firstChild!.isInline;
+}
+
+export function byKey(doc: Node, key: string | null | undefined): { node: Node; pos: number } | undefined {
+  let found: { node: Node; pos: number } | undefined;
+  if (key) {
+    doc.descendants((node, pos) => {
+      if (!found && node.attrs.key === key) found = { node, pos };
+      return !found && !node.isTextblock;
+    });
+  }
+  return found;
+}
+
+/** Puts words of a document into the block that they are in there, at the same place; false where it is gone. */
+export function putBack(made: Transform, doc: Node, from: number, to: number): boolean {
+  const $from = doc.resolve(from);
+  const old = $from.parent;
+  const there = byKey(made.doc, old.attrs.key);
+  if (!there?.node.inlineContent) return false;
+  const start = $from.start();
+  const at = there.pos + 1 + offsetIn(old, there.node, from - start, to - start);
+  return fits(made, new ReplaceStep(at, at, doc.slice(from, to)));
+}
+
+/** The offset in another state of a block where a part of it belongs. */
+function offsetIn(was: Node, now: Node, from: number, to: number): number {
+  const head = was.content.findDiffStart(now.content);
+  if (head === null || from <= head) return wholeLetter(now, Math.min(from, now.content.size));
+  const tail = was.content.findDiffEnd(now.content)!;
+  const end = now.content.size - (was.content.size - to);
+  return wholeLetter(now, to >= tail.a && end >= head ? end : Math.min(head, now.content.size));
+}
+
+/** An offset in a block, in front of the letter that it is in the middle of. */
+function wholeLetter(block: Node, offset: number): number {
+  const code = block.textBetween(0, block.content.size, undefined, "\ufffc").charCodeAt(offset);
+  return code >= 0xdc00 && code <= 0xdfff ? offset - 1 : offset;
+}
+
+/** Puts blocks behind the one at a place. */
+export function putBlocks(made: Transform, blocks: readonly Node[], place: number): boolean {
+  const nodes = blocks.flatMap((block) => standing(block, made.doc)).map((node) => named(node, made.doc));
+  if (!nodes.length) return false;
+  const $at = made.doc.resolve(place);
+  const at = $at.depth ? $at.after(1) : place;
+  return fits(made, new ReplaceStep(at, at, new Slice(Fragment.from(nodes), 0, 0)));
+}
+
+/** A block as it can stand in a page; else each text in it as a paragraph. */
+export function standing(node: Node, doc: Node): Node[] {
+  const { contentMatch, schema } = doc.type;
+  if (contentMatch.matchType(node.type)) {
+    try {
+      node.check();
+      return [node];
+    } catch {
+      // It was cut open: what it lacks stayed behind.
+    }
+  }
+  const paragraph = schema.nodes.paragraph!;
+  if (node.isInline) return [paragraph.create({ key: newKey() }, node)];
+  if (!node.isTextblock) return node.children.flatMap((child) => standing(child, doc));
+  const content = paragraph.validContent(node.content)
+    ? node.content
+    : Fragment.from(node.textContent ? schema.text(node.textContent) : null);
+  return content.size ? [paragraph.create({ key: node.attrs.key ?? null }, content)] : [];
+}
+
+/** A block with keys that a document does not have. */
+function named(node: Node, doc: Node): Node {
+  if (node.isInline) return node;
+  const content = node.isTextblock
+    ? node.content
+    : Fragment.from(node.children.map((child) => named(child, doc)));
+  const { key } = node.attrs;
+  if (key === undefined || (key && !byKey(doc, key))) return node.copy(content);
+  return node.type.create({ ...node.attrs, key: newKey() }, content, node.marks);
+}

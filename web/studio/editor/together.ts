@@ -1,0 +1,456 @@
+/**
+ * What is written here and not confirmed yet, and how it stands on top of what others write. The server puts all batches of
+ * steps in one order; everything that decides whether a word is lost is here.
+ *
+ * `base` is the document that the server has at `version`, and `pending` leads from it to the document that is shown. News
+ * change the base; what is pending is done again on top, where its places are by then. A step without a place is rescued, and
+ * none deletes words that its author has not seen. What is shown then gets the difference as one transaction, so that undo,
+ * carets and decorations know of nothing else than what others wrote.
+ */
+import { Fragment, type Node } from "prosemirror-model";
+import { isHistoryTransaction } from "prosemirror-history";
+import type { EditorState, Transaction } from "prosemirror-state";
+import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } from "prosemirror-transform";
+import { childrenOf } from "../document/convert.ts";
+import { followed, replaceTop } from "./difference.ts";
+import {
+  byKey,
+  deletesBeside,
+  deleteWithin,
+  fits,
+  hasWords,
+  isInline,
+  leftToDelete,
+  putBack,
+  putBlocks,
+  Ranges,
+} from "./rescue.ts";
+
+/** A step, a document: what the server gets and gives. */
+export type Json = Record<string, unknown>;
+
+/** Steps of one person in the order of all. `version` is the one after them. */
+export interface Batch {
+  version: number;
+  client: string;
+  batch: number;
+  attempt: number;
+  /** The id of its author. */
+  user: string | null;
+  steps: Json[];
+}
+
+/** A batch as it is sent. */
+export interface Sending {
+  client: string;
+  batch: number;
+  attempt: number;
+  version: number;
+  steps: Json[];
+}
+
+/** Words that found no place. */
+export interface Aside {
+  kind: "aside";
+  nodes: readonly Node[];
+  why: "place-gone" | "step-refused";
+}
+
+/** What became of words whose place was gone: their block came back, after somebody removed it, or they are set aside. */
+export type Rescue = { kind: "restored"; key: string; by: string | undefined } | Aside;
+
+/** All that another tab needs to go on. */
+export interface Kept {
+  client: string;
+  version: number;
+  sent: number;
+  batch: number;
+  attempt: number;
+  steps: Json[];
+  sentAs: number[];
+}
+
+/** A step that is not confirmed. `sentAs`: which step of the last attempt it is; -1 where none was in this form. */
+interface Pending {
+  step: Step;
+  before: Node;
+  sentAs: number;
+}
+
+/** A step of the server's order. `same`: the pending step that it confirms as it is here; `user`: who else made it. */
+interface Ordered {
+  step: Step;
+  same?: number;
+  user?: string | null;
+}
+
+/** Transactions that bring what others wrote have this. */
+export const REMOTE = "remote";
+
+/** Those that bring back what others wrote, too. */
+const SPARED = "spared";
+
+const MOST_STEPS = 200;
+/** The server takes 256 KB, and most letters are one to three bytes. */
+const MOST_LETTERS = 80_000;
+
+export class Together {
+  pending: Pending[] = [];
+  /** How many of them are in the batch on its way. */
+  sent = 0;
+  batch = 0;
+  attempt = 0;
+  /** What others wrote, in the document that is shown: undoing deletes nothing of it. */
+  #others = new Ranges();
+  /** Blocks that were moved here, which are not one's own either. */
+  #moved = new Ranges();
+  /** What undoing just deleted of both, with where it was. */
+  #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
+
+  constructor(
+    readonly client: string,
+    public version: number,
+    public base: Node,
+    private onrescue: (rescue: Rescue) => void = () => {},
+  ) {}
+
+  /** Goes on with what a tab kept, of which `base` is the document at its version. */
+  static restore(kept: Kept, base: Node, onrescue?: (rescue: Rescue) => void): Together {
+    const { client, version, sent, batch, attempt, steps, sentAs } = kept;
+    const found = new Together(client, version, base, onrescue);
+    Object.assign(found, { sent, batch, attempt });
+    let doc = base;
+    steps.forEach((json, at) => {
+      const step = Step.fromJSON(base.type.schema, json);
+      found.pending.push({ step, before: doc, sentAs: sentAs[at]! });
+      doc = step.apply(doc).doc!;
+    });
+    return found;
+  }
+
+  keep(): Kept {
+    const { client, version, sent, batch, attempt, pending } = this;
+    const steps = pending.map(({ step }) => step.toJSON());
+    return { client, version, sent, batch, attempt, steps, sentAs: pending.map(({ sentAs }) => sentAs) };
+  }
+
+  /** The document with all that is pending. */
+  get doc(): Node {
+    const last = this.pending.at(-1);
+    return last ? last.step.apply(last.before).doc! : this.base;
+  }
+
+  /** Notes what was written here. */
+  written(transaction: Transaction): void {
+    transaction.steps.forEach((made, at) => {
+      const before = transaction.docs[at]!;
+      const step = readable(made, before);
+      this.pending.push({ step, before, sentAs: -1 });
+      const history = isHistoryTransaction(transaction);
+      for (const ranges of history ? [this.#others, this.#moved] : []) {
+        for (const [from, to] of ranges.within(step)) {
+          if (!hasWords(before.slice(from, to).content)) continue;
+          const place = transaction.mapping.slice(at).map(from, -1);
+          this.#undone.push({ doc: before, from, to, place, isMoved: ranges === this.#moved });
+        }
+      }
+      this.#moved.map(step.getMap());
+      if (!history && bringsKnown(step, transaction.before)) this.#moved.add(step.getMap());
+      this.#others.map(step.getMap());
+      if (transaction.getMeta(SPARED)) this.#others.add(step.getMap());
+      else this.#others.without(step.getMap());
+    });
+  }
+
+  /**
+   * Returns the batch to send. Its number stands for the same words until it is confirmed, however they are rebased
+   * meanwhile: so it may be sent as often as need be, and arrive late and twice.
+   */
+  next(): Sending | undefined {
+    if (!this.pending.length) return undefined;
+    if (!this.sent) {
+      this.batch++;
+      let letters = 0;
+      for (const { step } of this.pending.slice(0, MOST_STEPS)) {
+        letters += JSON.stringify(step).length;
+        if (this.sent && letters > MOST_LETTERS) break;
+        this.sent++;
+      }
+    }
+    this.attempt++;
+    this.pending.forEach((each, at) => (each.sentAs = at < this.sent ? at : -1));
+    const { client, batch, attempt, version } = this;
+    return { client, batch, attempt, version, steps: this.#sentSteps() };
+  }
+
+  #sentSteps(): Json[] {
+    return this.pending.slice(0, this.sent).map(({ step }) => step.toJSON());
+  }
+
+  /** Takes in what the server has after `version`, from an answer, an event or a question, in any mix and more than once. */
+  receive(state: EditorState, given: Batch[]): Transaction | undefined {
+    const news = given.filter(({ version }) => version > this.version);
+    if (!news.length) return undefined;
+    const version = news.at(-1)!.version;
+    const isOwn = ({ client, batch }: Batch): boolean =>
+      client === this.client && batch === this.batch && this.sent > 0;
+    const [first] = news;
+    if (
+      news.length === 1 && isOwn(first!) && first!.steps.length === this.sent &&
+      JSON.stringify(first!.steps) === JSON.stringify(this.#sentSteps())
+    ) {
+      // As it is nearly always.
+      this.confirm(this.sent);
+      this.version = version;
+      return undefined;
+    }
+    const { schema } = this.base.type;
+    const ordered = news.flatMap((each) =>
+      each.steps.map((json, at): Ordered => {
+        const step = Step.fromJSON(schema, json);
+        if (!isOwn(each)) return { step, user: each.user };
+        const same = each.attempt === this.attempt
+          ? this.pending.findIndex(({ sentAs }) => sentAs === at)
+          : -1;
+        return same < 0 ? { step } : { step, same };
+      })
+    );
+    this.version = version;
+    return this.#rebase(state, ordered, news.some(isOwn) ? this.sent : 0);
+  }
+
+  /** The server has the first steps that are pending, as they are here. */
+  confirm(count: number): void {
+    this.base = this.pending[count]?.before ?? this.doc;
+    this.pending.splice(0, count);
+    this.sent = 0;
+  }
+
+  /** The server takes no form of the batch on its way, which is too large: half of it goes, a single step is left out. */
+  tooLarge(state: EditorState): Transaction | undefined {
+    if (this.sent === 1) return this.#leaveOut(state, 0);
+    this.sent = Math.ceil(this.sent / 2);
+    return undefined;
+  }
+
+  /** Leaves out a step of the batch on its way, which the server cannot apply. */
+  refused(state: EditorState, at: number): Transaction | undefined {
+    // What came in since may have changed it, or confirmed another form: then it is sent again.
+    const number = this.pending.findIndex(({ sentAs }) => sentAs === at);
+    return number < 0 || number >= this.sent ? undefined : this.#leaveOut(state, number);
+  }
+
+  #leaveOut(state: EditorState, at: number): Transaction {
+    const [{ step }] = this.pending.slice(at) as [Pending];
+    const content = step instanceof ReplaceStep || step instanceof ReplaceAroundStep
+      ? step.slice.content
+      : Fragment.empty;
+    if (hasWords(content)) {
+      this.onrescue({ kind: "aside", nodes: content.content, why: "step-refused" });
+    }
+    return this.#rebase(state, [], 0, at);
+  }
+
+  /** Goes on from another document of the server, whose steps since `version` are not known: with their difference. */
+  moved(state: EditorState, version: number, doc: Node): Transaction {
+    const made = new Transform(this.base);
+    replaceTop(made, childrenOf(doc));
+    this.version = version;
+    // Nobody knows whether what was sent is in it; its number is of another order.
+    this.sent = 0;
+    return this.#rebase(state, made.steps.map((step) => ({ step, user: null })), 0);
+  }
+
+  /** Puts what is pending on top of more steps, but for the first `confirmed` and one that is left out. */
+  #rebase(state: EditorState, ordered: Ordered[], confirmed: number, out = -1): Transaction {
+    const count = this.pending.length;
+    const made = new Transform(this.base);
+    // Out of what is pending, through what came, to where it is now.
+    const mapping = new Mapping(this.pending.map(({ step }) => step.getMap().invert()).reverse());
+    for (const { step, same } of ordered) {
+      made.step(step);
+      mapping.appendMap(step.getMap(), same === undefined ? undefined : count - 1 - same);
+    }
+    this.base = made.doc;
+    const found: Pending[] = [];
+    let sent = 0;
+    for (let at = confirmed; at < count; at++) {
+      if (at === out) continue;
+      const was = this.pending[at]!;
+      const way = mapping.slice(count - at);
+      const done = made.steps.length;
+      const mapped = was.step.map(way);
+      const left = leftToDelete(was.step, mapping, count - at);
+      const isBlind = mapped !== null && deletesBeside(mapped, left, made.doc);
+      const kept = mapped !== null && !isBlind && fits(made, mapped);
+      if (!kept) {
+        if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
+        const remover = (): string | undefined => removerOf(mapping, count - at, count, was.step, ordered);
+        this.#rescue(made, was, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1), remover);
+      }
+      made.steps.slice(done).forEach((step, number) => {
+        mapping.appendMap(step.getMap(), kept ? count - 1 - at : undefined);
+        found.push({ step, before: made.docs[done + number]!, sentAs: kept ? was.sentAs : -1 });
+      });
+      if (at < this.sent) sent = found.length;
+    }
+    const pending = this.pending;
+    this.pending = found;
+    this.sent = sent;
+    return this.#show(state, pending, ordered, made.doc, mapping);
+  }
+
+  /** Brings what is shown to a document: by the steps that came where they lead there, else by the difference. */
+  #show(
+    state: EditorState,
+    pending: Pending[],
+    ordered: Ordered[],
+    doc: Node,
+    mapping: Mapping,
+  ): Transaction {
+    let transaction = over(state, pending, ordered);
+    if (!transaction?.doc.eq(doc)) {
+      transaction = state.tr;
+      replaceTop(transaction, childrenOf(doc));
+      if (!transaction.doc.eq(doc)) transaction.replaceWith(0, transaction.doc.content.size, doc.content);
+    }
+    for (const map of transaction.mapping.maps) {
+      this.#moved.map(map);
+      this.#others.map(map);
+      this.#others.add(map);
+    }
+    const selection = followed(state, transaction, mapping);
+    if (!selection.eq(transaction.selection)) transaction.setSelection(selection);
+    return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
+  }
+
+  /** Gives words that have no place one: their block, wherever that is now; else the block comes back with them. */
+  #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): void {
+    if (step instanceof AttrStep) {
+      const there = byKey(made.doc, before.nodeAt(step.pos)?.attrs.key);
+      if (there) fits(made, new AttrStep(there.pos, step.attr, step.value));
+      return;
+    }
+    if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return;
+    const { content } = step.slice;
+    if (!hasWords(content)) return;
+    const after = step.apply(before).doc!;
+    if (isInline(step.slice)) {
+      if (putBack(made, after, step.from, step.from + content.size)) return;
+      const block = after.resolve(step.from).parent;
+      if (putBlocks(made, [block], place)) {
+        this.onrescue({ kind: "restored", key: block.attrs.key, by: by() });
+        return;
+      }
+    } else if (putBlocks(made, content.content, place)) return;
+    this.onrescue({ kind: "aside", nodes: content.content, why: "place-gone" });
+  }
+
+  /** Returns what brings back words of others that were undone with one's own; undefined where there are none. */
+  spared(state: EditorState): Transaction | undefined {
+    if (!this.#undone.length) return undefined;
+    const transaction = state.tr;
+    for (const { doc, from, to, place, isMoved } of this.#undone.splice(0)) {
+      const { content } = doc.slice(from, to);
+      if (isMoved) {
+        const gone = content.content.filter(({ attrs }) => attrs.key && !byKey(transaction.doc, attrs.key));
+        putBlocks(transaction, gone, transaction.mapping.map(place, -1));
+        continue;
+      }
+      const isWithin = content.firstChild!.isInline;
+      if (isWithin && putBack(transaction, doc, from, to)) continue;
+      const nodes = isWithin ? [doc.resolve(from).parent.copy(content)] : content.content;
+      putBlocks(transaction, nodes, transaction.mapping.map(place, -1));
+    }
+    return transaction.docChanged
+      ? transaction.setMeta("addToHistory", false).setMeta(SPARED, true)
+      : undefined;
+  }
+}
+
+/** Whether a step brings blocks that were there before: it moves them. */
+function bringsKnown(step: Step, before: Node): boolean {
+  return step instanceof ReplaceStep && !step.slice.openStart &&
+    step.slice.content.content.some((node) => byKey(before, node.attrs.key));
+}
+
+interface StepJson {
+  stepType: string;
+  steps?: StepJson[];
+}
+
+/**
+ * The same step as every server can read it: widened where it would part the two halves of one letter, and without sets
+ * of marks within a set, which undoing makes and nothing reads.
+ */
+function readable(step: Step, before: Node): Step {
+  const json = step.toJSON() as StepJson;
+  if (json.steps?.some(({ steps }) => steps)) {
+    const flat = ({ steps, ...one }: StepJson): object[] => steps?.flatMap(flat) ?? [one];
+    return Step.fromJSON(before.type.schema, { stepType: json.stepType, steps: flat(json) });
+  }
+  if (!(step instanceof ReplaceStep)) return step;
+  const from = isWithinLetter(before, step.from) ? step.from - 1 : step.from;
+  const to = isWithinLetter(before, step.to) ? step.to + 1 : step.to;
+  if (from === step.from && to === step.to) return step;
+  return new ReplaceStep(from, to, step.apply(before).doc!.slice(from, step.getMap().map(to, 1)));
+}
+
+function isWithinLetter(doc: Node, place: number): boolean {
+  const { nodeBefore, nodeAfter } = doc.resolve(place);
+  return /[\ud800-\udbff]$/.test(nodeBefore?.text ?? "") && /^[\udc00-\udfff]/.test(nodeAfter?.text ?? "");
+}
+
+function placeOf(step: Step): number {
+  return step instanceof ReplaceStep || step instanceof ReplaceAroundStep ? step.from : 0;
+}
+
+/** Who removed the place of a step. */
+function removerOf(
+  mapping: Mapping,
+  from: number,
+  to: number,
+  step: Step,
+  ordered: Ordered[],
+): string | undefined {
+  let place = mapping.slice(from, to).map(placeOf(step), -1);
+  for (const { step, user } of ordered) {
+    const { pos, deleted } = step.getMap().mapResult(place, -1);
+    if (deleted && user) return user;
+    place = pos;
+  }
+  return undefined;
+}
+
+/** A transaction with steps that came, mapped over what is pending; undefined where one has no place there. */
+function over(state: EditorState, pending: Pending[], ordered: Ordered[]): Transaction | undefined {
+  if (
+    ordered.length > MOST_STEPS || ordered.some(({ same, user }) => same === undefined && user === undefined)
+  ) {
+    return undefined;
+  }
+  const transaction = state.tr;
+  const own = pending.map(({ step }) => step.getMap());
+  const made: number[] = [];
+  for (let at = 0; at < ordered.length; at++) {
+    const { step, same } = ordered[at]!;
+    made.push(-1);
+    if (same !== undefined) continue;
+    const mapping = new Mapping(ordered.slice(0, at).map(({ step }) => step.getMap().invert()).reverse());
+    const mirrors = new Map(
+      ordered.slice(0, at).map(({ same }, n) => [same ?? own.length + made[n]!, at - 1 - n]),
+    );
+    [...own, ...transaction.mapping.maps].forEach((map, n) => mapping.appendMap(map, mirrors.get(n)));
+    const mapped = inFront(step, mapping);
+    if (!mapped || !fits(transaction, mapped)) return undefined;
+    made[at] = transaction.steps.length - 1;
+  }
+  return transaction;
+}
+
+/** A step where its place is, in front of what was written right there: what is pending comes behind it on the server too. */
+function inFront(step: Step, mapping: Mapping): Step | null {
+  if (!(step instanceof ReplaceStep) || step.from !== step.to) return step.map(mapping);
+  const { pos, deletedAcross } = mapping.mapResult(step.from, -1);
+  return deletedAcross ? null : new ReplaceStep(pos, pos, step.slice);
+}

@@ -1,0 +1,10 @@
+/** What the signed-in person wrote on a page and what found no place there. */
+import { askAll } from "../../shared/client.ts";
+import { listSetAsideTexts } from "../api/together.ts";
+import { resource } from "./resource.svelte.ts";
+
+export const asideOf = (space: string, change: number, page: string) =>
+  resource(`space/${space}/aside/${change}/${page}`, async () => {
+    const ids = { spaceId: space, changeRequestId: String(change), pageId: page };
+    return (await askAll((query) => listSetAsideTexts(ids, query))).items;
+  });
