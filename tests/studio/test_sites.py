@@ -418,9 +418,6 @@ def test_drafts_are_listed_and_published_together(app, site):
 
 @pytest.mark.slow
 def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
-=======
-def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
->>>>>>> api2
     page = app.open(f"{site[1]}/~/address")
     page.get_by_role("textbox", name="Hostname").fill("not a host")
     page.get_by_role("button", name="Save domain").click()
