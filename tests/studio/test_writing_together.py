@@ -420,6 +420,7 @@ def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: 
     first.page.keyboard.type(" kept")
     second.select(6, 0, 0)
     second.page.keyboard.press("Escape")
+    second.page.locator("p.ProseMirror-selectednode").wait_for()
     second.page.keyboard.press("Delete")
     desk.until(lambda: "Words in the middle" not in " ".join(second.blocks()), "the paragraph is gone", 10)
     first.page.locator(".state.offline").wait_for()
@@ -448,7 +449,7 @@ def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
 
 def test_others_are_named_and_followed(desk: Desk) -> None:
     first, second, _ = desk.windows
-    second.select(17, 5, 5)
+    second.select(15, 5, 5)
     second.page.keyboard.type(" far")
     here = first.page.get_by_role("group", name="Also editing")
     here.wait_for()
