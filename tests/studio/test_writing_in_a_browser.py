@@ -794,9 +794,9 @@ def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
     _type(first, "Some", "")
     _behind(first, second, " Mine.", " Theirs.")
     for text in (first, second):
-        text.get_by_text("Some words. Mine. Theirs.").wait_for()
+        text.get_by_text("Some words. Theirs. Mine.").wait_for()
     first.page.keyboard.type(" Again.")
-    whole = "# Page\n\nSome words. Mine. Again. Theirs.\n\nOther words.\n\n"
+    whole = "# Page\n\nSome words. Theirs. Mine. Again.\n\nOther words.\n\n"
     assert desk.until(change, lambda found: found == whole) == whole
     assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 0
     # A paragraph that the other one deletes meanwhile comes back with what was written in it.

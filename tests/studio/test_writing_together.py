@@ -455,17 +455,17 @@ def test_others_are_named_and_followed(desk: Desk) -> None:
     here.wait_for()
     # It's said once that someone joined, not with each key.
     said = first.page.get_by_role("status").filter(has_text="is editing this page")
-    assert said.all_text_contents() == ["mei is editing this page"]
+    assert said.all_text_contents() == ["Mei is editing this page"]
     first.page.set_viewport_size({"width": 1200, "height": 400})
     first.page.locator(".caret").wait_for(state="attached")
-    here.get_by_role("button", name="Go to mei").click()
+    here.get_by_role("button", name="Go to Mei").click()
     desk.until(lambda: in_view(first, ".caret"), "the caret is in view", 10)
     second.select(0, 5, 5)
     second.page.keyboard.type(" near")
     desk.until(lambda: in_view(first, ".caret"), "it is followed", 10)
     second.select(0, 0, 5)
     first.page.locator(".caret-range", has_text="Words").wait_for()
-    assert said.all_text_contents() == ["mei is editing this page"]
+    assert said.all_text_contents() == ["Mei is editing this page"]
 
 
 def in_view(window: Window, place: str) -> bool:
