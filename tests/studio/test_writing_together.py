@@ -420,6 +420,7 @@ def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: 
     first.page.keyboard.type(" kept")
     second.select(6, 0, 0)
     second.page.keyboard.press("Escape")
+    second.page.locator("p.ProseMirror-selectednode").wait_for()
     second.page.keyboard.press("Delete")
     desk.until(lambda: "Words in the middle" not in " ".join(second.blocks()), "the paragraph is gone", 10)
     first.page.locator(".state.offline").wait_for()
@@ -448,23 +449,23 @@ def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
 
 def test_others_are_named_and_followed(desk: Desk) -> None:
     first, second, _ = desk.windows
-    second.select(17, 5, 5)
+    second.select(15, 5, 5)
     second.page.keyboard.type(" far")
     here = first.page.get_by_role("group", name="Also editing")
     here.wait_for()
     # It's said once that someone joined, not with each key.
     said = first.page.get_by_role("status").filter(has_text="is editing this page")
-    assert said.all_text_contents() == ["mei is editing this page"]
+    assert said.all_text_contents() == ["Mei is editing this page"]
     first.page.set_viewport_size({"width": 1200, "height": 400})
     first.page.locator(".caret").wait_for(state="attached")
-    here.get_by_role("button", name="Go to mei").click()
+    here.get_by_role("button", name="Go to Mei").click()
     desk.until(lambda: in_view(first, ".caret"), "the caret is in view", 10)
     second.select(0, 5, 5)
     second.page.keyboard.type(" near")
     desk.until(lambda: in_view(first, ".caret"), "it is followed", 10)
     second.select(0, 0, 5)
     first.page.locator(".caret-range", has_text="Words").wait_for()
-    assert said.all_text_contents() == ["mei is editing this page"]
+    assert said.all_text_contents() == ["Mei is editing this page"]
 
 
 def in_view(window: Window, place: str) -> bool:
