@@ -26,7 +26,7 @@ _TRIES = 6
 
 
 class _Job(Generic[Shared]):
-    def __init__(self, work: Callable[[Shared], Any]) -> None:
+    def __init__(self, work: Callable[[Shared], object]) -> None:
         self.work = work
         self.owner = current_owner()
         self.future: Future[Any] = Future()
@@ -34,6 +34,8 @@ class _Job(Generic[Shared]):
         self.error: BaseException | None = None
 
     def end(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
         if self.error is not None:
             self.future.set_exception(self.error)
         else:
