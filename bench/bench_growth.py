@@ -55,7 +55,7 @@ class Bench:
         self.api = Application(api_app(context), token)
 
     def asking(self, path: str, application: Application | None = None) -> Work:
-        """Each time after a commit: nothing is answered from rows that were kept."""
+        """Return the request, preceded by a commit each time, so that no cached rows are used."""
         return (application or self.api).getting(f"/v1{path}")._replace(before=self._commit)
 
     def _commit(self) -> None:
@@ -246,7 +246,7 @@ def requests(context: Context, folder: Path, pages: int) -> Iterator[Row]:
 
 
 def writers(context: Context, folder: Path, pages: int) -> Iterator[Row]:
-    """Any refusal ends the bench."""
+    """Measure eight simultaneous writers. Raises for any refused request."""
     bench = Bench(context)
     spaces = [Linked(bench, size) for size in (SMALL, pages)]
     settle(context)

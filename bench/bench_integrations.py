@@ -3,10 +3,10 @@ hangs.
 
     python bench/bench_integrations.py [events] [integrations]
 
-``events`` (10,000) is the total number of deliveries, over this many ``integrations`` (20). Start times are wall time
-and CPU time of the machine in its current state, so repeat them. The last figure is a ratio of two simultaneous runs,
-one of them with a script that never responds; other load on the machine slows down both. It is how many times as much
-the other run has done when the first of the two has finished.
+``events`` (10,000) is the total number of deliveries, over this many ``integrations`` (20). Start times are
+wall time and CPU time of the machine in its current state, so repeat them. The last figure is a ratio of two
+simultaneous runs, one of them with a script that never responds; other load on the machine slows down both.
+It compares how much both had done when the faster one finished.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
-"""Five hundred connections of a noisy organization on one server, and beside them a quiet one.
+"""Benchmark how five hundred connections of a noisy organization affect a quiet one on the same server.
 
     python bench/bench_load.py [--seconds 60] [--workers 1] [--connections 500] [--postgresql URL]
 
-Both organizations have the same space and site. The quiet one has two connections for each kind of request,
-in a process of their own, each with about four requests a second: it reads, views, searches, edits, comments,
-publishes and follows events. First it is alone; then the connections of the noisy one, in another process, do
-the same as fast as they are answered. For each kind of the quiet one: answers in a second, the median, the
-99th percentile and the longest in milliseconds, beside those when it was alone. ``bare`` is a server that
-does nothing, asked by the same process at the same pace: what the machine itself adds. And how many requests
-of the noisy one were answered while a quiet one waited, which is the same on a busy machine. Then what was
-refused to whom, and memory. It ends with 1 when anything was answered with 500 or another error of the
-server, with 503 or 429 without Retry-After, or not at all, or when the quiet organization was refused
-anything.
+Both organizations have the same space and site. The quiet one has two connections for each kind of request, in a
+separate process, each with about four requests per second: it reads, views, searches, edits, comments, publishes, and
+follows events. First it is alone; then the connections of the noisy organization, in another process, do the same as
+fast as they get responses. Prints for each kind of request of the quiet one: responses per second, and the median,
+99th percentile, and maximum in milliseconds, next to those when it was alone. ``bare`` is a server that does nothing,
+requested by the same process at the same rate, which shows the effect of the machine itself. Also prints how many
+requests of the noisy organization were answered while a quiet one waited, which does not depend on other load, then
+refusals by organization, and memory. Exits with 1 if any response was a server error, a 503 or 429 without Retry-
+After, or missing, or if any request of the quiet organization was refused.
 
-The clients run on the same machine and take a good part of it: figures of one run are to be compared with each other.
+The clients use a good part of the same machine, so only figures of one run are comparable.
 """
 
 from __future__ import annotations

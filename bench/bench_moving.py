@@ -72,8 +72,8 @@ PROJECTS = (
     ("deb", "python-flask-doc=2.2.2-3", "html", "share/doc/python-flask-doc/html"),
     ("deb", "libeigen3-doc=3.4.0-4", "html", "share/doc/libeigen3-dev/html"),
 )
-"""Where a package is from, which one, of which kind its documentation is, and the folders of it that count. Those of
-Debian need its tools, and sources (`src`) lines `deb-src` of its twelfth and thirteenth release and of `sid`."""
+"""Packages: origin, name, kind of documentation, and relevant folders. Those of Debian require its tools;
+sources (`src`) require `deb-src` lines of its twelfth and thirteenth release and of `sid`."""
 
 _FENCES = re.compile(
     r"^([ \t>]*(?:[-*+][ \t]+|\d+\.[ \t]+)?)(`{3,}|~{3,})([^\n`]*)\n(.*?)^[ \t>]*\2[`~]*[ \t]*$",
@@ -107,7 +107,7 @@ _RST = {
     "links": re.compile(r":(?:ref|doc):`"),
     "images": re.compile(r"^[ \t]*\.\. (?:image|figure)::[ \t]+(?!https?:)\S", re.MULTILINE),
 }
-"""The same of reStructuredText."""
+"""Patterns of links in reStructuredText."""
 _ADOC = {
     "code_named": re.compile(r"^\[(?:source)?,[ \t]*(?!text\b)\w+", re.MULTILINE),
     "callouts": re.compile(
@@ -117,14 +117,14 @@ _ADOC = {
     "links": re.compile(r"\bxref:[^\s\[]+\[|<<[\w.#/-]+(?:,[^<>]*)?>>|\blink:(?!https?:)[^\s\[]+\["),
     "images": re.compile(r"\bimage::?(?!https?:)[^\s\[]+\["),
 }
-"""The same of AsciiDoc, outside of what is shown as it is."""
+"""Patterns of links in AsciiDoc, outside of literal text."""
 _SHOWN = re.compile(r"^(-{4,}|\.{4,})[ \t]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _HTML = {
     "code_named": re.compile(r'class="highlight-(?!default|none|text)[\w+]+ notranslate"'),
     "callouts": re.compile(r'<div class="admonition[ "]'),
     "images": re.compile(r"<img\s[^>]*src=[\"'](?!https?:|data:)"),
 }
-"""The same of HTML, as Sphinx writes it."""
+"""Patterns of links in HTML, as Sphinx writes it."""
 _HEADED = re.compile(
     r"^[ \t]*#{1,6}[ \t]+(.+)$|^={1,6}[ \t]+(.+)$|<h[1-6][^>]*>(.*?)</h[1-6]>|^(.+)\n[=~^*+\"'-]{3,}[ \t]*$"
     r"|\{#([\w.:-]+)\}|\b(?:id|name)=[\"']([^\"']+)[\"']|^\[(?:#|\[)([\w.:-]+)|\.\. _([^:\n]+):",
@@ -137,14 +137,14 @@ def letters(words: str) -> str:
 
 
 def places(text: str) -> set[str]:
-    """Return everything in a source file that a link can lead to, reduced to letters."""
+    """Return all possible link targets in a source file, reduced to letters."""
     return {
         letters(next(one for one in found.groups() if one is not None)) for found in _HEADED.finditer(text)
     }
 
 
 def kept(member: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
-    """Return the files of an archive, without links that lead out of it."""
+    """Return the files of an archive, without links that point outside of it."""
     try:
         return tarfile.data_filter(member, place)
     except tarfile.FilterError:

@@ -1,8 +1,9 @@
-"""API references: specifications compiled, published and read page by page.
+"""Benchmark API references: compile, publish, and read specifications page by page.
 
-``python bench/bench_openapi.py [FILE...]``: without files, one with 200 operations of one tag, one of 1 MB and one of
-10 MB are made. For each: CPU and memory of compiling, then every page of its reference once, from a fresh process's
-view: the CPU of this process (highlighting is done by another one), the slowest page, and bytes as browsers get them.
+``python bench/bench_openapi.py [FILE...]``: without files, one with 200 operations of one tag, one of 1 MB,
+and one of 10 MB are generated. Prints for each: CPU time and memory of compiling; then, with every page of
+its reference requested once, the CPU time of this process (highlighting runs in another one), the slowest
+page, and the bytes that browsers receive.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A page of our API reference beside Redoc's and Scalar's bundles with the same specification: bytes, the
-time until it can be read, and the time that scripts take until then.
+"""Benchmark a page of our API reference, compared with Redoc's and Scalar's bundles of the same
+specification: bytes, time until it can be read, and script time until then.
 
-``python bench/bench_references.py [FILE]``: without a file, one with 200 operations is made. Needs ``npm``, which
-installs the two into a temporary folder (about 500 MB, some minutes), and Chromium, headless. Nothing is served: the
-browser is handed each file from memory, compressed bytes are those of gzip, and the CPU is throttled by no factor. The
-figures of one run compare; readable is when the first operation's summary is on the screen. Redoc's static build is
-not among them: what its command builds loads a script that is in no package.
+``python bench/bench_references.py [FILE]``: without a file, one with 200 operations is generated. Requires
+headless Chromium, and ``npm``, which installs the other two into a temporary folder (about 500 MB, several
+minutes). The browser gets each file from memory, sizes are those of gzip, and the CPU is not throttled. Only
+figures of one run are comparable. A page can be read when the summary of the first operation is on the
+screen. Redoc's static build is not included, because it loads a script that is in no package.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>API</title></head><body>'
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
 Give = Callable[[str], tuple[bytes, str] | None]
-"""The file at a path with its type; None for what is not there."""
+"""Function that returns the file at a path with its type; None if it does not exist."""
 
 
 class Figures(Struct, frozen=True):

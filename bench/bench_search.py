@@ -1,11 +1,12 @@
-"""How well search finds known pages, beside what one would use instead, and what a query costs as pages grow.
+"""Benchmark how well search finds known pages, compared with alternatives, and the cost of a query as the
+number of pages grows.
 
     python bench/bench_search.py [FOLDER...]
 
-Known items are drawn from every folder with a SUMMARY.md below those named (else from the manual): a page, and a
-query that somebody looking for it would type. Each is asked as it is and with one typing error. All engines index
-the same texts. MRR@10 is the mean of 1/rank of that page, 0 beyond the tenth. CPU is that of this process and of
-the PostgreSQL process that serves it.
+Known items are drawn from every folder with a SUMMARY.md below the given ones (by default, from the manual):
+a page, and a query that someone looking for it would type, both correct and with one typing error. All
+engines index the same texts. MRR@10 is the mean of 1/rank of that page, 0 beyond the tenth. CPU is that of
+this process and of the PostgreSQL process that serves it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from octavo.settings import load
 
 SEED = 20
 ITEMS = 200
-"""Of each kind, where the texts have as many."""
+"""Number of items of each kind, if the texts have that many."""
 SMALL, LARGE = 2_000, 20_000
 QUERIES = 60
 LIMIT = 10

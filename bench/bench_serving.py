@@ -1,8 +1,8 @@
-"""Server CPU of requests, each beside an empty ASGI application on the same server that answers the same bytes.
+"""Benchmark the server CPU time of requests, compared with an empty ASGI application that returns the same bytes.
 
-Servers run as processes of their own; their CPU is what the operating system counted for them. Rounds are
-interleaved, and the medians of the ratios are printed: for one client that asks again and again, and for sixteen that
-ask at the same time.
+Servers run as separate processes; their CPU time is that counted by the operating system. Rounds are interleaved, and
+the medians of the ratios are printed: for one client that sends one request after the other, and for sixteen
+simultaneous clients.
 """
 
 from __future__ import annotations

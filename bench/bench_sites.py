@@ -1,8 +1,8 @@
-"""Published sites: CPU of the reader's process for each answer, beside servers that answer the same bytes; how soon a
-merge is seen; how much a browser loads at first.
+"""Benchmark published sites: CPU time per response, the time until a merge is visible, and the size of the first load.
 
-API and readers are processes of their own, so that merges cost the reader only what they make it look up anew.
-`BENCH_NGINX` names an nginx to compare with, if it is not in the path; `BENCH_PORT` is the first of six ports.
+The CPU time is that of the reader's process, compared with servers that return the same bytes. The API and the
+readers are separate processes, so a merge costs the reader only the lookups that it causes. `BENCH_NGINX` names an
+nginx to compare with, if it is not in the path; `BENCH_PORT` is the first of six ports.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""How long others wait while somebody brings the heaviest pages that an installation takes.
+"""Benchmark how long others wait while someone processes the heaviest pages that a server accepts.
 
     python bench/bench_waits.py [PATTERN...]
 
-One process serves API and sites. A client puts a page of nearly a megabyte, or the largest accepted one,
-into a change request, edits and merges it, and reads it over the API and on a site, for each PATTERN of
-``tests/growing.py`` (by default those of ``HEAVY``; all with ``all``). Another process reads an object over
-the API and a page of another site all the while, and makes small writes. For each step: seconds of the
-server's CPU and the longest that each of these took, in milliseconds. ``bare`` is the longest answer of a
-process that does nothing else, beside them: what the machine itself adds."""
+One process serves the API and sites. For each PATTERN of ``tests/growing.py`` (by default those of ``HEAVY``;
+all with ``all``), a client adds a page of nearly a megabyte, or the largest accepted one, to a change
+request, edits and merges it, and reads it over the API and on a site. Meanwhile, another process reads an
+object over the API and a page of another site, and makes small writes. Prints for each step: seconds of the
+server's CPU time, and the longest of each of these requests in milliseconds. ``bare`` is the longest response
+of a process that does nothing else, which shows the effect of the machine itself."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from growing import PAGES, Pattern, numbered, repeated
 
 SIZES = (980_000, 490_000, 240_000, 120_000, 60_000, 30_000)
-"""Bytes of a page. Of what has more parts than a page may have, the largest that is taken; a refusal is
+"""Bytes of a page. If a page would have too many parts, the largest accepted one is used; a refusal is
 measured, too."""
 SLOWEST = 0.25
-"""Seconds that a read of somebody else may take."""
+"""Maximum seconds of a read by others."""
 PAUSE = 0.005
 
 FORMS: dict[str, Pattern] = {

@@ -1,10 +1,11 @@
-"""What single pieces of work cost, on real documentation, through the whole application in one process.
+"""Benchmark the cost of single operations on real documentation, through the whole application in one
+process.
 
     python bench/bench_work.py FOLDER...
 
-For each repository: pages imported in a second of CPU, and milliseconds of CPU of the first view of a page. Then a
-change request that is made, edited and merged over the API, and the memory that reading a page takes beside its text,
-for the largest pages of all repositories.
+For each repository: pages imported per second of CPU time, and milliseconds of CPU time of the first view of
+a page. Then a change request that is created, edited, and merged over the API, and, for the largest pages of
+all repositories, the memory for reading a page in addition to its text.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from octavo.settings import load
 ROUNDS = 21
 LARGEST = 40
 LEAST = 2_000
-"""Characters of a text beside which memory is measured."""
+"""Minimum characters of a text for which memory is measured."""
 PARAGRAPH = "Words of this page, with `code` and a [link](page-1.md), as [pages](page-2.md#one) have them. "
 
 

@@ -1,10 +1,10 @@
-"""How often an edit of one word leaves every other byte of a page as it was.
+"""Benchmark how often an edit of one word keeps every other byte of a page.
 
     python bench/bytes_kept.py [--show N] FOLDER...
 
-On each page one word is changed in one leaf of each kind (a paragraph, a cell, the title of an expandable …), once by
-saving the whole document and once by setting the block that it is in. Printed are the share of pages where all of
-these edits kept the other bytes, the share of edits, and the kinds of leaves where some did not.
+On each page, one word is changed in one leaf of each kind (a paragraph, a cell, the title of an expandable
+…), once by saving the whole document and once by setting its block. Prints the share of pages on which all of
+these edits kept the other bytes, the share of such edits, and the kinds of leaves with exceptions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from octavo.core.document.reader import read
 from octavo.core.document.writing import write
 
 MARK = "Zq"
-"""What is put behind a word; no page has it."""
+"""Mark that is added after a word; no page contains it."""
 WORD = re.compile(r"[^\W\d_]{3,}")
 ADDRESS = re.compile(r"[a-z]+://|www\.|mailto:|[^\s@]+@")
 NAMED = ("type", "fragment")

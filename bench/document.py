@@ -1,8 +1,9 @@
-"""Reading documents against plain Markdown: how long ``read`` takes for each second markdown-it takes to render HTML.
+"""Benchmark reading documents, compared with plain Markdown: the time that ``read`` takes per second that
+markdown-it takes to render HTML.
 
     python bench/document.py FOLDER...
 
-Below 1 is faster than the bare renderer, which knows no tags, tables in HTML, icons or buttons.
+Below 1, it is faster than the bare renderer, which does not support tags, HTML tables, icons, or buttons.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 KEPT = "BENCH_FIGURES"
-"""Environment variable that names the file which figures are added to, a line of JSON each."""
+"""Environment variable with the name of the file that figures are appended to, one line of JSON each."""
 
 
 class Figure(Struct, frozen=True):
@@ -52,7 +52,7 @@ class Figure(Struct, frozen=True):
 
 
 def shown(value: float) -> str:
-    """Three digits that say something, and all of those before the point.
+    """Return a number with three significant digits, and all digits before the point.
 
     >>> shown(1234.5), shown(12.345), shown(0.01234), shown(2.0)
     ('1,234', '12.3', '0.0123', '2')

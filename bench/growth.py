@@ -88,7 +88,7 @@ class Application:
 
 
 def settle(context: Context) -> None:
-    """Run what follows soon after many writes: the jobs they caused, and PostgreSQL's autovacuum."""
+    """Run the consequences of many writes: the jobs they caused, and PostgreSQL's autovacuum."""
     Worker(context.db, context).run_pending()
     if context.db.engine == "postgresql":
         with psycopg.connect(context.settings.database, autocommit=True) as connection:

@@ -1,16 +1,14 @@
-"""All benches one after the other, and their figures in one table: what ``make bench`` does.
+"""Run all benches one after the other and print their figures in one table, for ``make bench``.
 
     python bench/run.py [--only NAME...] [--minutes 30] [--into bench/out] [--more]
 
-Writes ``figures.md`` (a table: each figure, what it is beside, the ratio, what is wanted, and whether that is
-met), ``figures.svg`` (how far each of those is from what is wanted) and ``figures.jsonl`` into a folder.
-Sizes are chosen so that all of it takes half an hour on a quiet machine of two cores: a bench that takes
-longer than its part is ended, one for which no time is left is not begun, and the table says so. ``--more``:
-also those that fetch packages of others, for as long as they take. Ends with 1 when anything was not
-measured.
+Writes ``figures.md`` (a table: each figure, the value it is compared with, the ratio, the target, and whether it is
+met), ``figures.svg`` (the distance of each figure from its target), and ``figures.jsonl`` into a folder. Sizes are
+chosen so that all benches take half an hour on a quiet machine with two cores: a bench that exceeds its part is
+stopped, one for which no time is left is not started, and the table says so. ``--more``: also run those that download
+packages, without a time limit. Exits with 1 if anything was not measured.
 
-The figures of one run compare with each other; on a machine that does something else as well, those by the clock say
-little. What is missed is no error of the run.
+Only figures of one run are comparable; on a busy machine, wall times say little. A missed target is not an error.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ DOCS = str(HERE.parent / "docs")
 
 
 class Bench(NamedTuple):
-    """``seconds``: its part of the half hour."""
+    """Bench. ``seconds``: its part of the half hour."""
 
     name: str
     seconds: int
@@ -53,6 +51,7 @@ BENCHES = (
     Bench("blocks", 60),
     Bench("merge", 30),
     Bench("content", 80),
+    Bench("together", 90),
     Bench("work", 60, (DOCS,)),
     Bench("notifications", 60),
     Bench("search", 190),
@@ -78,7 +77,7 @@ BENCHES = (
 
 
 class Outcome(NamedTuple):
-    """``problem``: why there are no more figures."""
+    """Outcome of a bench. ``problem``: why there are no more figures."""
 
     bench: Bench
     figures: list[Figure]
@@ -87,7 +86,7 @@ class Outcome(NamedTuple):
 
 
 def run(bench: Bench, seconds: float | None, kept: Path) -> Outcome:
-    """Runs a bench for so long at most; whatever it started ends with it."""
+    """Run a bench for at most this long; everything that it started ends with it."""
     kept.write_bytes(b"")
     began = time.monotonic()
     process = subprocess.Popen(
@@ -112,7 +111,7 @@ def run(bench: Bench, seconds: float | None, kept: Path) -> Outcome:
 
 
 def table(outcomes: Sequence[Outcome], load: float) -> str:
-    """Markdown of all figures, and what is missing."""
+    """Return all figures as Markdown, with missing ones."""
     found = [figure for outcome in outcomes for figure in outcome.figures]
     judged = [figure for figure in found if figure.is_met is not None]
     took = sum(outcome.seconds for outcome in outcomes)
@@ -141,8 +140,8 @@ def table(outcomes: Sequence[Outcome], load: float) -> str:
 
 
 def plot(figures: Sequence[Figure]) -> str:
-    """SVG with a bar for each figure that something is wanted of: to the left of the line it is met, each step is twice
-    as much."""
+    """Return an SVG with a bar for each figure with a target: left of the line, the target is met; each step
+    doubles the distance."""
     rows = [figure for figure in figures if figure.is_met is not None]
     height, names, step = 18, 520, 60
     middle = names + 4 * step

@@ -33,7 +33,7 @@ from octavo.kit.db.database import Database
 from octavo.kit.db.databases import open_database
 from octavo.kit.db.migrations import load_migrations, migrate
 from set_clock import SetClock
-from tools import _launched_browser, browser, corpora_folder, public_api  # noqa: F401
+from tools import _launched_browser, browser, corpora_folder, newest_api, public_api  # noqa: F401
 from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
 
 _MEMORY = Path("/dev/shm")

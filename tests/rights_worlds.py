@@ -14,7 +14,8 @@ STRENGTH = {role: number for number, role in enumerate(ROLES)}
 
 @dataclass
 class RightsWorld:
-    """An organization in small. Objects are named by number: spaces ``s0``…, collections ``c0``…
+    """An organization in small. Objects are named by number: spaces ``s0``…, collections ``c0``…,
+    sites ``p0``…
 
     ``parents`` of a collection come before it; ``grants`` are (object, "user" or "team", subject) to role.
     """
@@ -71,7 +72,13 @@ def evaluated(world: RightsWorld, user: str, thing: str) -> str | None:
 
 
 def draw_world(
-    number: Callable[[int], int], *, users: int = 4, teams: int = 3, collections: int = 4, spaces: int = 5
+    number: Callable[[int], int],
+    *,
+    users: int = 4,
+    teams: int = 3,
+    collections: int = 4,
+    spaces: int = 5,
+    sites: int = 2,
 ) -> RightsWorld:
     """A world from ``number(n)``, which gives any of 0 to n-1."""
     world = RightsWorld()
@@ -86,6 +93,9 @@ def draw_world(
     for s in range(spaces):
         above = number(collections + 1)
         world.parents[f"s{s}"] = f"c{above - 1}" if above else None
+    for p in range(sites):
+        # A site is in no collection.
+        world.parents[f"p{p}"] = None
     for thing in world.parents:
         # Half of them inherit: so that the way up is walked.
         world.levels[thing] = "inherit" if number(2) else LEVELS[number(len(LEVELS))]

@@ -132,7 +132,7 @@ def test_numbers_of_things_and_names_in_json(sqlite_world: World, tmp_path: Path
     assert "createdAt" in found.stdout and "created_at" not in found.stdout
 
 
-def test_comparing_what_is_not_there_is_no_break(tmp_path: Path) -> None:
+def test_comparing_missing_files_is_not_a_breaking_change(tmp_path: Path) -> None:
     there = tmp_path / "pets.yaml"
     there.write_text((Path(__file__).parent / "pets.yaml").read_text())
     assert octavo_here("openapi", "diff", str(there), str(there)).returncode == 0
@@ -173,7 +173,7 @@ def test_a_single_file_is_a_page(sqlite_world: World, tmp_path: Path, name: str)
     assert any("World." in path.read_text() for path in out.glob("*.md"))
 
 
-def test_nothing_and_what_is_no_source_is_not_imported(sqlite_world: World, tmp_path: Path) -> None:
+def test_empty_and_invalid_sources_are_not_imported(sqlite_world: World, tmp_path: Path) -> None:
     data = str(sqlite_world.install(tmp_path / "data"))
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -127,6 +127,25 @@ def test_errors_and_docstrings_are_plain_english(package: str) -> None:
     assert _find_decoded(texts) == {}
 
 
+_NO_VERB = re.compile(r"(The|A|An|What|Whether|Who|Where|When|Any)\b|(Do|Does) the same\b")
+"""How a docstring of a function begins that does not say what the function does."""
+
+
+@pytest.mark.parametrize("package", CHECKED)
+def test_docstrings_of_functions_are_imperative(package: str) -> None:
+    paths = (_SOURCES / package).glob("*.py")
+    found = [
+        f"{path.name}:{node.lineno}: {text.split('.')[0]}"
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (text := ast.get_docstring(node))
+        and "property" not in ast.unparse(node.decorator_list)
+        and _NO_VERB.match(text)
+    ]
+    assert found == []
+
+
 _RIDDLE = re.compile(
     r"def (test_(?:who_\w+|\w*(?:whoever|somebody|nobody|everybody|anybody|_any_more)\w*))\("
 )
@@ -161,6 +180,7 @@ PROSE = (
     r"\b(licence\w*|synchronis\w*|analys(e|ed|es|ing))\b",
     r"\b(is|are|was|were) (gone|said)\b",
     r"\b(shall|ought|besides|thereof)\b|\bfor good\b|\bhears? of\b",
+    r"\b(links?|URLs?|references?|redirects?|paths?) (that )?(leads?|led)\b|\bleads? nowhere\b",
     r"\b(cannot|(do|does|did|is|are|was|were|has|have|could|will) not)\b",
     r"(?-i:(?:^|(?<=[.!?] ))(What|Who) [^.?!:|]*\.(?= |$))",
 )
@@ -210,6 +230,23 @@ def test_pages_are_plain_english() -> None:
 def test_prose_in_the_old_idiom_is_found(text: str) -> None:
     odd = re.compile("|".join(f"(?:{pattern})" for pattern in PROSE), re.IGNORECASE | re.MULTILINE)
     assert odd.search(text)
+
+
+_FENCED = re.compile(r"(?ms)^( *)(`{3,})[^\n]*\n.*?^ *\2`* *$")
+_CELLS = re.compile(r"^\|[^\n]*\|$", re.MULTILINE)
+
+
+def test_cells_of_tables_start_with_a_capital() -> None:
+    """Names of caches in a table are given as metrics have them."""
+    found = [
+        f"{path.relative_to(ROOT)}: {cell.strip()[:60]}"
+        for path in ROOT.glob("docs/**/*.md")
+        if path.name not in ("memory.md", "architecture.md")
+        for row in _CELLS.findall(re.sub(r"`+[^`]*`+", "Code", _FENCED.sub("", path.read_text())))
+        for cell in row.split("|")
+        if re.match(r"\[?[a-z]", cell.strip()) and not re.match(r"nginx|cURL", cell.strip())
+    ]
+    assert found == []
 
 
 def test_changelog_is_short() -> None:

@@ -100,7 +100,7 @@ def run(served: Served, folder: Path, script: str) -> subprocess.CompletedProces
 
 
 @pytest.mark.slow
-def test_every_command_of_the_tutorial_does_what_it_says(served: Served, tmp_path: Path) -> None:
+def test_every_command_of_the_tutorial_works(served: Served, tmp_path: Path) -> None:
     (tmp_path / "data").symlink_to(served.data)
     blocks = blocks_of(TUTORIAL)
     done = run(served, tmp_path, "set -eo pipefail\n" + "\necho '=== end of a block'\n".join(blocks))

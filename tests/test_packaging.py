@@ -203,7 +203,7 @@ def test_objects_of_the_helm_chart() -> None:
 
 
 @pytest.mark.slow
-def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: Path) -> None:
+def test_wheels_contain_the_app_and_its_files(tmp_path: Path) -> None:
     """The wheel of a copy of the sources, without and with a built app."""
     source = tmp_path / "source"
     ignore = shutil.ignore_patterns(
@@ -237,7 +237,7 @@ def test_no_wheel_is_built_without_the_app_and_what_it_needs_is_in_it(tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_release_is_made_and_says_what_is_in_it(tmp_path: Path) -> None:
+def test_a_release_lists_its_contents(tmp_path: Path) -> None:
     """In a fresh clone, in an environment of its own; it compares the two wheels that it builds itself."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("a release is made of a commit")

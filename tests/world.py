@@ -359,6 +359,7 @@ def furnish(world: World, place: Place) -> None:
     assert not outcome.problems, outcome.problems
     ids["revisionId"] = outcome.revision
     ids["emailDomain"] = "example.org"
+    ids |= {"accountName": "acme", "repositoryName": "docs", "projectId": "7"}
     ids["resourceType"], ids["schemaId"] = "User", "urn:ietf:params:scim:schemas:core:2.0:Group"
     ids["pagePath"] = "running-it/install/on-a-server"
     ids["pageId"] = get("/spaces/{spaceId}/content/path/{pagePath}")["id"]

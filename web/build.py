@@ -59,6 +59,8 @@ def _sources() -> Iterable[Path]:
     yield PYTHON / "core" / "editor" / "schema.py"
     yield PYTHON / "core" / "page_fields.py"
     yield PYTHON / "core" / "pages.py"
+    yield PYTHON / "sites" / "site" / "customization" / "model.py"
+    yield PYTHON / "sites" / "site" / "customization" / "settings.py"
     yield READER_STYLES
     yield TOKENS
 
@@ -132,6 +134,7 @@ def _generate_nodes() -> None:
 
     _write(GENERATED / "nodes.json", f"{json.dumps({**node_types(), 'editor': VERSION}, indent=1)}\n")
     _write(GENERATED / "page-fields.ts", page_fields())
+    _write(GENERATED / "customization.ts", customization())
 
 
 def page_fields() -> str:
@@ -158,6 +161,73 @@ def page_fields() -> str:
         f"export const LABELS: Record<string, string> = {{\n{labels}}};\n\n"
         f"export interface PageField {{\n  name: string;\n  type: {types};\n  kinds: readonly string[];\n}}\n\n"
         f"export const PAGE_FIELDS: readonly PageField[] = [\n{forms}];\n"
+    )
+
+
+class _Text(str):
+    """Key of a text of the app."""
+
+
+def _script(value: object) -> str:
+    """Return a value as source text, with the texts of the app in place of their keys."""
+    if isinstance(value, _Text):
+        return f"t({json.dumps(value)})"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name}: {_script(one)}' for name, one in value.items())} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_script, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def customization() -> str:
+    """Return the module with the settings that the app offers, and with what site spaces can override."""
+    from typing import Literal, get_args, get_origin
+
+    from octavo.sites.site.customization.model import OVERRIDABLE, Customization
+    from octavo.sites.site.customization.settings import Control, Section, list_settings
+
+    english = json.loads((WEB / "shared" / "words" / "en.json").read_text())
+
+    def text(key: str) -> _Text:
+        if key not in english:
+            raise KeyError(key)
+        return _Text(key)
+
+    lines = ""
+    for declared in list_settings(Customization):
+        setting, path = declared.setting, ".".join(declared.path)
+        if not setting.label:
+            continue
+        values = [one for type_ in declared.types if get_origin(type_) is Literal for one in get_args(type_)]
+        labels = setting.names | {value: text(key) for value, key in setting.options.items()}
+        if setting.control != "switch" and labels.keys() != set(values):
+            raise ValueError(f"{path}: values and labels differ: {labels.keys() ^ set(values)}")
+        told = {
+            "path": path,
+            "section": setting.section,
+            "control": setting.control,
+            "label": text(setting.label),
+            "hint": text(setting.hint) if setting.hint else "",
+            "options": list(labels.items()),
+            "switched": (values or [False, True]) if setting.control == "switch" else [],
+            "only": setting.only,
+            "initial": setting.initial,
+            "siteOnly": setting.site_only,
+        }
+        lines += f"  {_script(told)},\n"
+    titles = {name: text(name) for name in get_args(Section) if name != "main"}
+    return (
+        'import { t } from "../shared/words.ts";\n\n'
+        f"export const SECTIONS = {_script(titles)};\n\n"
+        "export interface Setting {\n  path: string;\n"
+        f"  section: {' | '.join(map(json.dumps, get_args(Section)))};\n"
+        f"  control: {' | '.join(map(json.dumps, get_args(Control)))};\n  label: string;\n  hint: string;\n"
+        "  options: readonly (readonly [string, string])[];\n"
+        "  /** The values of a switch when off and on. */\n  switched: readonly unknown[];\n"
+        "  only: readonly [path: string, value: unknown] | null;\n  initial: unknown;\n  siteOnly: boolean;\n}\n\n"
+        f"export const SETTINGS: readonly Setting[] = [\n{lines}];\n\n"
+        "export interface Parts {\n  readonly [name: string]: Parts | null;\n}\n\n"
+        f"export const OVERRIDABLE: Parts = {json.dumps(OVERRIDABLE, indent=2)};\n"
     )
 
 

@@ -69,7 +69,7 @@ log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
-"""Seconds between writes of queued events. Each write makes cached pages be checked again."""
+"""Seconds between writes of queued events. Each write causes cached pages to be checked again."""
 _WRITE_PRESENCE = 1.0
 _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
@@ -291,7 +291,7 @@ class Runtime:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start everything but the listening."""
+        """Start everything except listening."""
         spare_collector()
         take_short_turns()
         if self._worker is not None:
@@ -310,7 +310,7 @@ class Runtime:
         self._metrics.observe_process(requests, self.hub.count)
 
     async def stop(self) -> None:
-        """Stop everything, after the listening, and write queued data."""
+        """Stop everything once listening has ended, and write queued data."""
         for task in self._tasks:
             task.cancel()
         await asyncio.to_thread(self._end)
@@ -465,7 +465,7 @@ def _print_start(
     say: Callable[[str], None],
     context: Context,
 ) -> None:
-    """Print what to know and to do at a start."""
+    """Print what people need to know and do after a start."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:

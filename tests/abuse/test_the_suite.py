@@ -57,7 +57,7 @@ def careless() -> Iterator[Subject]:
         thread.join()
 
 
-def test_it_finds_a_server_that_runs_what_is_inside_of_bodies(careless: Subject) -> None:
+def test_a_server_that_runs_code_in_bodies_is_detected(careless: Subject) -> None:
     framings = list(FRAMINGS)
     numbers = [n for n in range(2 * len(framings)) if framings[n % len(framings)].startswith("upgrade")]
     problems = run(careless, 1, numbers)

@@ -303,7 +303,7 @@ def test_an_event_goes_with_its_change(world):
     assert events(world) == before
 
 
-def test_the_log_outlives_who_it_tells_of(world):
+def test_the_audit_log_outlives_deleted_accounts(world):
     world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD})
     with world.context.db.write() as tx:
         remove_member(tx, world.home["organizationId"], world.users["reader"])

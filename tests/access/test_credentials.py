@@ -43,7 +43,7 @@ def test_sessions_are_listed_and_ended(data, capsys):
     assert len(left.splitlines()) == 1, "nothing but the headings"
 
 
-def test_an_account_is_deleted_once_it_was_said_what_ends(data, capsys):
+def test_an_account_is_deleted_after_a_preview(data, capsys):
     ask = ("account", "delete", "--email", "editor@example.org")
     code, out, _ = run(capsys, data, *ask, "--json")
     told = json.loads(out)

@@ -177,7 +177,7 @@ def test_a_preview_shows_nothing_that_is_closed_later(world: World, kind: str) -
 
 
 @pytest.mark.parametrize("loss", ["role", "token", "leaves"])
-def test_a_token_of_an_installation_dies_with_the_right_of_who_made_it(world: World, loss: str) -> None:
+def test_an_installation_token_ends_with_the_permission_of_its_creator(world: World, loss: str) -> None:
     path = world.home.path("/orgs/{organizationId}/members/") + world.users[WHO]
     assert world.call("admin", "PATCH", path, json={"role": "admin"}).is_success
     derived = Derived(world, "token")
@@ -201,7 +201,7 @@ def test_a_token_of_an_installation_dies_with_the_right_of_who_made_it(world: Wo
 @pytest.mark.parametrize(
     "loss", [leave, disabled, account_disabled, taken_back], ids=lambda one: one.__name__
 )
-def test_an_address_for_uploads_dies_with_who_asked_for_it(world: World, loss: Any) -> None:
+def test_an_upload_url_ends_with_the_access_of_its_creator(world: World, loss: Any) -> None:
     derived = Derived(world, "token")
     file = {"name": "a.md", "type": "text/markdown", "size": 3}
     body = {"file": file, "kind": "import_file"}
@@ -221,8 +221,8 @@ def test_an_address_for_uploads_dies_with_who_asked_for_it(world: World, loss: A
 ASKED_AGAIN = {
     "site preview": "KINDS",
     "print": "KINDS",
-    "integration-token": "test_a_token_of_an_installation_dies_with_the_right_of_who_made_it",
-    "upload": "test_an_address_for_uploads_dies_with_who_asked_for_it",
+    "integration-token": "test_an_installation_token_ends_with_the_permission_of_its_creator",
+    "upload": "test_an_upload_url_ends_with_the_access_of_its_creator",
 }
 NO_RIGHT = {
     "device": "says that a device was seen, and lets nobody in",

@@ -13,14 +13,20 @@ from octavo.kit.db.database import Database, Transaction
 from octavo.kit.http.operation import Person
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.evaluation import (
+    Kind,
     evaluate_steps,
     list_evaluated_roles,
     list_step_grants,
     list_steps,
+    list_steps_of_sites,
     list_steps_of_spaces,
 )
 from octavo.organization.access.roles import role_from_height
-from octavo.organization.access.visibility import select_visible_collections, select_visible_spaces
+from octavo.organization.access.visibility import (
+    select_visible_collections,
+    select_visible_sites,
+    select_visible_spaces,
+)
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 
 
@@ -44,7 +50,12 @@ def test_a_million_worlds() -> None:
     chance = random.Random(20260101)
     for _ in range(1_000_000):
         world = draw_world(
-            lambda n: int(chance.random() * n), users=2, teams=2, collections=chance.randrange(4), spaces=2
+            lambda n: int(chance.random() * n),
+            users=2,
+            teams=2,
+            collections=chance.randrange(4),
+            spaces=2,
+            sites=1,
         )
         for found in disagreements(world):
             raise AssertionError(found)
@@ -53,9 +64,12 @@ def test_a_million_worlds() -> None:
 # --- the SQL forms --------------------------------------------------------------------------------------
 
 
+KINDS: dict[str, Kind] = {"c": "collection", "s": "space", "p": "site"}
+
+
 def write(tx: Transaction, world: RightsWorld) -> None:
     """Write a world to the database, next to another organization with the opposite of everything."""
-    for table in ("grants", "spaces", "team_members", "teams", "members", "organizations", "users"):
+    for table in ("grants", "spaces", "sites", "team_members", "teams", "members", "organizations", "users"):
         tx.run(f"DELETE FROM {table}")
     # Inner ones before outer ones, because they reference each other.
     for collection in sorted((i for i in world.parents if i[0] == "c"), key=lambda i: -int(i[1:])):
@@ -89,6 +103,14 @@ def write(tx: Transaction, world: RightsWorld) -> None:
                      updated_at) VALUES (:id, 'o', :parent, 'a', 'C', :level, 0, 0)""",
                 **given,
             )
+        elif thing[0] == "p":
+            tx.run(
+                """INSERT INTO sites (id, organization_id, title, basename, visibility, type, default_level,
+                     created_at, updated_at)
+                   VALUES (:id, 'o', 'P', :id, 'public', 'basic', :level, 0, 0)""",
+                id=thing,
+                level=world.levels[thing],
+            )
         else:
             tx.run(
                 """INSERT INTO spaces (id, organization_id, collection_id, rank, title, default_level, main_branch,
@@ -101,7 +123,7 @@ def write(tx: Transaction, world: RightsWorld) -> None:
            VALUES (:kind, :id, :type, :subject, :role, 0)""",
         [
             {
-                "kind": "collection" if at[0] == "c" else "space",
+                "kind": KINDS[at[0]],
                 "id": at,
                 "type": kind,
                 "subject": who,
@@ -116,7 +138,8 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
     """Return what lists show to this member, each with the role there."""
     org = OrgAccess("o", Person(user, "token"), world.members[user])
     found = {}
-    for seen in (select_visible_spaces(org, "1 = 1"), select_visible_collections(org, "1 = 1")):
+    for select in (select_visible_spaces, select_visible_collections, select_visible_sites):
+        seen = select(org, "1 = 1")
         rows = tx.all(
             f"{seen.prefix} SELECT v.id, v.height, {seen.total} FROM {seen.visible} v", **seen.parameters
         )
@@ -130,18 +153,18 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
 )
 def test_lists_agree_with_the_table_of_all_people(database: Database, seed: int) -> None:
     chance = random.Random(seed)
-    world = draw_world(chance.randrange, users=6, teams=4, collections=8, spaces=12)
+    world = draw_world(chance.randrange, users=6, teams=4, collections=8, spaces=12, sites=8)
     with database.write() as tx:
         write(tx, world)
     with database.read() as tx:
         for thing in world.parents:
-            steps = list_steps(tx, "collection" if thing[0] == "c" else "space", thing)
+            steps = list_steps(tx, KINDS[thing[0]], thing)
             standings = list_evaluated_roles(tx, "o", steps)
             assert {u: s.decision.role for u, s in standings.items()} == {
                 user: reference(world, user, thing) for user in world.members
             }
             # Evaluating a single person gives the same result.
-            ways = {thing: steps, **list_steps_of_spaces(tx, [thing])}
+            ways = {thing: steps, **list_steps_of_spaces(tx, [thing]), **list_steps_of_sites(tx, [thing])}
             assert ways[thing] == steps
             for user, found in standings.items():
                 said = list_step_grants(tx, user, steps)

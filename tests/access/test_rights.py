@@ -280,7 +280,7 @@ def test_opening_or_moving_raises_no_one_above_the_caller(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("template", PLACES)
-def test_the_person_who_restricts_access_keeps_theirs(world: World, template: str) -> None:
+def test_restricting_access_keeps_the_access_of_the_caller(world: World, template: str) -> None:
     path = world.home.path(template)
     answer = world.call("creator", "PATCH", path, json={"defaultLevel": None})
     assert answer.status_code == 200, answer.text
@@ -320,7 +320,7 @@ def test_people_and_teams_from_elsewhere(world: World, template: str) -> None:
 # --- reasons ------------------------------------------------------------------------------------------------
 
 
-def test_every_place_is_told_to_those_who_share_it(scene: Scene) -> None:
+def test_people_with_permission_to_share_see_every_place(scene: Scene) -> None:
     team = scene.grant_team(scene.around(scene.inner), "comment")
     scene.level(scene.around(), None)
     scene.grant(scene.at(scene.deep), "create", "reviewer")

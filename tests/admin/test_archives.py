@@ -89,7 +89,7 @@ def test_nothing_secret_leaves(sqlite_world: World, tmp_path: Path) -> None:
     assert sqlite_world.away["spaceId"] not in text
 
 
-def test_people_who_are_here_keep_their_accounts(sqlite_world: World, empty, tmp_path: Path) -> None:
+def test_existing_people_keep_their_accounts(sqlite_world: World, empty, tmp_path: Path) -> None:
     world, out = sqlite_world, tmp_path / "out"
     export_organization(world.context, world.home["organizationId"], out)
     with empty.db.write() as tx:

@@ -192,7 +192,7 @@ def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
     assert "Nothing was imported" in shown
 
 
-def test_sign_in_links_are_only_for_people_who_can_sign_in(octavo: Shell) -> None:
+def test_sign_in_links_require_an_account_with_sign_in(octavo: Shell) -> None:
     code, out, _ = octavo("session", "link", "--email", "Reader@example.org")
     assert code == 0 and "/sign-in?link=" in out
     shown = json.loads(octavo("session", "link", "--email", "reader@example.org", "--json")[1])

@@ -202,7 +202,7 @@ def _name(case: object) -> str:
 
 
 @pytest.mark.parametrize(("table", "change", "column"), CASES, ids=_name)
-def test_a_row_that_names_or_holds_what_it_must_not_is_refused(
+def test_rows_with_forbidden_references_or_values_are_refused(
     sqlite_world: World, archive: Archive, new: Context, table: str, change, column: str
 ) -> None:
     _add_rows(archive, sqlite_world)
@@ -492,7 +492,7 @@ def test_circles_and_states_that_are_none_are_refused(archive: Archive, tmp_path
     close_context(context)
 
 
-def test_people_are_who_has_their_address_here_and_of_the_same_kind(
+def test_people_are_matched_by_email_address_and_kind(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     with installation.db.write() as tx:

@@ -404,7 +404,7 @@ def test_a_space_of_the_whole_repository_does_not_hold_docs_yaml(world: Any, tmp
 # --- names ------------------------------------------------------------------------------------------------
 
 
-def test_sites_and_spaces_are_found_by_what_people_call_them(world: Any, tmp_path: Path) -> None:
+def test_sites_and_spaces_are_found_by_their_usual_names(world: Any, tmp_path: Path) -> None:
     made = brought(world, write(tmp_path / "repo", FILES), publish=True)
     listed = world.home.path("/orgs/{organizationId}/sites")
     site = world.get("admin", f"{listed}/{made.site}")

@@ -51,7 +51,7 @@ def test_a_site_is_summarized_space_by_space():
     ]
 
 
-def test_an_import_over_an_api_says_what_is_unchanged_and_why_it_stopped():
+def test_an_import_over_an_api_reports_unchanged_spaces_and_why_it_stopped():
     done = MovedIn(
         [MovedSpace("s1", "o1", "Guide", 2, outcome()), MovedSpace("s2", "o2", "API")],
         [MovedSite("x", "o3", "Docs", 4, [Problem("", 0, "left_out", "no look")])],

@@ -284,11 +284,11 @@ def test_private_addresses_are_refused(world):
     [
         (("--from", "https://docs.example.com"), "token"),
         (("--from", "https://docs.example.com", "--token-file", "/nowhere/at/all"), "--token-file"),
-        (("--from", "https://docs.example.com", "--token", "x", "--space", "S"), "--space"),
+        (("--from", "https://docs.example.com", "--token-file", "-", "--space", "S"), "--space"),
         ((), "SOURCE"),
     ],
 )
-def test_the_command_says_what_is_missing(tmp_path, arguments, said):
+def test_the_command_names_missing_parts(tmp_path, arguments, said):
     ended = octavo_here("import", *arguments, "--data", str(tmp_path))
     assert ended.returncode != 0 and said in ended.stderr
 

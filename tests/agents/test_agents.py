@@ -348,7 +348,7 @@ def _by_an_administrator(world, connecting):
 
 
 @pytest.mark.parametrize("end", [_disable_and_enable, _hand_over, _revoke_by_command, _by_an_administrator])
-def test_an_agent_does_not_outlive_what_its_person_had(world, connecting, end):
+def test_an_agent_loses_access_with_its_person(world, connecting, end):
     token = connecting.token()["access_token"]
     code = connecting.code()
     assert _works(world, token)
@@ -698,7 +698,7 @@ def test_clients_that_want_an_address_ending_in_mcp(world, connecting):
     assert len(listed.json()["result"]["tools"]) == len(tools.TOOLS)
 
 
-def test_clients_that_ask_for_what_the_server_does_not_have(world, connecting):
+def test_clients_get_errors_for_unsupported_requests(world, connecting):
     """Some clients request resources and prompts from each server, regardless of its declared capabilities."""
     agent = Agent(world, connecting.token()["access_token"])
 
@@ -775,7 +775,7 @@ def test_a_hundred_agents_at_once(sqlite_world):
     assert made == sum(one.get("agent", "").startswith("Pen ") for one in drafts) >= 30
 
 
-def test_gaps_tell_what_programs_did_not_find(world, connecting):
+def test_gaps_include_failed_lookups_of_agents(world, connecting):
     sent = {"visitorId": "v", "sessionId": "s", "cookies": {}, "language": None, "referrer": None}
     nowhere = dict.fromkeys(("siteSection", "siteSpace", "siteShareKey", "space", "revision", "page"))
 

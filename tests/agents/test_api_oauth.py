@@ -54,7 +54,7 @@ def test_an_app_that_names_no_resource_asks_for_the_api(world, connecting):
     assert narrow.count('name="scope"') == 2
 
 
-def test_a_token_for_the_api_does_what_was_granted_and_no_more(world, connecting):
+def test_an_api_token_is_limited_to_its_granted_scopes(world, connecting):
     app = Calling(connecting, "user:read", "space:read", "organization:read")
     assert app.given["access_token"].startswith("oco_") and app.given["expires_in"] == 3600
     assert app.given["scope"].split() == ["user:read", "organization:read", "space:read"]

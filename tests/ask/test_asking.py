@@ -72,7 +72,7 @@ def test_without_a_model_the_best_passages_are_quoted(world: World) -> None:
     assert kept_questions(world) == []
 
 
-def test_only_what_the_asker_sees_answers(world: World) -> None:
+def test_answers_use_only_content_visible_to_the_asker(world: World) -> None:
     assert ask(world, who="reader")["sources"]
     body = {"defaultLevel": None}
     assert world.call("admin", "PATCH", world.home.path("/spaces/{spaceId}"), json=body).is_success

@@ -97,7 +97,7 @@ HIDDEN = ("zqsecretlever", "zqhiddenpage", "zqcomment")
 
 
 @pytest.mark.sqlite_first
-def test_visitors_are_answered_from_what_they_see(asking: Asking) -> None:
+def test_visitors_get_answers_from_visible_content(asking: Asking) -> None:
     plain = json.dumps(asking.ask(asking.visitor(), QUESTION))
     assert "turn a sprocket by hand" in plain and not any(word in plain for word in HIDDEN)
     assert f"{asking.url}sprockets" in plain and "/s/" not in plain
@@ -116,6 +116,12 @@ def test_questions_are_those_of_pages_that_are_seen(asking: Asking) -> None:
     path = f"{asking.path}/ask/questions"
     answer = asking.world.call("admin", "GET", path, params={"siteSpaceId": "other"})
     assert answer.status_code == 404
+    space = asking.world.get("admin", f"{asking.path}/site-spaces")["items"][0]["space"]["id"]
+    of_space = asking.events("GET", "ask/questions", asking.visitor(), params={"spaceId": space})
+    assert of_space == found
+    for who in (asking.visitor(), None):
+        options = {"params": {"spaceId": asking.world.away["spaceId"]}, "headers": who or {}}
+        assert asking.world.call("nobody" if who else "admin", "GET", path, **options).status_code == 404
 
 
 def test_a_scope_is_kept_to(asking: Asking) -> None:
@@ -140,7 +146,13 @@ def test_a_conversation_continues_for_its_own_visitor_only(asking: Asking, clock
     again = asking.events("GET", f"ai/response/{finish['responseId']}", visitor)
     assert again[1]["blocks"] == document["blocks"] and again[-1] == finish
     more = {"input": [{"role": "user", "content": "And how?"}], "previousResponseId": finish["responseId"]}
-    assert "sprocket" in json.dumps(asking.events("POST", "ai/response", visitor, json=more)).lower()
+    continued = asking.events("POST", "ai/response", visitor, json=more)
+    assert "sprocket" in json.dumps(continued).lower()
+    assert finish["response"] == {"id": finish["responseId"]}
+    response = {"id": continued[-1]["responseId"], "previous": finish["responseId"]}
+    assert continued[-1]["response"] == response
+    replayed = asking.events("GET", f"ai/response/{response['id']}", visitor)
+    assert replayed[-1]["response"] == response
     path = f"{asking.path}/ai/response/{finish['responseId']}"
     for headers in (asking.visitor(beta=True), {}):
         who = "nobody" if headers else "admin"

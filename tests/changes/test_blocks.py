@@ -114,7 +114,7 @@ def test_the_answer_gives_new_keys_as_the_document_has_them(page):
 
 
 @pytest.mark.sqlite_first
-def test_keys_that_the_page_has_not_stay_with_what_brings_them(page):
+def test_new_keys_stay_with_the_blocks_that_bring_them(page):
     keys = page.keys
     gone = page.document[0]
     page.edit(delete=[keys[0]])
@@ -127,7 +127,7 @@ def test_keys_that_the_page_has_not_stay_with_what_brings_them(page):
 
 
 @pytest.mark.sqlite_first
-def test_a_split_and_a_join_keep_the_key_of_what_is_left(page):
+def test_a_split_and_a_join_keep_the_key_of_the_first_part(page):
     keys = page.keys
     page.edit(
         set=[{"block": keys[0], "document": nodes(words("One"))}],
@@ -148,7 +148,7 @@ def test_moves_keep_bytes_and_keys(page):
     assert [node["key"] for node in said["move"][0]] == [keys[1]]
 
 
-def test_blocks_move_between_pages_with_bytes_keys_and_what_they_link_to(page):
+def test_blocks_move_between_pages_with_bytes_keys_and_link_targets(page):
     space, keys = page.space, page.keys
     page.edit(set=[{"block": keys[0], "document": nodes(words("Edited once."))}])
     other = space.pages["C"]
@@ -333,7 +333,7 @@ def test_invalid_block_edits_name_the_error(page):
     assert page.text == text and page.keys == keys
 
 
-def test_an_edit_costs_what_it_changes(space, monkeypatch):
+def test_the_cost_of_an_edit_depends_on_its_size(space, monkeypatch):
     """The amount of Markdown read is independent of the page length and the neighboring blocks."""
     found = {}
     read = reader._Reader

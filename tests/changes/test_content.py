@@ -183,7 +183,7 @@ def test_links_by_ref_and_by_id_become_paths(space):
     assert space.text(one, change) == before
 
 
-def test_order_moves_and_what_lies_below(space):
+def test_order_moves_and_subpages(space):
     change = space.create()
     space.edit(
         change, insert("# D\n", at=0), insert("# E\n", at=1), insert("# F\n", into=space.pages["B"], at=0)

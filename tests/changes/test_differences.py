@@ -29,7 +29,7 @@ def count_instructions(work):
 
 
 @pytest.mark.parametrize("limit", [1, 3])
-def test_a_list_of_changes_costs_what_it_shows(space, limit):
+def test_the_cost_of_a_list_of_changes_depends_on_its_length(space, limit):
     costs = []
     for number in (5, 100):
         change = space.create()
@@ -76,7 +76,7 @@ def test_changes_are_paged_and_none_is_left_out(space):
         assert refused.status_code == 400 and refused.json()["error"]["message"].startswith("page:")
 
 
-def test_the_history_of_a_page_is_what_changed_it(space):
+def test_the_history_of_a_page_lists_revisions_that_changed_it(space):
     page = space.pages["A"]
     path = f"{space.path}/content/page/{page}/revisions"
     read = lambda **query: space.world.call("reader", "GET", path, params=query).json()  # noqa: E731

@@ -122,7 +122,7 @@ def test_numbers_are_never_given_twice(space):
         assert sorted(pool.map(one, range(24))) == list(range(1, 25))
 
 
-def test_fields_and_what_they_may_not_be(space):
+def test_fields_refuse_invalid_values(space):
     change = space.create()
     path = f"{space.path}/change-requests/{change}"
     paragraph = {
@@ -212,7 +212,7 @@ def test_reviews(space):
 
 
 @pytest.mark.sqlite_first
-def test_merge_rules_say_what_is_missing(space):
+def test_merge_rules_report_missing_conditions(space):
     world, call = space.world, space.world.call
     change = space.create("creator")
     space.edit(change, insert("# X\n"))

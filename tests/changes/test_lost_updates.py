@@ -189,7 +189,7 @@ def test_the_same_line_twice_in_main_is_kept_beside_it(space):
     assert space.text("A") == A.replace("First", "Late").replace("Second", "2nd")
 
 
-def test_an_edit_of_what_was_deleted_meanwhile(space):
+def test_an_edit_of_content_that_was_deleted_meanwhile(space):
     change = space.create()
     base = head(space, change)
     space.edit(change, {"operation": "delete_page", "page": space.pages["A"]})
@@ -200,7 +200,7 @@ def test_an_edit_of_what_was_deleted_meanwhile(space):
     assert (conflict["kind"], conflict["ours"]) == ("deleted", None)
 
 
-def test_a_deletion_of_what_was_edited_meanwhile(space):
+def test_a_deletion_of_content_that_was_edited_meanwhile(space):
     change = space.create()
     base = head(space, change)
     space.write(change, "A", A.replace("First", "Saved"))

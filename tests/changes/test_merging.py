@@ -355,7 +355,7 @@ def test_a_merge_is_undone_by_a_change_request(space):
 
 
 @pytest.mark.sqlite_first
-def test_undoing_what_was_changed_again_is_a_conflict(space):
+def test_reverting_content_that_was_edited_again_is_a_conflict(space):
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
     merged = space.merge(change)["revision"]

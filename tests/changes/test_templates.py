@@ -65,7 +65,7 @@ def test_built_in_templates_are_well_formed(template):
 
 
 @pytest.mark.sqlite_first
-def test_a_template_comes_behind_what_is_there(space):
+def test_a_template_is_added_after_existing_content(space):
     assert apply(space, "product-docs").status_code == 201
     assert titles(space) == ["A", "B", "Introduction", "Get started", "Guides", "Help"]
     home = space.world.get("reader", f"{space.path}/content/path/introduction", params={"format": "markdown"})
@@ -91,7 +91,7 @@ def test_into_a_change_request(space):
 
 
 @pytest.mark.sqlite_first
-def test_slots_are_filled_with_what_the_space_has(space):
+def test_slots_are_filled_with_content_of_the_space(space):
     files = [{"name": "logo.svg", "base64": SVG, "contentType": "image/svg+xml"}]
     file = space.edit_main({"operation": "insert_files", "files": files})["insertedFiles"][0]["id"]
     refs = {"cover": {"kind": "file", "file": file}}
@@ -121,7 +121,7 @@ def test_a_space_as_template(space):
     assert [item["title"] for item in content["reusableContents"]] == ["Note"]
 
 
-def test_both_kinds_are_listed_with_what_they_leave_open(world):
+def test_both_kinds_are_listed_with_their_open_references(world):
     template = source_space(world)
     path = world.home.path("/orgs/{organizationId}/templates")
     listed = world.get("reader", path)["items"]

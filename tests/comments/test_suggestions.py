@@ -105,7 +105,7 @@ def test_a_suggestion_survives_edits_around_it_or_is_outdated(talk: Suggesting) 
     assert "* the item\n* one suggested" in talk.text()
     talk.settle(whole, "accepted")
     before = talk.text()
-    refused(talk.try_settle(gone, "accepted"), 409, "was edited since")
+    refused(talk.try_settle(gone, "accepted"), 409, "has been edited since")
     assert talk.text() == before and "Two other words." in before
     assert talk.space.conflicts(talk.id) == []
     assert talk.get(gone)["status"] == "open"

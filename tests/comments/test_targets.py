@@ -186,7 +186,7 @@ def test_a_thread_survives_conflict_resolution_merge_and_undoing(space, main):
     assert main.get(beside)["target"]["gone"] is True
 
 
-def test_talking_about_what_is_archived_or_merged(space):
+def test_comments_on_archived_and_merged_change_requests(space):
     archived, merged = space.create(), space.create()
     space.write(merged, "A", "# A\n\nNew.\n")
     space.world.call(

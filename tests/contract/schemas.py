@@ -54,6 +54,10 @@ class Schemas:
     def success_codes(self, operation_id: str) -> set[int]:
         return {int(code) for code in self._operations[operation_id]["responses"] if code.startswith("2")}
 
+    def has(self, operation_id: str, status: int) -> bool:
+        """Whether there is such an operation, with such a response."""
+        return str(status) in self._operations.get(operation_id, {}).get("responses", {})
+
     def errors(self, operation_id: str, status: int, answer: Any) -> list[str]:
         """Validate a response (None: empty) and return its errors as ``place: message``."""
         response = self._operations[operation_id]["responses"][str(status)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 
+import httpx
 import pytest
 
 from octavo.kit.http.operation import PUBLIC_API, TABLE, Deletion, Operation
@@ -12,16 +14,53 @@ from octavo.operations.installation import load_packages
 from tools import PublicApi
 from world import World
 
+from .differences import listed_differences
 from .samples import TOLD_ELSEWHERE, sample_of, send, succeeded
 from .schemas import Schemas
 
 load_packages()
 
 NOT_DESCRIBED = {
+    "bulkUpsertSiteRedirects": "described by a later version of the public API",
     "createOrganization": "described by a later version of the public API",
     "listSpacePageMetaLinks": "described by a later version of the public API",
     "listRevisionPageMetaLinks": "described by a later version of the public API",
     "listChangeRequestPageMetaLinks": "described by a later version of the public API",
+    **dict.fromkeys(
+        (
+            "createSiteChannel",
+            "deleteChangeRequestConversation",
+            "deleteOrganizationAgentConversation",
+            "deleteSiteChannelById",
+            "getGitHubRepoFileForGitSyncInstallation",
+            "getGitLabProjectFileForGitSyncInstallation",
+            "getGitSyncInstallationById",
+            "getSiteChannelById",
+            "installGitSyncProviderOnTarget",
+            "inviteToSite",
+            "listChangeRequestConversations",
+            "listGitHubRepoBranchesForGitSyncInstallation",
+            "listGitHubRepositoriesForGitSyncInstallation",
+            "listGitLabProjectBranchesForGitSyncInstallation",
+            "listGitLabProjectsForGitSyncInstallation",
+            "listOrganizationAgentConversations",
+            "listSiteChannels",
+            "listSiteGitSyncInstallations",
+            "listTeamPermissionsInSite",
+            "listUserPermissionsInSite",
+            "provisionOrganizationAgentConversation",
+            "removeTeamFromSite",
+            "removeUserFromSite",
+            "uninstallGitSyncInstallation",
+            "updateChangeRequestConversation",
+            "updateGitSyncInstallationById",
+            "updateOrganizationAgentConversation",
+            "updateSiteChannelById",
+            "updateTeamPermissionInSite",
+            "updateUserPermissionInSite",
+        ),
+        "described by a later version of the public API",
+    ),
     "updateChangeRequestContent": "described by a later version of the public API",
 }
 """Operations that version 0.146.0 of the description has not, and that are not Octavo's own either."""
@@ -33,9 +72,17 @@ DEVIATIONS = {
 """Operation id, or ``id: start of a complaint``, and why our answer differs there."""
 
 
+NEWEST_DEVIATIONS = [complaint for one in listed_differences() for complaint in one.answers]
+
+
 @pytest.fixture(scope="session")
 def schemas(public_api: PublicApi) -> Schemas:
     return Schemas(public_api.description)
+
+
+@pytest.fixture(scope="session")
+def newest_schemas(newest_api: PublicApi) -> Schemas:
+    return Schemas(newest_api.description)
 
 
 def described() -> list[Operation]:
@@ -83,9 +130,16 @@ def test_the_answer_has_the_described_shape(world: World, request, operation: Op
     if answer.status_code == 201 and answer.content and "location" in answer.json().get("urls", {}):
         assert answer.headers["location"] == answer.json()["urls"]["location"]
         assert world.call("admin", "GET", answer.headers["location"]).status_code == 200
-    if operation.extension or operation.id in NOT_DESCRIBED:
-        return
-    schemas = request.getfixturevalue("schemas")
+    for version, deviations in (("schemas", DEVIATIONS), ("newest_schemas", NEWEST_DEVIATIONS)):
+        schemas: Schemas = request.getfixturevalue(version)
+        if schemas.has(operation.id, answer.status_code):
+            _compare(operation, answer, schemas, deviations)
+
+
+def _compare(
+    operation: Operation, answer: httpx.Response, schemas: Schemas, deviations: Collection[str]
+) -> None:
+    """Answers fit a description but for complaints that are listed, at least a part of each."""
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
         events = [event.partition("data: ") for event in answer.text.strip().split("\n\n")]
         assert events[-1][0] == "event: done\n", "clients close the stream then"
@@ -96,7 +150,7 @@ def test_the_answer_has_the_described_shape(world: World, request, operation: Op
     complaints = [
         complaint
         for complaint in schemas.errors(operation.id, answer.status_code, content)
-        if not any(f"{operation.id}: {complaint}".startswith(known) for known in DEVIATIONS)
+        if not any(known in f"{operation.id}: {complaint}" for known in deviations)
     ]
     assert not complaints, "\n".join([operation.source, *complaints])
 

@@ -44,6 +44,16 @@ NOTHING_BEYOND = {
         "disconnectAgent",
         "disconnectAgentInOrganization",
         "deleteOpenAPISpecBySlug",
+        "uninstallGitSyncInstallation",
+        "deleteSiteChannelById",
+        "deleteOrganizationAgentConversation",
+        "deleteChangeRequestConversation",
+    },
+    "a connection without a repository": {"installGitSyncProviderOnTarget"},
+    "names of conversations": {
+        "provisionOrganizationAgentConversation",
+        "updateOrganizationAgentConversation",
+        "updateChangeRequestConversation",
     },
     "an event is sent once more to where it went": {"redeliverIntegrationEvent", "replayWebhookDelivery"},
     "for scripts, whose own scopes count": {"queueIntegrationTask"},
@@ -69,7 +79,13 @@ NOTHING_BEYOND = {
         "getOpenAPISpecVersionContentById",
         "getPublishedOpenAPISpec",
     },
-    "whether a space is empty, as sites show it": {"getIntegrationSiteInstallation", "getSiteGitSync"},
+    "whether a space is empty, as sites show it": {
+        "getIntegrationSiteInstallation",
+        "getSiteGitSync",
+        "listSiteGitSyncInstallations",
+        "createSiteChannel",
+        "updateSiteChannelById",
+    },
 }
 """Operations of those areas that write, and operations that look into content, by why their area is enough."""
 ENOUGH = {id for ids in NOTHING_BEYOND.values() for id in ids}

@@ -169,8 +169,10 @@ def asked_by(operation: Operation) -> set[str]:
     return {field.encode_name for field in fields}
 
 
-def changed_by_each(closed: Closed, operations: list[Operation]) -> Iterator[tuple[str, str, set[str]]]:
-    """Each call, what it answered, and what of the space it changed."""
+def changed_by_each(
+    closed: Closed, operations: list[Operation], who: str = WHO
+) -> Iterator[tuple[str, str, set[str]]]:
+    """Each call by ``who``, what it answered, and what of the space it changed."""
     as_made = closed.facts()
     assert all(as_made[name] for name in ("spaces", "site_spaces", "site_sections"))
     for operation in operations:
@@ -181,7 +183,7 @@ def changed_by_each(closed: Closed, operations: list[Operation]) -> Iterator[tup
                 sample.before(closed.world, closed.place)
             before = closed.facts() if sample.before is not None else as_made
             calls = calls_of(closed, operation)
-            answer = send(closed.world, WHO, operation, closed.place, **calls[number])
+            answer = send(closed.world, who, operation, closed.place, **calls[number])
             after = closed.facts()
             changed = {name for name in before if before[name] != after[name]}
             told = answer.text.replace(f'"query":"{WORD}"', "")
@@ -213,4 +215,22 @@ def test_readers_of_a_space_change_nothing_but_its_place_on_the_site(closed: Clo
         for call, _, changed in changed_by_each(closed, collective())
         if changed - of_the_site and call.partition(" ")[0] not in OWN
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("closed", [""], indirect=True, ids=["alone"])
+def test_a_role_at_a_site_opens_none_of_its_spaces(closed: Closed) -> None:
+    """A guest who manages the site, and has access to none of its spaces."""
+    body = {"role": "create", "users": [closed.world.users["guest"]]}
+    closed.world.post("admin", closed.place.path(f"{SITE}/permissions"), body)
+    closed.close()
+    closed.keep()
+    of_sites = [operation for operation in collective() if "{siteId}" in operation.path]
+    assert closed.world.call("guest", "GET", closed.place.path(SITE)).status_code == 200
+    wrong = []
+    for call, text, changed in changed_by_each(closed, of_sites, "guest"):
+        if told := closed.told(text):
+            wrong.append(f"{call} tells {told}")
+        if changed and call.partition(" ")[0] not in OWN:
+            wrong.append(f"{call} changes {changed}")
     assert not wrong, "\n".join(wrong)

@@ -45,7 +45,7 @@ def test_the_description_is_served_at_both_urls(world: World) -> None:
     assert found[0].json()["openapi"].startswith("3.1")
 
 
-def test_components_are_named_for_what_they_are(description: dict[str, Any]) -> None:
+def test_components_have_descriptive_names(description: dict[str, Any]) -> None:
     names = description["components"]["schemas"]
     assert not [name for name in names if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name)]
     assert {"Space", "SpaceList", "User", "ScimUser", "LocationList"} <= set(names)
@@ -115,7 +115,7 @@ def test_references_lead_somewhere(description: dict[str, Any]) -> None:
     assert found and all(ref.removeprefix("#/components/schemas/") in names for ref in found)
 
 
-def test_arrays_say_what_they_hold(description: dict[str, Any]) -> None:
+def test_arrays_show_the_type_of_their_items(description: dict[str, Any]) -> None:
     bare = [
         path
         for path, part in _walk(description)
@@ -136,7 +136,7 @@ def test_patterns_are_those_of_json_schema(description: dict[str, Any]) -> None:
     assert not [pattern for pattern in patterns if pattern.startswith("^") != pattern.endswith("$")]
 
 
-def test_errors_say_in_words_what_a_pattern_expects(description: dict[str, Any]) -> None:
+def test_errors_describe_the_expected_pattern_in_words(description: dict[str, Any]) -> None:
     """A regular expression in a message helps nobody who is not an engineer."""
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     told = {pattern.replace(r"\Z", "$") for pattern in EXPECTED}
@@ -293,7 +293,7 @@ _ONLY = {r"The IDs ": {"list"}, r"The ID ": {"text"}, r"The number of ": {"numbe
 """What begins so is of one of these kinds."""
 
 
-def test_sentences_say_what_kind_of_value_it_is(description: dict[str, Any]) -> None:
+def test_sentences_name_the_kind_of_value(description: dict[str, Any]) -> None:
     components = description["components"]["schemas"]
     wrong = []
     for name, schema in components.items():

@@ -22,7 +22,17 @@ load_packages()
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
-SAME_EVERYWHERE = {"pagePath", "clientId", "emailDomain", "resourceType", "schemaId", "specSlug"}
+SAME_EVERYWHERE = {
+    "accountName",
+    "clientId",
+    "emailDomain",
+    "pagePath",
+    "projectId",
+    "repositoryName",
+    "resourceType",
+    "schemaId",
+    "specSlug",
+}
 """Path parameters that are no ids: the same in both organizations."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.http.unknown_keys import NEWER, NOTHING, NewerFields, Shape, shape_of, unread_keys
 from octavo.operations.installation import load_packages
-from tools import PublicApi, fetch_packages
+from tools import PublicApi
 from world import World
 
 from .samples import credentials, sample_of, send
@@ -21,19 +20,12 @@ from .test_bad_input import complaint
 
 load_packages()
 
-NEWEST = Path(__file__).parent / "newest"
-"""The lock file of the newest public description."""
 REFUSED = [
     pytest.param(TABLE[id], place, name, id=f"{id}-{name}")
     for id, fields in sorted(NEWER.items())
     for place in ("query", "body")
     for name in sorted(getattr(fields, place))
 ]
-
-
-@pytest.fixture(scope="session")
-def newest_api() -> PublicApi:
-    return PublicApi(fetch_packages(NEWEST, "newest-api"))
 
 
 def _with(value: Any, path: str) -> Any:

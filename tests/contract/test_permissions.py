@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from octavo.content.changes.authorization import ChangeAccess
+from octavo.content.changes.authorization import ChangeAccess, WrittenChange
 from octavo.content.comments.authorization import Discussion
 from octavo.content.events.authorization import FollowedPlace
-from octavo.content.revisions.authorization import ReadState
+from octavo.content.revisions.authorization import ReadState, WrittenState
 from octavo.extensions.integrations.authorization import (
     INSTALLATION,
     INTEGRATION,
@@ -49,6 +49,8 @@ ABILITIES = {
     FollowedPlace: SPACE,
     KeptSpaceAccess: SPACE,
     ReadState: SPACE,
+    WrittenState: SPACE,
+    WrittenChange: SPACE,
     SiteAccess: SITE,
     RunAccess: SPACE,
     IntegrationAccess: INTEGRATION,
@@ -112,7 +114,7 @@ def test_each_role_gets_the_status_that_it_allows(world: World, operation: Opera
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
 @OPERATIONS
-def test_administrators_get_what_their_role_allows(world: World, operation: Operation) -> None:
+def test_administrators_get_the_permissions_of_their_role(world: World, operation: Operation) -> None:
     """Each of an organization of their own: every operation runs on PostgreSQL as well, and refuses."""
     require_allowed(world, operation, (world.home.admin, STRANGER))
 

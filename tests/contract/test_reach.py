@@ -333,7 +333,7 @@ def test_readers_never_receive_keys(sqlite_world: World) -> None:
             continue
         before = sample_of(operation).before
         # Of others everything is there.
-        if before is not None and operation.area in ("access", "invitations"):
+        if before is not None and operation.area in ("access", "ask", "invitations"):
             before(world, world.home)
         # Those that let it through, and in turn one of the others, which are all refused in the same place.
         let = {"read", "content:read", f"{operation.area}:read"} & secrets.keys()

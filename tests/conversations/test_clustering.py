@@ -49,7 +49,7 @@ def test_a_later_message_about_something_else_is_another_issue() -> None:
     ]
 
 
-def test_only_people_who_ask_have_issues() -> None:
+def test_only_messages_of_users_become_issues() -> None:
     parts = [*said("How do I export?"), *said("Did you restart the database server?", role="team-member")]
     assert [issue.title for issue in find_issues(None, parts)] == ["How do I export?"]
 

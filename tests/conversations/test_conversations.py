@@ -46,7 +46,7 @@ def desk(world: World) -> list[Any]:
     return listed(world, f"{ORG}/conversations", source="integration:desk:one")
 
 
-def test_a_conversation_is_kept_with_what_its_source_says(world: World) -> None:
+def test_a_conversation_is_stored_with_the_data_of_its_source(world: World) -> None:
     metadata = {
         "url": "https://desk.test/1",
         "attributes": {"plan": "pro"},

@@ -74,7 +74,7 @@ def test_unchanged_configuration_keeps_its_bytes(text: str) -> None:
     assert edit(text, read(text)) == text
 
 
-def test_only_what_is_another_changes() -> None:
+def test_only_different_entries_change() -> None:
     config = read(TEXT)
     config.title = "Acme: docs"
     entry(config, "start").title = "First steps"
@@ -186,7 +186,7 @@ def test_a_space_that_is_a_section_stays_one_until_it_is_more() -> None:
         "\x00",
     ],
 )
-def test_any_text_becomes_what_the_structure_is(text: str) -> None:
+def test_any_text_can_be_edited_to_match_the_structure(text: str) -> None:
     config = DocsConfig(
         title="Docs",
         structure=[

@@ -30,7 +30,7 @@ def test_a_layered_mapping_behaves_like_a_dictionary(first, all_changes, most):
         layered_mapping._MOST = before
 
 
-def test_a_change_does_not_copy_what_is_below():
+def test_a_change_does_not_copy_lower_layers():
     below = dict.fromkeys(range(100), "x")
     found = Layered(below)
     for n in range(50):

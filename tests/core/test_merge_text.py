@@ -180,7 +180,7 @@ def test_blocks_in_one_container_merge(base, end):
     assert clean(base, ours, theirs) == ours.replace("TWO", "second")
 
 
-def test_new_blocks_and_items_join_in_what_was_one_block():
+def test_new_blocks_and_items_merge_into_a_split_block():
     assert clean("* a b\n", "* a B\n* c\n", "* a b\n\n  more\n") == "* a B\n\n  more\n* c\n"
     assert clean("> a\n", "> b\n", "> a\n>\n> more\n") == "> b\n>\n> more\n"
     merged = merge_text("> a\n\nb\n", "> a\n>\n> mine\n\nb\n", "> a\n>\n> yours\n\nb\n")

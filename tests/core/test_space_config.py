@@ -1,6 +1,7 @@
 import pytest
 
-from octavo.core.space_config import Tag, read_config, read_tags, read_variables
+from octavo.core.space_config import read_config, read_variables
+from octavo.core.tags import Tag, read_tags
 from octavo.core.yaml_text import MAX_CHARACTERS, YamlError, read_yaml, write_yaml
 
 

@@ -255,7 +255,7 @@ def test_only_the_lines_of_changed_entries_are_written_anew():
 
 @settings(deadline=None, max_examples=300)
 @given(st.data())
-def test_any_edit_of_a_tree_is_what_the_new_text_says(data):
+def test_any_edit_of_a_tree_matches_the_new_text(data):
     entries = entries_of(LONG)
     for number in range(data.draw(st.integers(1, 4))):
         lists = [entries, *(entry.children for entry in walk_entries(entries))]

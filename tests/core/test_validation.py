@@ -55,7 +55,7 @@ class Body(Struct):
         ([], "", "must be an object, not an array"),
     ],
 )
-def test_the_message_says_what_the_field_must_be(given: Any, field: str, text: str) -> None:
+def test_the_message_states_the_requirement_of_the_field(given: Any, field: str, text: str) -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(given, Body)
     problem = describe_problem(caught.value, Body, {SLUG: "be lower case"})

@@ -43,7 +43,7 @@ def slack(installed, receiver):
     return path
 
 
-def test_slack_says_what_changed(installed, receiver, slack):
+def test_slack_reports_changes(installed, receiver, slack):
     space = installed.create_space("A & B <handbook>")
     installed.write(space, "First steps")
     (message,) = [one for one in receiver.wait_for(1) if "First" in one["text"]]
@@ -52,7 +52,7 @@ def test_slack_says_what_changed(installed, receiver, slack):
     assert line == "• First steps: added"
 
 
-def test_slack_says_what_was_merged_in_the_channel_of_the_space(installed, receiver, slack):
+def test_slack_reports_merges_in_the_channel_of_the_space(installed, receiver, slack):
     space = installed.create_space("Guides")
     installed.call("POST", f"{slack}/spaces", {"space": space})
     own = {"configuration": {"webhook_url": f"{receiver.url}?of=guides"}}

@@ -93,7 +93,7 @@ def test_each_publication_is_the_next_version(installed, tmp_path):
     assert '"version": 3' in with_file.stdout
 
 
-def test_a_packed_one_is_what_publishing_takes(installed, tmp_path):
+def test_a_packed_integration_can_be_published(installed, tmp_path):
     folder = write(tmp_path, "packed")
     manifest = folder / "gitbook-manifest.yaml"
     manifest.write_text(manifest.read_text()[:-1] + ', secrets: {KEY: "${{ env.NOT_SET }}"}}')

@@ -44,7 +44,7 @@ class Shell:
         return said
 
 
-def test_every_command_of_the_page_does_what_it_says(installed, tmp_path):
+def test_every_command_of_the_page_works(installed, tmp_path):
     if shutil.which("jq") is None:
         absent("jq")
     # Next to the installation, which uses other ports here than a first start does.

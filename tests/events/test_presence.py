@@ -121,7 +121,7 @@ def test_invalid_presence_is_refused(world: World) -> None:
     say(world, "reader", client="tab-3")
 
 
-def test_those_who_listen_hear_who_comes_and_goes(world: World, clock: SetClock) -> None:
+def test_listeners_receive_arrivals_and_departures(world: World, clock: SetClock) -> None:
     clock.set(now())
     page = world.home["pageId"]
     with (

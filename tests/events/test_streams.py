@@ -189,7 +189,7 @@ def _insert(tx: Any, id: int) -> None:
 # --- a person -----------------------------------------------------------------------------------------
 
 
-def test_people_are_told_what_concerns_them(world: World) -> None:
+def test_people_are_notified_of_relevant_events(world: World) -> None:
     here = "/spaces/{spaceId}/change-requests/{changeRequestId}"
     ids = world.home
     with (
@@ -366,7 +366,7 @@ def test_a_stream_ends_with_the_time_of_its_token(
         assert stream.heard[-1].data["code"] == 401
 
 
-def test_only_who_may_see_it_follows_a_space(world: World) -> None:
+def test_following_a_space_requires_access(world: World) -> None:
     for who in (*MEMBERS, "stranger"):
         for path in (SPACE, CHANGE):
             stream = Listening(world, who, world.home.path(path) + "?seconds=0", {})

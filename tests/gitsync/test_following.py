@@ -100,7 +100,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
 
 
 @pytest.mark.sqlite_first
-def test_people_who_pushed_cannot_approve(synced: Branches) -> None:
+def test_pushing_excludes_from_approving(synced: Branches) -> None:
     world = synced.world
     with world.context.db.read() as tx:
         mails = dict(tx.all("SELECT id, email FROM users"))
@@ -148,7 +148,7 @@ def test_one_that_is_given_up_is_archived_and_opened_again(synced: Branches) -> 
 
 
 @pytest.mark.sqlite_first
-def test_a_branch_that_is_rebased_holds_only_what_it_changes(synced: Branches) -> None:
+def test_a_rebased_branch_contains_only_its_changes(synced: Branches) -> None:
     synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
     assert synced.sync() == "synced"
     synced.developer.commit({"two.md": "# Two\n\nMain goes on.\n"})

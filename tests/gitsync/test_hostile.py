@@ -296,6 +296,8 @@ def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, devel
     assert synced.exported() == developer.read()
     info = remotes.get("admin", f"/spaces/{space}/git/info")
     assert info["repoName"] == "repository" and info["integration"] == "api"
+    operation, _ = info.pop("operation"), info.pop("operationTimeout")
+    assert (operation["state"], operation["direction"]) == ("success", "import")
     assert remotes.get("admin", f"/spaces/{space}")["gitSync"] == info
     listed = remotes.get("reader", remotes.home.path("/orgs/{organizationId}/spaces"))["items"]
     assert [one.get("gitSync") for one in listed if one["id"] == space] == [info]
@@ -309,7 +311,7 @@ def test_the_operations_of_older_clients_run_the_same_sync(remotes: World, devel
     assert "gitSync" not in remotes.get("admin", f"/spaces/{space}")
 
 
-def test_a_preview_says_what_would_change_and_writes_nothing(remotes: World, developer: Developer) -> None:
+def test_a_preview_reports_changes_without_writing(remotes: World, developer: Developer) -> None:
     developer.commit({**PLAIN, "only/here.md": "# Here\n"})
     head = developer.head
     target = {"remote": developer.url, "branch": "main"}

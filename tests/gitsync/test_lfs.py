@@ -168,7 +168,7 @@ def test_the_credential_goes_to_the_repository_alone(sqlite_world: World, server
 
 
 @needs_git
-def test_over_ssh_the_server_says_who_has_the_bytes(sqlite_world: World, tmp_path: Path) -> None:
+def test_over_ssh_the_server_names_the_lfs_server(sqlite_world: World, tmp_path: Path) -> None:
     world, git = sqlite_world, SshServer(tmp_path)
     developer = Developer(tmp_path / "docs.git")
     with lfs_server() as server:

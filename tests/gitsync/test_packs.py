@@ -128,7 +128,7 @@ def local(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return where
 
 
-def test_an_import_leaves_out_what_is_too_large_to_unpack(
+def test_an_import_skips_files_that_are_too_large_to_unpack(
     local: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(GuardedStore, "get_raw", only_small(GuardedStore.get_raw))
@@ -147,7 +147,7 @@ def only_small(get_raw: Callable[..., tuple[int, bytes]]) -> Callable[..., tuple
     return get
 
 
-def test_a_sync_stops_at_what_is_too_large_to_unpack(local: Path, tmp_path: Path) -> None:
+def test_a_sync_stops_at_objects_that_are_too_large_to_unpack(local: Path, tmp_path: Path) -> None:
     head = git(local, "rev-parse", "HEAD").strip()
     large = git(local, "rev-parse", "HEAD:large.bin").strip()
     repo = Repo.init_bare(str(tmp_path / "copy"), mkdir=True)

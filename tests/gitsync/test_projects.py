@@ -184,7 +184,9 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
     assert "gitSync" not in world.get("admin", f"/spaces/{guide}")
 
 
-def test_a_folder_is_known_by_what_the_space_had_last(sqlite_world: World, developer: Developer) -> None:
+def test_a_folder_is_recognized_by_the_last_content_of_the_space(
+    sqlite_world: World, developer: Developer
+) -> None:
     world = sqlite_world
     with local_remotes(world):
         path = world.home.path("/orgs/{organizationId}/collections")
@@ -311,7 +313,7 @@ def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
     project.same()
 
 
-def test_the_person_who_connected_is_notified_of_failures(
+def test_failures_notify_the_connecting_person(
     world: World, collection: str, site: str, developer: Developer
 ) -> None:
     """Once in a row, at a space of it; the address leads to its Git sync."""
@@ -353,7 +355,9 @@ def test_a_rewritten_history_is_decided_once_for_all(
 
 
 @pytest.mark.sqlite_first
-def test_a_decision_is_about_what_was_there(world: World, collection: str, developer: Developer) -> None:
+def test_a_decision_applies_to_the_state_it_was_made_for(
+    world: World, collection: str, developer: Developer
+) -> None:
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
     project = Project(world, collection, developer)
     assert project.sync() == "synced"

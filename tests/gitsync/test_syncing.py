@@ -154,7 +154,7 @@ def test_pages_that_move_and_go_and_come_do_so_on_the_other_side(synced: Synced)
 
 
 @pytest.mark.sqlite_first
-def test_the_first_export_writes_all_on_top_of_what_is_there(world: World, tmp_path: Path) -> None:
+def test_the_first_export_adds_a_commit_with_all_content(world: World, tmp_path: Path) -> None:
     developer = Developer(tmp_path / "repository")
     with local_remotes(world):
         synced = Synced(world, developer, "export")
@@ -175,7 +175,7 @@ def test_the_first_export_writes_all_on_top_of_what_is_there(world: World, tmp_p
 
 
 @pytest.mark.parametrize("what", ["force", "gone", "emptied", "other"])
-def test_a_repository_that_is_not_what_it_was_waits_for_a_decision(synced: Synced, what: str) -> None:
+def test_a_replaced_repository_waits_for_a_decision(synced: Synced, what: str) -> None:
     developer, world = synced.developer, synced.world
     one = synced.pages()["guide/one"]["id"]
     synced.edit({"operation": "update_page", "page": one, "document": {"markdown": "Words of the space.\n"}})
@@ -223,7 +223,7 @@ def test_a_space_that_only_imports_never_writes_the_repository(world: World, dev
 
 
 @pytest.mark.sqlite_first
-def test_a_space_that_only_exports_is_told_what_the_repository_changed(
+def test_an_export_only_space_gets_repository_changes_as_change_requests(
     world: World, developer: Developer
 ) -> None:
     with local_remotes(world):
@@ -243,7 +243,7 @@ def test_a_space_that_only_exports_is_told_what_the_repository_changed(
         same(synced)
 
 
-def test_commits_are_of_the_people_who_wrote_and_revisions_of_who_connected(synced: Synced) -> None:
+def test_commits_have_their_writers_and_revisions_the_connecting_person(synced: Synced) -> None:
     developer, world = synced.developer, synced.world
     one, two = synced.pages()["guide/one"]["id"], synced.pages()["guide/two"]["id"]
     synced.edit(
@@ -270,9 +270,7 @@ def test_commits_are_of_the_people_who_wrote_and_revisions_of_who_connected(sync
     assert author == world.users["admin"]
 
 
-def test_a_commit_after_a_kill_names_the_people_who_wrote(
-    synced: Synced, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_after_a_kill_names_its_writers(synced: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*arguments: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
@@ -298,7 +296,7 @@ def test_a_commit_after_a_kill_names_the_people_who_wrote(
     same(synced)
 
 
-def test_a_first_import_that_was_killed_is_not_done_over_what_people_wrote(
+def test_a_killed_first_import_does_not_overwrite_edits(
     world: World, developer: Developer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*arguments: Any, **named: Any) -> None:

@@ -49,6 +49,10 @@ def test_sign_in_changes_require_proof_of_identity():
         "connectAgent",
         "deleteOwnAccount",
         "deleteAccount",
+        "updateAccount",
+        "createAccountSignInLink",
+        "resetAccountSecondFactor",
+        "endAccountSessions",
     }
     own = [op for op in TABLE.values() if op.path.startswith("/user/") and op.method != "GET"]
     assert [op.id for op in own if op not in CHANGING] == [
@@ -94,7 +98,7 @@ def test_no_token_changes_how_its_owner_signs_in(world, operation):
         assert (answer.status_code, world.digest()) == (403, before)
 
 
-def test_the_password_proves_who_one_is(world):
+def test_the_password_confirms_the_identity(world):
     old = world.session("reader", proved=False)
 
     def prove(**body):

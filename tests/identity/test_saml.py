@@ -592,7 +592,7 @@ def test_forced_sign_on_lets_the_provider_s_sessions_in(world):
     assert world.call(NOBODY, "GET", path, headers=bearer(by_password)).status_code == 403
 
 
-def test_a_deleted_provider_ends_its_sessions_and_another_entity_forgets_who_was_who(world):
+def test_deleting_a_provider_ends_its_sessions_and_changing_its_entity_forgets_identities(world):
     made = provider(world)
     token = session(sign_in(world, made))
     ada = me(world, token)["id"]

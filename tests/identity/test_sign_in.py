@@ -362,7 +362,7 @@ def test_a_token_expires(world, clock):
     assert world.call(NOBODY, "GET", "/user", headers=bearer(made["token"])).status_code == 401
 
 
-def test_scopes_bound_a_token_and_what_it_makes(world):
+def test_scopes_limit_a_token_and_everything_it_creates(world):
     unknown = world.call("admin", "POST", "/user/tokens", json={"name": "x", "scopes": ["everything"]})
     assert unknown.status_code == 400
 

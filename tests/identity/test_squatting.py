@@ -251,7 +251,7 @@ def test_an_attacker_with_the_password_cannot_lock_out_the_second_factor(world, 
     assert code(waiting["challenge"], codes[1]) == 200
 
 
-def test_a_stranger_who_asks_for_links_does_not_keep_the_owner_from_one(world, mails):
+def test_link_requests_by_strangers_do_not_block_the_owner(world, mails):
     """No request is refused, links that were sent remain valid, and only a few are sent."""
     from octavo.kit.work.worker import Worker
 

@@ -231,7 +231,7 @@ def test_a_review_shows_both_sides_in_them(space: Space) -> None:
     assert Image.open(io.BytesIO(found.content)).size == (480, 240)
 
 
-def test_copies_have_them_and_what_was_lost_is_made_anew(space: Space) -> None:
+def test_copies_have_variants_and_lost_ones_are_recreated(space: Space) -> None:
     space.make()
     copy = space.world.post("admin", f"/spaces/{space.id}/duplicate", {})["id"]
     with space.context.db.read() as tx:

@@ -341,7 +341,7 @@ def request(world, **more):
     return {"componentId": "card", "props": {"n": 1}, "context": context, **more}
 
 
-def test_a_component_is_rendered_for_people_who_see_the_space(world):
+def test_rendering_a_component_requires_access_to_the_space(world):
     script = (
         HANDLER
         % """

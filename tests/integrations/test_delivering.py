@@ -43,7 +43,7 @@ def write(world, text):
 
 
 @pytest.mark.sqlite_first
-def test_a_script_is_told_of_its_installation_and_who_it_is(world):
+def test_a_script_receives_its_installation_and_identity(world):
     body = """
       console.log(environment.secrets.KEY, environment.apiTokens.installation, environment.signingSecrets.integration);
       const shown = { name: environment.integration.name, status: environment.installation.status,
@@ -198,7 +198,7 @@ def test_a_hanging_integration_delays_no_others(world, clock, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_removal_is_told_with_what_was_configured(world):
+def test_the_removal_event_contains_the_former_configuration(world):
     publish(world, script=ECHO % "")
     made = install(world)
     path = f"/integrations/chat/installations/{made['id']}"

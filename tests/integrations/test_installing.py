@@ -294,7 +294,7 @@ def test_installing_takes_the_right_at_the_space(world):
 # --- what scripts reach ---------------------------------------------------------------------------------
 
 
-def test_an_installations_token_reaches_what_its_scopes_say(world):
+def test_an_installation_token_is_limited_to_its_scopes(world):
     publish(world, scopes=["space:content:read"])
     made = install(world)
     own = token(world, installation=made["id"])
@@ -416,6 +416,33 @@ def test_an_organization_sees_its_own_installations_alone(world):
         ("home-notes", "active"),
         ("chat", "active"),
     ]
+
+
+def test_statuses_name_what_an_integration_is_installed_on(world):
+    publish(world)
+    made = install(world)
+    home, path = world.home, world.home.path("/orgs/{organizationId}/integrations/installations-status")
+
+    def targets(who="admin", **query):
+        found = world.get(who, path, params=query)["items"]
+        return [one["target"] for one in found if one["integration"]["name"] == "chat"]
+
+    assert targets() == [{"type": "organization", "organizationId": home["organizationId"]}]
+    assert targets(target="space") == targets(target="site") == []
+    at = f"/integrations/chat/installations/{made['id']}"
+    other = world.post("admin", home.path("/orgs/{organizationId}/spaces"), {"title": "Closed"})["id"]
+    for space in (home["spaceId"], other):
+        world.post("admin", f"{at}/spaces", {"space": space})
+    world.post("admin", f"{at}/sites", {"siteId": home["siteId"]})
+    assert targets(target="site") == [{"type": "site", "siteId": home["siteId"]}]
+    spaces = {one["spaceId"] for one in targets(target="space")}
+    assert spaces == {home["spaceId"], other}
+    assert targets(target="space", space=home["spaceId"]) == [{"type": "space", "spaceId": home["spaceId"]}]
+    with world.context.db.write() as tx:
+        tx.run("UPDATE spaces SET default_level = NULL WHERE id = :id", id=other)
+    assert {one["spaceId"] for one in targets("reader", target="space")} == {home["spaceId"]}
+    assert world.call("admin", "GET", path, params={"site": home["siteId"]}).status_code == 400
+    assert targets(target="space", space=world.away["spaceId"]) == []
 
 
 def test_active_installations_of_a_space_and_a_site(world):

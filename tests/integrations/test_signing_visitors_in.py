@@ -55,7 +55,7 @@ def site(world):
 
 
 @pytest.mark.sqlite_first
-def test_the_owner_says_who_comes_first(site):
+def test_the_site_owner_sets_the_precedence_of_sign_in(site):
     assert site.choose(backend="integration") == {"backend": "integration"}
     assert site.sends_to("guide") is None
     assert site.choose(backend="integration", fallbackURL=LOGIN)["fallbackURL"] == LOGIN
@@ -70,7 +70,7 @@ def test_the_owner_says_who_comes_first(site):
 
 
 @pytest.mark.sqlite_first
-def test_a_sign_out_is_told_to_who_signed_in(site):
+def test_a_sign_out_notifies_the_integration_that_signed_in(site):
     assert site.sends_to("~gitbook/auth/logout") == site.base
     site.put_integration_on()
     for path in ("~gitbook/auth/logout", "~logout"):
@@ -82,7 +82,7 @@ def test_a_sign_out_is_told_to_who_signed_in(site):
     assert site.sends_to("~logout") == LOGIN
 
 
-def test_only_who_signs_in_is_asked_at_those_addresses(site):
+def test_only_the_sign_in_integration_answers_at_its_urls(site):
     """The address of signing out is nobody's where the integration has no such scope."""
     publish(site.world, script=SCRIPT, scopes=[])
     made = install(site.world)

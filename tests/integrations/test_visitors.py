@@ -34,7 +34,7 @@ def event(type, **more):
     return {"type": type, "session": session, "location": location, **more}
 
 
-def test_views_and_ratings_are_told_to_who_asked_and_may(world):
+def test_views_and_ratings_reach_integrations_with_the_scopes(world):
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     world.post("admin", f"{path}/publish")
     body = {

@@ -127,7 +127,7 @@ def test_inviting_again_renews_the_secret(world):
 
 
 @pytest.mark.parametrize("what", ["demoted", "removed", "disabled"])
-def test_an_invitation_gives_what_its_maker_could_give_now(world, what):
+def test_an_invitation_grants_what_its_creator_can_still_grant(world, what):
     org = world.home["organizationId"]
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET role = 'admin' WHERE user_id = :id", id=world.users["editor"])

@@ -40,7 +40,7 @@ def environment_of(pid: int) -> set[str]:
     return {part.partition(b"=")[0].decode() for part in data.split(b"\0") if part}
 
 
-def test_a_program_gets_what_it_is_given_and_no_more(tmp_path: Path) -> None:
+def test_a_program_gets_only_the_environment_it_is_given(tmp_path: Path) -> None:
     done = run_child(
         [sys.executable, "-c", SHOW], environment={"HOME": str(tmp_path)}, folder=tmp_path, seconds=60
     )

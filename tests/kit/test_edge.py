@@ -396,7 +396,7 @@ def test_missing_paths_return_404_in_the_format_of_the_application(tried):
     )
 
 
-def test_requests_are_counted_by_what_answered_them(tried):
+def test_requests_are_counted_by_operation(tried):
     for path in ("/text", "/text", "/fail", "/nowhere"):
         tried.get(path)
     counted = {
@@ -432,7 +432,7 @@ def test_limits_count_addresses_and_their_number_is_bounded(clock):
     assert limiter.count("a").left == 0
 
 
-def test_trusted_proxies_say_who_asks(clock):
+def test_trusted_proxies_name_the_client(clock):
     clock.advance(0)
     tried = Tried(limiter=RateLimiter(1), proxies=parse_networks("127.0.0.0/8"))
     assert tried.get("/text", x_forwarded_for="203.0.113.7").status_code == 200

@@ -42,7 +42,7 @@ def classes(above: type[OctavoError] = OctavoError) -> list[type[OctavoError]]:
         ("", None),
     ],
 )
-def test_the_field_is_what_the_message_begins_with(message, field):
+def test_the_field_is_the_start_of_the_message(message, field):
     assert answered(BadRequest(message)) == {
         "code": 400,
         "message": message,

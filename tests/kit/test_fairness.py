@@ -346,7 +346,7 @@ def test_a_job_is_done_for_its_organization(world: World, monkeypatch: pytest.Mo
     assert current_owner() == NOBODY
 
 
-def test_many_who_wait_are_served_as_fast_as_few() -> None:
+def test_many_waiting_owners_are_served_as_fast_as_few() -> None:
     """The scheduler selects the next caller from a few candidates, and every waiting caller gets a turn."""
     places, order = Places(1, (1, 1), 0), []
     places.take(GREEDY)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from growing import LISTINGS
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.highlighting import highlight
 from octavo.kit.processes import highlighting
@@ -27,7 +28,7 @@ def highlighter():
     made.close()
 
 
-def test_the_process_says_what_the_highlighter_says(highlighter):
+def test_the_process_returns_the_result_of_the_highlighter(highlighter):
     assert highlighter.for_page()(CODE, "python") == highlight(CODE, "python")
     assert highlighter.for_page()(CODE, "no such language") is None
 

@@ -87,7 +87,7 @@ def _declare(id: str, handler: Callable[..., object], **given: Any) -> kit.Opera
 
 
 @pytest.mark.usefixtures("table")
-def test_the_handler_says_what_is_answered() -> None:
+def test_the_handler_determines_the_response_type() -> None:
     def get_book(call: Call) -> Book:
         raise NotImplementedError
 

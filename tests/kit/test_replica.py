@@ -176,7 +176,7 @@ def test_invalid_replicas_are_not_used(postgres_url: str) -> None:
             assert said in str(database.check_replica(0.1))
 
 
-def test_the_number_of_what_committed_is_known(postgres_url: str) -> None:
+def test_the_number_of_the_last_commit_is_known(postgres_url: str) -> None:
     with opened(postgres_url, postgres_url) as database, opened(postgres_url, "") as other:
         settle(database, postgres_url)
         database._knows = True

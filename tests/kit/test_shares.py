@@ -68,7 +68,7 @@ def test_one_person_leaves_room_in_their_organization() -> None:
     assert pool.may_take(("org", "two"))
 
 
-def test_the_last_places_are_for_those_who_have_none() -> None:
+def test_the_last_places_are_reserved_for_owners_without_any() -> None:
     pool = Shares("x", 8)
     for name in ("a", "b", "c"):
         fill(pool, name, 500)
@@ -94,7 +94,7 @@ def test_places_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not pool._in_line and not pool._held and not pool._waiting
 
 
-def test_refused_is_who_took_much() -> None:
+def test_the_greediest_owner_is_refused() -> None:
     pool = Shares("questions are being answered", 4)
     with ExitStack() as stack:
         for _ in range(pool.share(1)):

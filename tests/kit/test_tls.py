@@ -105,7 +105,7 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     outgoing_tls.cache_clear()
 
 
-def test_only_who_is_told_to_trusts_an_authority(
+def test_only_configured_processes_trust_an_authority(
     company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, host = company

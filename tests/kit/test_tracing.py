@@ -61,7 +61,7 @@ def test_traces_without_their_packages_end_the_start(collector: Collector, monke
         begin_traces(collector)
 
 
-def test_the_usual_variables_say_who_sends_and_how(collector: Collector, monkeypatch):
+def test_standard_variables_configure_the_sender(collector: Collector, monkeypatch):
     monkeypatch.setenv("OTEL_SERVICE_NAME", "handbook")
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20c2VjcmV0")
@@ -87,7 +87,7 @@ def test_without_a_name_the_service_is_octavo(collector: Collector):
     assert collector.resource["service.name"] == "octavo"
 
 
-def test_parts_are_below_what_they_are_parts_of_and_say_what_failed(collector: Collector):
+def test_spans_are_nested_and_report_failures(collector: Collector):
     begin_traces(collector)
     whole = tracing.start("job", "consumer")
     assert whole is not None

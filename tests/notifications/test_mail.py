@@ -93,7 +93,7 @@ def test_a_long_digest_says_how_much_it_leaves_out(world: World, sent, monkeypat
         assert [row.comment_id for row in store.list_for_digest(tx, world.users["reader"])] == [late]
 
 
-def test_a_server_that_fails_does_not_use_up_what_may_be_sent(world: World, sent, monkeypatch) -> None:
+def test_a_failing_server_does_not_use_up_the_limit(world: World, sent, monkeypatch) -> None:
     say(world, "admin", mention(world, "reader"))
     monkeypatch.setattr(mailing, "WAIT", 10_000)
     work(world)

@@ -10,10 +10,12 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document
+from octavo.sites.openapi.blocks import draw_markdown
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer, draw_markdown
+from octavo.sites.openapi.drawing import Drawer
 from octavo.sites.openapi.exporting import export
 from octavo.sites.openapi.index import OperationIndex
 from octavo.sites.openapi.trying import make_form
@@ -202,7 +204,7 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     )
 
 
-def test_one_kind_leaves_room_for_another_and_what_is_deep_for_what_is_not() -> None:
+def test_kinds_and_levels_leave_room_for_each_other() -> None:
     deep = {"properties": {f"pet{n}": _deep(3) for n in range(300)}}
     paths = {f"/{n}": {"post": _operation(summary="Pets", **_body(deep))} for n in range(3)}
     found = [

@@ -264,7 +264,7 @@ def test_nothing_of_it_is_kept_or_logged(
             assert "sesame" not in str(tx.all(f"SELECT * FROM {table}"))  # noqa: S608
 
 
-def test_insights_count_it_without_what_was_sent(world: World, make: Any) -> None:
+def test_insights_count_requests_without_their_content(world: World, make: Any) -> None:
     shop = make()
     events = EventQueue(world.context)
     shop.site.answer_with(events)

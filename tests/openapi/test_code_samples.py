@@ -113,7 +113,7 @@ def test_there_is_a_sample_for_each_of_many_libraries() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
-def test_python_samples_say_what_was_given(text: str) -> None:
+def test_python_samples_contain_the_given_values(text: str) -> None:
     """Python code can be parsed again: its literals equal the values to send."""
     import ast
 
@@ -126,7 +126,7 @@ def test_python_samples_say_what_was_given(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [AWKWARD, "a\nb", "it's"])
-def test_the_shell_sends_what_was_given(text: str) -> None:
+def test_shell_samples_send_the_given_values(text: str) -> None:
     call = SampleCall(
         "POST", "https://a", "/b", headers=(("X", (text,)),), body=SentBody("text", "text/plain", text)
     )

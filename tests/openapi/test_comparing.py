@@ -145,7 +145,9 @@ def _run(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def test_the_command_ends_with_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exit_code_of_the_command_reports_its_findings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     new, wrong = tmp_path / "new.yaml", tmp_path / "wrong.yaml"
     spec = yaml.safe_load(PETS.read_text())
     spec["paths"].pop("/stores")

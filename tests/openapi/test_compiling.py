@@ -157,7 +157,7 @@ def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
         assert [*ApiDescription(gone).webhooks] == ["post sold"]
 
 
-def test_slips_that_say_what_they_mean_are_no_errors() -> None:
+def test_unambiguous_slips_are_no_errors() -> None:
     text = """
 openapi: 3.0.3
 info: {title: T, version: '1', description: }

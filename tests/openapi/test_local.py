@@ -100,7 +100,7 @@ def test_an_operation_of_a_file_is_drawn(space: Space) -> None:
     assert form.status_code == 200 and form.json()["path"] == "/pets"
 
 
-def test_links_lead_only_to_what_is_shown_of_the_same_description(space: Space) -> None:
+def test_links_point_only_to_shown_parts_of_the_same_description(space: Space) -> None:
     schemas = '{{% openapi-schemas {source} schemas="Pet,Owner" %}}\n{{% endopenapi-schemas %}}\n'
     (space.folder / "blocks.md").write_text(PAGE + schemas.format(source='spec="nothing"'))
     space.bring()
@@ -218,7 +218,7 @@ def test_a_change_request_shows_its_own_file(space: Space) -> None:
     assert [state for state, _ in space.states()] == ["good", "good"]
 
 
-def test_copies_and_what_was_lost(space: Space) -> None:
+def test_copies_and_lost_data(space: Space) -> None:
     space.bring()
     space.read()
     world = space.world

@@ -24,7 +24,8 @@ from octavo.content.revisions.deriving import check_derived, rebuild_derived
 from octavo.content.revisions.store import lock_branch, main_state
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
-from octavo.core.document.html import BlockLabels, HtmlContext, HtmlTarget, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import BlockLabels, HtmlContext, HtmlTarget
 from octavo.core.document.nodes import Document, Inline, walk
 from octavo.core.document.reader import read
 from octavo.core.document.text import to_text
@@ -37,11 +38,13 @@ from octavo.kit.db.database import Transaction
 from octavo.operations.admin.import_export import bring
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.openapi import words
+from octavo.sites.openapi.blocks import markdown_of
 from octavo.sites.openapi.changelog import Release, draw_changelog
 from octavo.sites.openapi.comparing import ApiChange
 from octavo.sites.openapi.description import ApiDescription, DescribedOperation
-from octavo.sites.openapi.drawing import _SENTENCE, Drawer, _markdown
+from octavo.sites.openapi.drawing import Drawer
 from octavo.sites.openapi.models import draw_used_by
+from octavo.sites.openapi.operation_drawing import _SENTENCE
 from octavo.sites.openapi.overview import draw_tags
 from octavo.sites.openapi.pages import BLOCKS
 from octavo.sites.openapi.trying import make_form
@@ -500,7 +503,7 @@ def test_repeated_schemas_link_to_their_first_occurrence() -> None:
     assert "Details of node" in shown("post /b")
 
 
-def test_links_to_what_is_folded_up_lead_there(world: World, site) -> None:
+def test_links_to_folded_content_work(world: World, site) -> None:
     node = {"type": "object", "properties": {"one": {"type": "string"}, "two": {"type": "string"}}}
     whole = {"type": "object", "properties": {"node": {"$ref": "#/components/schemas/Node"}}}
     good = {"description": "Good", "content": {"application/json": {"schema": whole}}}
@@ -1058,7 +1061,7 @@ def test_indexing_writes_few_pages_at_a_time(world: World, site, monkeypatch: py
     assert "Pets" in [hit["title"] for hit in shop.get("~search.json?q=sandbox").json()["hits"]]
 
 
-def test_search_finds_what_blocks_on_ordinary_pages_show(world: World, site) -> None:
+def test_search_finds_content_of_blocks_on_ordinary_pages(world: World, site) -> None:
     shop = site()
 
     def found(query: str) -> bool:
@@ -1114,7 +1117,7 @@ def _waits(tx: Transaction, thread: threading.Thread) -> bool:
     return tx.engine == "sqlite"
 
 
-def test_indexing_waits_for_who_makes_the_index_anew(world: World, site) -> None:
+def test_indexing_waits_for_a_rebuild_of_the_index(world: World, site) -> None:
     shop = site()
     with world.context.db.read() as tx:
         branch = main_state(tx, shop.space).layers[0].branch_id
@@ -1336,7 +1339,7 @@ def test_pages_follow_the_specification(world: World, site) -> None:
     assert "Take a pet in" in shop.get("pets").text
 
 
-def test_pages_are_drawn_again_when_what_they_show_changes(
+def test_pages_are_redrawn_when_their_content_changes(
     world: World, site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = site()
@@ -1368,7 +1371,7 @@ def test_plain_sentences_are_read_as_all_others(text: str) -> None:
     if _SENTENCE.fullmatch(text):
         (block,) = read(text).nodes
         block.source = None
-        assert _markdown(text) == [block]
+        assert markdown_of(text) == [block]
 
 
 def test_markdown_is_written_out(site) -> None:
@@ -1601,7 +1604,7 @@ CONVENTIONS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
-def test_a_page_says_what_operations_have_in_common(world: World, site, grouping: str) -> None:
+def test_a_page_lists_conventions_of_all_operations(world: World, site, grouping: str) -> None:
     shop = site(grouping)
     assert "lastProcessErrorCode" not in processed(world, "pets", {"text": json.dumps(CONVENTIONS)})
     home = shop.get("").text

@@ -15,6 +15,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.migrations import load_migrations
 from octavo.kit.net.fetch import Fetcher, FetchTimeout
 from octavo.sites.openapi import processing, publishing, store
+from octavo.sites.openapi.problems import MOST
 from octavo.sites.openapi.processing import check_specs, process_spec
 from world import World
 
@@ -88,13 +89,29 @@ def test_invalid_versions_report_the_error_and_keep_the_last_valid_one(world: Wo
             "line": 6,
         }
     ]
+    assert spec["lastProcessedErrorCount"] == 1
     assert (
         next(iter(content(world, "small")["filesystem"].values()))["specification"]["info"]["title"]
         == "Small"
     )
     world.post("creator", world.home.path(SPEC, specSlug="small") + "/check")
     assert processed(world, "small")["lastProcessErrorCode"] == "PARSE_ERROR"
-    assert "lastProcessErrorCode" not in processed(world, "small", {"text": SMALL})
+    fixed = processed(world, "small", {"text": SMALL})
+    assert "lastProcessErrorCode" not in fixed and fixed["lastProcessedErrorCount"] == 0
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize("number", [3, MOST + 7])
+def test_all_errors_are_counted_but_only_the_first_kept(world: World, number: int) -> None:
+    missing = "".join(f"    A{n}: {{$ref: '#/components/schemas/B{n}'}}\n" for n in range(number))
+    invalid = "paths:\n" + "".join(f"  /p{n}: {{get: {{responses: 7}}}}\n" for n in range(number))
+    for slug, text in (
+        ("references", f"{SMALL}components:\n  schemas:\n{missing}"),
+        ("schema", f"openapi: 3.1.0\ninfo: {{title: A, version: '1'}}\n{invalid}"),
+    ):
+        spec = processed(world, slug, {"text": text})
+        assert spec["lastProcessedErrorCount"] == number
+        assert len(spec["lastProcessedErrors"]) == min(number, MOST)
 
 
 @pytest.mark.sqlite_first

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document.html import BlockLabels, HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import BlockLabels, HtmlContext
 from octavo.core.document.nodes import Document
 from octavo.core.document.writing import write
 from octavo.sites.openapi.compiling import compile_description

@@ -248,7 +248,7 @@ def test_form_values_are_sent_to_the_server(site: Site, api: Any) -> None:
     assert api.asked[1]["method"] == "POST" and api.asked[1]["body"] == '{"name": "Rex"}'
 
 
-def test_only_what_the_page_shows_can_be_tried(site: Site, api: Any) -> None:
+def test_only_operations_on_the_page_can_be_tried(site: Site, api: Any) -> None:
     addresses = site.addresses()
     assert set(addresses) == {"get /pets/{petId}", "post /pets"}
     form = site.ask("GET", addresses["post /pets"]).json()
@@ -363,7 +363,7 @@ def test_nothing_of_it_is_kept_or_logged(
             assert "sesame" not in str(tx.all(f"SELECT * FROM {table}"))  # noqa: S608
 
 
-def test_insights_count_it_without_what_was_sent(world: World, site: Site, api: Any) -> None:
+def test_insights_count_requests_without_their_content(world: World, site: Site, api: Any) -> None:
     browser = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"}
     assert site.send("get /pets/{petId}", GET, headers=browser).status_code == 200
     path = world.home.path("/orgs/{organizationId}/sites/") + f"{site.id}/insights/events/aggregate"

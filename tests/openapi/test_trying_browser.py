@@ -205,7 +205,7 @@ def test_nested_fields_load_when_opened_linked_to_or_printed(open_page):
     assert field.count() == 1 and not page.errors
 
 
-def test_without_javascript_what_is_deep_is_a_link(open_page):
+def test_without_javascript_nested_content_is_a_link(open_page):
     page = open_page(java_script_enabled=False)
     page.goto(page.locator("a.openapi-later").first.evaluate("link => link.href"))
     assert page.locator("[id='post-orders.body.ship.to.postcode']").is_visible()

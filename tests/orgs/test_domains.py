@@ -194,7 +194,7 @@ def test_a_proof_ends_with_the_naming(world: World) -> None:
     assert set_domains(world, "elsewhere.example")["verifiedEmailDomains"] == []
 
 
-def test_the_operator_proves_what_is_named_only(world: World) -> None:
+def test_the_operator_verifies_only_listed_domains(world: World) -> None:
     with pytest.raises(NotFound, match="emailDomains"):
         verify_domain(world.context, world.away["organizationId"], "elsewhere.example")
     with pytest.raises(NotFound):

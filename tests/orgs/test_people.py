@@ -454,7 +454,7 @@ def test_the_last_administrator_does_not_leave(world):
     assert world.call("admin", "DELETE", member_path(world, "admin")).status_code == 409
 
 
-def test_an_owner_does_with_a_team_what_its_permissions_say(world):
+def test_a_team_owner_has_the_permissions_that_the_api_reports(world):
     org = world.home.path("/orgs/{organizationId}")
     team = world.home.path("/orgs/{organizationId}/teams/{teamId}")
     assert world.get("reader", org)["permissions"]["ownTeam"] is False
@@ -483,7 +483,7 @@ def test_an_owner_does_with_a_team_what_its_permissions_say(world):
         (["spaces:write", "read"], {"admin"}, {"createContent"}, False, False),
     ],
 )
-def test_permissions_say_what_the_token_reaches(world, scopes, space, org, team, comment):
+def test_permissions_depend_on_the_reach_of_the_token(world, scopes, space, org, team, comment):
     body = {"name": "Scoped", **({"scopes": scopes} if scopes else {})}
     made = world.call("admin", "POST", "/user/tokens", json=body, headers=world.session("admin"))
     headers = bearer(made.json()["token"])

@@ -27,7 +27,7 @@ def tree(world):
     return Tree(world)
 
 
-def test_parts_are_what_the_whole_tree_says(tree):
+def test_parts_match_the_whole_tree(tree):
     group = tree.insert(None, "Group", operation="insert_group", into=None)
     for n in range(4):
         tree.insert(None, f"Below {n}", into=group, document={"markdown": ""})
@@ -113,7 +113,7 @@ def test_missing_levels_return_errors(tree):
     assert past == {"items": [], "count": 2}
 
 
-def test_a_page_is_given_without_what_is_below_it(tree):
+def test_a_page_is_returned_without_its_subpages(tree):
     at = f"content/page/{tree.pages['B']}"
     whole = tree.get(at)
     assert [page["title"] for page in whole["pages"]] == ["C"]

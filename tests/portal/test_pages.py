@@ -48,6 +48,9 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
     expect(page.get_by_label("Email address")).not_to_be_editable()
     page.get_by_label("Name").fill("Ada <b>Lovelace</b>")
     page.get_by_label("Password").fill(PASSWORD)
+    expect(page.get_by_label("Password")).to_have_attribute("type", "password")
+    page.get_by_role("button", name="Show password").click()
+    expect(page.get_by_label("Password")).to_have_attribute("type", "text")
     page.get_by_role("button", name="Create account and join").click()
     # The new member is signed in, in the organization.
     page.wait_for_url(f"{served.url}/o/{served.org}**")

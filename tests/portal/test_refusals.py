@@ -73,7 +73,7 @@ def test_a_page_elsewhere_is_told_the_address_to_use(world):
 @pytest.mark.parametrize(
     "file", [file for file in FILES if file.name.endswith(".html")], ids=lambda file: file.name
 )
-def test_pages_say_what_the_installation_is_called(world, file):
+def test_pages_show_the_name_of_the_server(world, file):
     page = read_file(file.name, "Acme & <Sons> MESSAGE", mails=True).decode()
     assert "Acme &amp; &lt;Sons&gt; MESSAGE</title>" in page
     assert (

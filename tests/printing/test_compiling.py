@@ -220,7 +220,7 @@ def sfnt(*ranges: tuple[int, int]) -> bytes:
     )
 
 
-def test_fonts_in_a_folder_show_what_they_cover(tmp_path: Path) -> None:
+def test_fonts_in_a_folder_are_used_for_their_characters(tmp_path: Path) -> None:
     (tmp_path / "cjk.ttf").write_bytes(sfnt((0x3000, 0x30FF), (0x4E00, 0x9FFF)))
     (tmp_path / "broken.otf").write_bytes(b"\x00\x01\x00\x00\x00\x09nothing")
     assert list(read_folder_coverage(str(tmp_path))) == [(0x3000, 0x30FF), (0x4E00, 0x9FFF)]

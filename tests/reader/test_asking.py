@@ -117,7 +117,7 @@ def test_an_answer_in_another_language_is_asked_for_again_once(asked: Asked, ser
     server.answer = lambda request: said.pop(0)
     with world_with_model(asked.world, server):
         assert "Turn it by hand" in asked.events(LONG_QUESTION)[-1]
-    assert "another language" in server.requests[1]["messages"][1]["content"]
+    assert "in the language of the question" in server.requests[1]["messages"][1]["content"]
     server.requests.clear()
     server.answer = lambda request: GERMAN
     with world_with_model(asked.world, server):
@@ -125,7 +125,7 @@ def test_an_answer_in_another_language_is_asked_for_again_once(asked: Asked, ser
         assert "Zahnrad" in asked.events(LONG_QUESTION)[-1]
     assert len(server.requests) == 2
     calls = asked.world.get("admin", asked.world.home.path("/orgs/{organizationId}/model-calls"))["items"]
-    errors = ["another language" in call.get("error", "") for call in calls[:4]]
+    errors = ["in the language of the question" in call.get("error", "") for call in calls[:4]]
     assert errors == [True, True, False, True]
 
 

@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 
 from octavo.core.color import theme
-from octavo.core.document.html import Asset, OutlineHeading
+from octavo.core.document.html_context import Asset, OutlineHeading
 from octavo.core.icons import icon
 from octavo.delivery.reader import drawing
 from octavo.delivery.reader.views import (
@@ -135,7 +135,7 @@ def test_no_text_becomes_markup(number):
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_nothing_inline_but_what_the_policy_lets_through(number):
+def test_inline_code_is_limited_to_the_policy(number):
     html = every_page("Words")[number]
     assert not re.search(r"<[^>]+\s(on\w+|style)=", html)
     policy = drawing.content_security_policy(site().theme_css)

@@ -234,7 +234,7 @@ def test_a_feed_of_a_site_is_bounded(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_feed_of_a_site_lists_what_strangers_may_read(site: Site) -> None:
+def test_the_feed_of_a_site_lists_public_content(site: Site) -> None:
     site.change(add("Hidden", hidden=True), add("Unlisted", noRobotsIndex=True), add("Shown"))
     titles = {entry.title for entry in site.feed().entries}
     assert titles == {"Home", "Guide", "News", "None", "Shown"}

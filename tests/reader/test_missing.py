@@ -44,7 +44,7 @@ def base(world: Any, tmp_path: Any) -> str:
         ("zzz/qqq", []),
     ],
 )
-def test_suggestions_are_called_as_what_was_looked_for(
+def test_suggestions_have_the_name_of_the_missing_object(
     world: Any, base: str, path: str, suggested: list[str]
 ) -> None:
     html = Visitor(world.context).get(f"{base}{path}").text

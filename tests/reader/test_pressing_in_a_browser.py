@@ -72,7 +72,7 @@ def test_a_button_is_pressed_by_keyboard_and_keeps_the_focus(page):
     assert page.refused == []
 
 
-def test_a_list_and_a_switch_say_at_once_what_was_chosen(page):
+def test_selects_and_switches_report_changes_immediately(page):
     page.get_by_label("Size").select_option("l")
     page.get_by_text('"size":"l"').wait_for()
     assert page.get_by_label("Size").input_value() == "l"

@@ -107,7 +107,7 @@ def test_one_address_has_both_forms_and_neither_is_kept_for_the_other(site):
     assert lost.status_code == 404 and "llms.txt" in lost.text and "<" not in lost.text
 
 
-def test_markdown_says_what_the_page_shows(site):
+def test_markdown_matches_the_page(site):
     visitor, base, _ = site
     text = visitor.get(f"{base}parts/blocks.md").text.partition("blocks.md)\n\n")[2]
     assert "{%" not in text and "<mark" not in text and "Secret" not in text and "fa-heart" not in text

@@ -126,7 +126,7 @@ def test_a_site_that_names_its_privacy_policy_asks_for_every_script(world):
 
 
 @pytest.mark.sqlite_first
-def test_members_who_preview_a_site_run_no_scripts(world):
+def test_previews_of_members_run_no_scripts(world):
     counted = Counted(world)
     preview = world.get("admin", f"{counted.site}/publishing/preview")["url"]
     path = "/" + preview.split("/", 3)[3]

@@ -141,7 +141,7 @@ def test_pages_run_nothing_of_their_own(site):
     assert "'unsafe-inline'" not in policy
 
 
-def test_navigation_of_a_large_space_shows_what_is_around_the_page(sqlite_world, tmp_path):
+def test_navigation_of_a_large_space_shows_the_surroundings_of_the_page(sqlite_world, tmp_path):
     """A page doesn't contain thousands of entries, and everything can be reached by links."""
     lines = ["* [Home](home.md)"]
     lines += [f"  * [Below {n}](below{n}.md)" for n in range(3)]

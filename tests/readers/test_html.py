@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document.html import OutlineHeading, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import OutlineHeading
 from octavo.core.document.json import DocumentError
 from octavo.core.document.reader import read
 from octavo.delivery.reader import drawing
-from octavo.delivery.reader.views import Crumb, Feedback, NavItem, SitePageView, SiteView, Tab
+from octavo.delivery.reader.views import Crumb, Feedback, NavItem, SitePageView, SiteView, Tab, TagView
 from octavo.interchange.readers.formats import html
 from octavo.interchange.readers.formats.html import convert, decode_html, parse_html
 
@@ -57,7 +58,7 @@ def test_images_keep_how_wide_they_are_shown():
     assert 'src="d.png" alt="">' in text
 
 
-def test_quotes_say_who_said_it():
+def test_quotes_name_their_author():
     text = converted("<h1>T</h1><blockquote><p>Yes</p><footer>by <cite>Ann</cite></footer></blockquote>")
     assert text == "# T\n\n> Yes\n>\n> by _Ann_\n"
 
@@ -120,7 +121,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
         about="About it.",
         nav=(NavItem(title="Elsewhere", href="/b"),),
         crumbs=(Crumb(title="Above", href="/a"),),
-        tags=("tagged",),
+        tags=(TagView(title="tagged", href="/~tags/tagged"),),
         previous=Crumb(title="Before", href="/b"),
         next=Crumb(title="After", href="/c"),
         updated="2026-01-01",

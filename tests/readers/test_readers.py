@@ -468,7 +468,7 @@ def test_other_tools(kind):
     assert {code for _, _, code in problems(made)} == codes, made.problems
 
 
-def test_a_home_page_shows_what_its_head_says_above_the_text():
+def test_a_home_page_shows_its_hero_above_the_text():
     made = brought(
         {
             ".vitepress/config.ts": (
@@ -1135,7 +1135,7 @@ def test_a_configuration_of_mintlify_in_several_files():
     assert left.startswith("versions (v1):")
 
 
-def test_a_card_keeps_what_no_cell_can_hold():
+def test_a_card_keeps_content_that_fits_no_cell():
     page = (
         '---\ntitle: A\n---\n\n<Card title="Parameters">\n'
         '<ParamField body="url" type="str" required>\n  **The** address.\n</ParamField>\n\n'
@@ -1837,7 +1837,7 @@ def test_link_definitions_with_liquid():
 
 
 @pytest.mark.parametrize("more", [{}, {"other.md": '+++\ntitle = "Toml"\nweight = 3\n+++\n\ntext\n'}])
-def test_rules_and_blank_lines_before_what_looks_like_front_matter(more):
+def test_rules_and_blank_lines_before_apparent_front_matter(more):
     made = brought(
         {
             "README.md": "# Home\n",

@@ -140,7 +140,7 @@ def test_the_tree_and_titles_of_doxygen():
     assert a.startswith("# A Class Reference\n\n## Public") and a.count("<tr>") + a.count("\n| ") <= 3
 
 
-def test_the_tree_of_sphinx_is_what_its_pages_list():
+def test_the_tree_of_sphinx_follows_the_lists_on_its_pages():
     def page(title, listed="", more=""):
         below = f'<div class="toctree-wrapper compound">{listed}</div>' if listed else ""
         return (

@@ -383,7 +383,7 @@ def test_links_lead_to_pages_of_other_languages_and_versions(kind):
     assert {code for part in made.parts.values() for _, _, code in problems(part)} == set()
 
 
-def test_links_to_what_does_not_come_are_told():
+def test_links_to_missing_variants_are_reported():
     files, _ = with_links("docusaurus")
     files |= {
         "docs/intro.md": "---\nslug: /\n---\n# Newest\n\n[a](/de/docs/guides/old#x) [b](/docs/next/guides/new)\n"

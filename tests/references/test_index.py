@@ -251,7 +251,7 @@ def test_headings_come_and_go(world, linked):
 
 
 @pytest.mark.sqlite_first
-def test_headings_of_what_is_included_count(world, linked):
+def test_headings_of_included_content_count(world, linked):
     home = linked.write("Home", "[x](guides/start.md#ask-us)")
     assert linked.only(home)[0] == "broken"
     linked.write("Start", '{% include "../.gitbook/includes/help.md" %}')
@@ -436,7 +436,7 @@ def test_references_of_a_change_request_equal_those_after_its_merge(world, linke
 # --- cost -----------------------------------------------------------------------------------------------
 
 
-def test_a_page_of_2000_costs_what_it_says(sqlite_world, tmp_path):
+def test_the_cost_of_a_page_of_2000_is_as_documented(sqlite_world, tmp_path):
     count = 2000
     files = {
         f"p{n}.md": f"# P{n}\n\n[next](p{(n + 1) % count}.md) [home](README.md#why)\n" for n in range(count)

@@ -159,7 +159,7 @@ def check_print(published: Published, folder: Path, *, compiled: bool) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.integers(0, 10**9))
-def test_every_output_says_what_the_visitor_sees(world: Any, tmp_path_factory: Any, seed: int) -> None:
+def test_every_output_matches_the_visible_content(world: Any, tmp_path_factory: Any, seed: int) -> None:
     folder = tmp_path_factory.mktemp("space")
     published = Published(world, folder, seed)
     check_pages(published)
@@ -168,12 +168,12 @@ def test_every_output_says_what_the_visitor_sees(world: Any, tmp_path_factory: A
     check_print(published, folder / "print", compiled=False)
 
 
-def test_a_pdf_says_what_its_reader_sees(sqlite_world: Any, tmp_path: Path) -> None:
+def test_a_pdf_matches_the_visible_content(sqlite_world: Any, tmp_path: Path) -> None:
     published = Published(sqlite_world, tmp_path, 7)
     check_print(published, tmp_path / "print", compiled=True)
 
 
-def test_members_find_what_is_under_conditions(world: Any, tmp_path: Path) -> None:
+def test_members_find_conditional_content(world: Any, tmp_path: Path) -> None:
     """The API's search is for members of the space, who see everything."""
     published = Published(world, tmp_path, 11)
     texts = [published.space.files[page.file] for page in published.space.pages]

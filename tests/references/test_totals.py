@@ -216,7 +216,7 @@ def test_edits_while_a_space_is_counted(world, tmp_path, monkeypatch):
     assert wrong(world, hands.space.id, hands.other.id) == []
 
 
-def test_a_job_counts_what_a_large_revision_wrote(world, tmp_path, monkeypatch):
+def test_a_job_counts_the_rows_of_a_large_revision(world, tmp_path, monkeypatch):
     hands = Hands(world, tmp_path, monkeypatch, 4)
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
     hands.import_files()

@@ -93,7 +93,7 @@ def site(world: World) -> Site:
 
 
 @pytest.mark.sqlite_first
-def test_an_address_names_what_it_shows(site: Site) -> None:
+def test_a_url_names_its_content(site: Site) -> None:
     start = site.found()
     assert start["site"] == site.id and start["space"] == site.spaces["Guide"]
     assert start["siteSection"] == site.guide["id"] and start["organization"]
@@ -166,7 +166,7 @@ def test_tokens_are_short_and_stay_the_same_for_an_hour(site: Site, clock: SetCl
 
 
 @pytest.mark.sqlite_first
-def test_the_token_reads_what_is_published_and_nothing_else(site: Site) -> None:
+def test_the_token_reads_only_published_content(site: Site) -> None:
     world, token = site.world, site.found()["apiToken"]
     profile = site.read(token, f"{site.path}/published").json()
     assert [one["title"] for one in profile["structure"]["structure"]] == ["Guide", "Plans"]
@@ -442,7 +442,7 @@ def test_a_site_that_shows_nothing_is_not_found(site: Site) -> None:
     assert site.ask().status_code == 404 and site.ask("plans/more").status_code == 404
 
 
-def test_meta_links_lead_to_what_is_seen(site: Site) -> None:
+def test_meta_links_point_to_visible_content(site: Site) -> None:
     world, guide, plans = site.world, site.spaces["Guide"], site.spaces["Plans"]
     token = site.found()["apiToken"]
 

@@ -130,7 +130,7 @@ def test_pages_that_persist_keep_their_ids(world, folder):
     assert "Part" not in after
 
 
-def test_a_new_order_moves_only_what_moved(world, folder):
+def test_a_new_order_changes_only_moved_entries(world, folder):
     first = bring_in(world, folder)
     summary = HANDBOOK["SUMMARY.md"].replace("- [Home](README.md)\n", "")
     write(folder, {"SUMMARY.md": summary.replace("## Part", "- [Home](README.md)\n\n## Part")})

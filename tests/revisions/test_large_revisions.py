@@ -146,7 +146,7 @@ def test_edits_follow_large_revisions(world, tmp_path, monkeypatch, in_batches):
 
 
 @pytest.mark.sqlite_first
-def test_a_copy_has_nothing_of_what_was_replaced(world, tmp_path, monkeypatch, in_batches):
+def test_a_copy_contains_no_replaced_content(world, tmp_path, monkeypatch, in_batches):
     space = bring_in(world, write(tmp_path / "source", "zebra", 8, 3))
     bring_in(world, write(tmp_path / "source", "giraffe", 8, 3), space)
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 1000)

@@ -17,7 +17,7 @@ def test_packing_round_trips(words, count):
     assert packing.unpack(packing.pack(text)) == text
 
 
-def test_an_edit_of_a_long_source_compresses_what_is_near_it_alone(monkeypatch):
+def test_an_edit_of_a_long_source_recompresses_only_nearby_parts(monkeypatch):
     chance = random.Random(1)  # noqa: S311
     blocks = ["".join(chance.choices("abcdefgh tuvw", k=200)) for _ in range(2_000)]
     packing.pack("\n\n".join(blocks))

@@ -328,7 +328,7 @@ def test_a_block_that_fails_leaves_nothing_that_counts(world, space, monkeypatch
     assert "First paragraph" in space.text("A")
 
 
-def test_texts_of_what_is_being_written_are_kept(world, space, monkeypatch, clock):
+def test_texts_of_unfinished_revisions_are_kept(world, space, monkeypatch, clock):
     writer = begin(world, monkeypatch, space, "zebra")
     body = body_hash(text_of("zebra"))
 
@@ -495,7 +495,7 @@ class Model:
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("where", ["main", "change request"])
 @pytest.mark.parametrize("seed", range(4))
-def test_every_revision_holds_what_it_should(world, space, monkeypatch, clock, where, seed):
+def test_every_revision_has_the_expected_content(world, space, monkeypatch, clock, where, seed):
     change = space.create() if where == "change request" else None
     model = Model(world, monkeypatch, space, change, seed)
     for _ in range(25):

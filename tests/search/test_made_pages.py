@@ -128,7 +128,7 @@ def test_a_block_is_drawn_again_when_its_specification_changes(
     assert "Home" in work["written"] and "quite a thing" in words(world, space)["Home"]
 
 
-def test_a_run_leaves_what_is_too_much_to_the_next(
+def test_a_run_leaves_excess_work_to_the_next(
     world: World, space: str, work: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(computed, "_AT_ONCE", 2)
@@ -240,7 +240,7 @@ _GUIDE = (
 
 
 @pytest.mark.parametrize("grouping", ["by-operation", "by-tag"])
-def test_an_identifier_finds_what_it_names_first(world: World, tmp_path: Path, grouping: str) -> None:
+def test_an_identifier_finds_its_object_first(world: World, tmp_path: Path, grouping: str) -> None:
     processed(world, "chat", {"text": _CHAT})
     (tmp_path / "SUMMARY.md").write_text(
         "* [Home](README.md)\n" + _COMPUTED.format("chat").replace("by-operation", grouping)

@@ -155,6 +155,38 @@ def test_pages_of_results(world, space):
         assert second["items"][0]["id"] != first["items"][0]["id"]
 
 
+def test_results_say_how_well_and_by_what_they_match(world, space):
+    found = world.get("admin", f"/spaces/{space}/search", params={"query": "deploying"})["items"]
+    assert [page["rank"] for page in found] == list(range(1, len(found) + 1))
+    assert (found[0]["resultType"], found[0]["description"]) == ("page", "")
+    assert found[0]["score"] == max(section["score"] for section in found[0]["sections"]) > 0
+    by_text = world.get("admin", f"/spaces/{space}/search", params={"query": "archive"})["items"][0]
+    assert (by_text["resultType"], by_text["sections"][0]["resultType"]) == ("section", "section")
+
+
+def test_ranks_go_on_over_the_pages_of_a_list_and_over_spaces(world, space):
+    path = f"/spaces/{space}/search"
+    whole = world.get("admin", path, params={"query": "the page or deploying archive widgets"})["items"]
+    assert len(whole) > 1
+    ranks, page = [], {}
+    while True:
+        query = {"query": "the page or deploying archive widgets", "limit": 1, **page}
+        answer = world.get("admin", path, params=query)
+        ranks += [item["rank"] for item in answer["items"]]
+        if "next" not in answer:
+            break
+        page = {"page": answer["next"]["page"]}
+    assert ranks == list(range(1, len(whole) + 1))
+    organization = world.home.path("/orgs/{organizationId}/search")
+    spaces = world.get("admin", organization, params={"query": "deploying install"})["items"]
+    assert {one["type"] for one in spaces} == {"space"}
+    every = [page for one in spaces for page in one["pages"]]
+    assert len({one["rank"] for one in every}) == len(every)
+    best = sorted(every, key=lambda one: one["rank"])
+    assert [one["score"] for one in best] == sorted((one["score"] for one in best), reverse=True)
+    assert all(one["score"] == one["pages"][0]["score"] for one in spaces)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     query=st.text(max_size=60)

@@ -114,7 +114,7 @@ def test_renderers_are_shown_the_same(site: Site) -> None:
     assert shown == ["Guide", "Version one"]
 
 
-def test_members_who_preview_are_told_that_there_is_nothing_yet(site: Site) -> None:
+def test_previews_of_empty_spaces_show_a_note(site: Site) -> None:
     path = site.world.home.path("/orgs/{organizationId}/sites/") + f"{site.id}/publishing/preview"
     url = site.world.get("admin", path)["url"]
     cookie = site.get(f"?{urlsplit(url).query}").headers["set-cookie"].partition(";")[0]

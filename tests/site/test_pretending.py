@@ -135,7 +135,7 @@ def site(world):
 
 
 @pytest.mark.parametrize("claims", WHO, ids=json.dumps)
-def test_the_list_says_what_the_reader_serves(site, claims):
+def test_the_list_matches_the_urls_of_the_reader(site, claims):
     parts = site.list(claims)
     assert [(one["object"], one["title"], one["level"]) for one in parts] == [
         ("site-section", "Guide", 0),

@@ -189,7 +189,7 @@ def test_all_managers_of_a_site_can_close_it(world, closed, published):
     assert world.call("creator", "POST", f"{published}/publish").status_code == 403
 
 
-def test_a_draft_is_shown_by_who_administers_it(world, closed, published):
+def test_showing_a_draft_requires_administering_it(world, closed, published):
     (first, *_) = (
         item for item in world.get("admin", f"{published}/sections")["items"] if item.get("condition")
     )

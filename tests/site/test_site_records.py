@@ -153,6 +153,11 @@ def test_a_site_space_overrides_and_takes_back(world, path):
     assert world.call("admin", "DELETE", own).status_code == 205
     assert world.call("admin", "DELETE", own).status_code == 204
     assert world.get("admin", own)["internationalization"]["locale"] == "en"
+    # A site space can do without the icon of its site.
+    world.call("admin", "PUT", f"{path}/customization", json={"favicon": {"emoji": "1f4d8"}})
+    assert world.get("admin", own)["favicon"] == {"emoji": "1f4d8"}
+    assert change(world, own, {"favicon": {}})["favicon"] == {}
+    assert world.get("admin", own)["favicon"] == {}
     # Requests that only remove overrides leave nothing behind.
     change(world, own, {"styling": {"theme": None}, "favicon": None, "header": {"links": None}})
     assert world.call("admin", "DELETE", own).status_code == 204
@@ -194,7 +199,7 @@ def test_links_lead_into_the_site(world, path):
         assert world.call("admin", "PUT", f"{path}/customization", json=body).status_code == 404
 
 
-def test_defaults_are_what_the_model_says(world, path):
+def test_defaults_match_the_model(world, path):
     import msgspec
 
     assert world.get("admin", f"{path}/customization") == msgspec.to_builtins(Customization())
@@ -227,7 +232,7 @@ def test_redirects_are_found_by_the_nearest_source(world, path):
     assert {item["source"] for item in listed["items"]} == {"/a/b/*", "/A/b/c"}
 
 
-def test_redirects_follow_what_they_lead_to(world, path):
+def test_redirects_follow_their_targets(world, path):
     home = world.home
     body = {
         "source": "/start",
@@ -272,7 +277,7 @@ def test_many_redirects_come_as_a_table(world, path):
 /A,https://x.test/other,
 /e,/nothing/here,
 /f,javascript:alert(1),
-/g,https://x.test/,draft
+/g,https://x.test/,later
 no path,https://x.test/,
 /old,,
 """
@@ -300,7 +305,7 @@ no path,https://x.test/,
         item["source"]: item["destination"]["kind"]
         for item in world.get("admin", f"{path}/redirects")["items"]
     }
-    assert kinds == {"/a": "site-page", "/b": "site-space", "/c": "url", "/d": "site-page"}
+    assert kinds == {"/a": "site-page", "/b": "site-space", "/c": "external", "/d": "site-page"}
     done = take('source,destination\n/a,https://x.test/\n/c,"https://x.test/?a,b"\n')
     assert (done["updated"], done["unchanged"], done["errors"]) == (1, 1, [])
     row = "/{},https://x.test/\n"
@@ -316,7 +321,7 @@ no path,https://x.test/,
 # --- MCP servers, profile, search -----------------------------------------------------------------------
 
 
-def test_headers_of_mcp_servers_are_sealed_and_for_who_manages_the_site(world, path):
+def test_headers_of_mcp_servers_are_encrypted_and_visible_to_site_managers(world, path):
     body = {"name": "Wiki", "url": "https://wiki.test/mcp", "headers": {"authorization": "Bearer hush-hush"}}
     made = world.post("admin", f"{path}/mcp-servers", body)
     assert world.get("admin", f"{path}/mcp-servers/{made['id']}")["headers"] == body["headers"]
@@ -328,6 +333,20 @@ def test_headers_of_mcp_servers_are_sealed_and_for_who_manages_the_site(world, p
     assert world.call("reader", "GET", f"{path}/mcp-servers").status_code == 403
     for headers in ({"a b": "x"}, {"a": "x\r\ny: z"}, {"a": ""}, {"a": "\u00e9"}):
         assert change(world, f"{path}/mcp-servers/{made['id']}", {"headers": headers}, 400)
+
+
+def test_mcp_servers_have_a_transport_and_a_condition(world, path):
+    body = {"name": "Wiki", "url": "https://wiki.test/mcp", "headers": {}}
+    made = world.post("admin", f"{path}/mcp-servers", body)
+    assert made["transport"] == "sse" and "condition" not in made
+    server = f"{path}/mcp-servers/{made['id']}"
+    for_some = {"transport": "http", "condition": "visitor.claims.beta"}
+    changed = change(world, server, for_some, 200)
+    assert for_some.items() <= changed.items()
+    assert change(world, server, {"condition": "visitor.("}, 400)
+    assert change(world, server, {"transport": "carrier"}, 400)
+    assert "condition" not in change(world, server, {"condition": None}, 200)
+    assert world.get("admin", server)["transport"] == "http"
 
 
 def test_the_profile_is_of_published_sites(world, path):

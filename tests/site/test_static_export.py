@@ -287,7 +287,7 @@ def test_invalid_exports_are_refused(world: World, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_a_manifest_cannot_name_what_is_outside(world: World, tmp_path: Path) -> None:
+def test_a_manifest_cannot_name_files_outside_its_folder(world: World, tmp_path: Path) -> None:
     site = site_of(world, tmp_path / "source", FILES)
     out, outside = tmp_path / "www", tmp_path / "precious"
     outside.write_text("here")

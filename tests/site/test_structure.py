@@ -97,7 +97,7 @@ def test_addresses_that_are_left_lead_on(site):
 
 
 @pytest.mark.sqlite_first
-def test_pages_of_what_the_site_began_with_before_lead_on(site):
+def test_pages_of_the_former_default_redirect(site):
     """Another part now starts at the root of the site, and at that of a section."""
     visitor = Visitor(site.world.context)
     old, new = site.section("Old"), site.section("New")
@@ -272,7 +272,7 @@ def test_defaults_pass_on(site):
     assert [s["title"] for s in site.get("site-spaces?default=false")["items"]] == ["Two"]
 
 
-def test_a_default_that_lies_in_the_trash_comes_back_as_what_it_is_then(site):
+def test_a_default_restored_from_the_trash_gets_its_current_place(site):
     space = site.space("Old")
     site.make("site-spaces", {"spaceId": space})
     new = site.make("site-spaces", {"spaceId": site.space("New")})

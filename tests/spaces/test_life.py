@@ -94,7 +94,7 @@ def test_original_and_copy_are_edited_and_found_apart(world: World) -> None:
     assert rows_of(world, words, s=copy) == rows_of(world, words, s=home["spaceId"])
 
 
-def test_only_who_may_create_there_duplicates(world: World) -> None:
+def test_duplicating_requires_permission_to_create(world: World) -> None:
     home = world.home
     # They can administer the space, but not create content at the top level of the organization.
     world.post(
@@ -207,7 +207,7 @@ def test_an_administrator_does_not_wait_for_the_seven_days(world: World) -> None
     assert [one["action"] for one in told[:2]] == ["space.purged", "space.given-up"]
 
 
-def test_a_collection_with_what_one_may_not_delete_stays(world: World) -> None:
+def test_a_collection_with_protected_content_is_not_deleted(world: World) -> None:
     home = world.home
     secret = world.post(
         "admin", home.path("/orgs/{organizationId}/spaces"), {"parent": home["collectionId"]}
@@ -416,7 +416,7 @@ def test_a_transfer_moves_everything_and_removes_all_grants(world: World) -> Non
     assert change not in {item["id"] for item in listed[home["organizationId"]]["items"]}
 
 
-def test_closed_spaces_stay_closed_except_for_the_person_who_moves_them(world: World) -> None:
+def test_closed_spaces_stay_closed_except_for_the_caller(world: World) -> None:
     both(world, "create")
     home, away = world.home, world.away
     world.call("admin", "PATCH", home.path("/collections/{collectionId}"), json={"defaultLevel": None})

@@ -152,7 +152,7 @@ def test_rules(app, screens, name, size, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_rules_of_what_opens(app, screens, scheme):
+def test_rules_for_openings(app, screens, scheme):
     page = app.open(screens["page"], color_scheme=scheme)
     page.get_by_role("tree").wait_for()
     page.keyboard.press("Control+k")

@@ -60,7 +60,7 @@ def test_a_team_is_made_and_deleted(app):
 
 
 @pytest.mark.slow
-def test_an_email_domain_shows_what_proves_it(app):
+def test_an_email_domain_shows_its_dns_record(app):
     page = app.open(f"/o/{app.organization}/~/members/sign-in")
     page.get_by_label("Email domains").fill("tidewater.example")
     page.get_by_role("button", name="Save", exact=True).click()

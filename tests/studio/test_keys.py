@@ -28,7 +28,7 @@ def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:
 
 
 @pytest.mark.parametrize("view", ["one", "~/review", "~/talk"])
-def test_no_single_letter_changes_what_others_have(app: Any, view: str) -> None:
+def test_single_letter_shortcuts_do_not_change_shared_content(app: Any, view: str) -> None:
     space, change, _ = draft(app, f"Keys of {view.strip('~/')}")
     page = app.open(f"/s/{space}/~/changes/{change['number']}/{view}")
     page.get_by_role("button", name="Request review").wait_for()
@@ -99,7 +99,7 @@ def test_no_single_key_resolves_a_conflict(app: Any) -> None:
     page.context.close()
 
 
-def test_the_key_that_takes_a_version_takes_what_is_written(app: Any) -> None:
+def test_the_save_key_accepts_the_edited_result(app: Any) -> None:
     address, path = conflicting(app, "Written for a conflict")
     page = app.open(address)
     page.get_by_role("region", name=re.compile("^Conflict 1 of")).wait_for()

@@ -9,7 +9,7 @@ from .conftest import App
 
 
 @pytest.mark.slow
-def test_an_account_is_deleted_after_it_was_said_what_ends(app: App) -> None:
+def test_an_account_is_deleted_after_a_confirmation(app: App) -> None:
     # Who runs the installation does not delete their own account.
     page = app.open("/~/account")
     page.get_by_role("button", name="Delete account").click()
@@ -20,11 +20,50 @@ def test_an_account_is_deleted_after_it_was_said_what_ends(app: App) -> None:
 
     app.colleague("Leaver")
     page.goto(f"{app.url}/~/installation/people")
-    page.get_by_role("button", name="Delete Leaver's account").click()
+    actions = page.get_by_role("button", name="Actions for Leaver")
+    actions.click()
+    page.get_by_role("menuitem", name="Delete account").click()
     dialog = page.get_by_role("dialog", name="Delete the account leaver@example.com?")
     expect(dialog).to_contain_text("Organizations: 1")
     dialog.get_by_label("Type leaver@example.com to confirm").fill("leaver@example.com")
     dialog.get_by_role("button", name="Delete permanently").click()
     expect(page.get_by_text("Leaver's account deleted")).to_be_visible()
-    expect(page.get_by_role("button", name="Delete Leaver's account")).to_have_count(0)
+    expect(actions).to_have_count(0)
+    page.context.close()
+
+
+def test_a_server_administrator_changes_deactivates_and_activates_accounts(app: App) -> None:
+    app.colleague("Traveler")
+    page = app.open("/~/installation/people")
+
+    def choose(action: str) -> None:
+        page.get_by_role("button", name="Actions for Traveler").click()
+        page.get_by_role("menuitem", name=action).click()
+
+    choose("Change email address")
+    dialog = page.get_by_role("dialog", name="Change email address")
+    dialog.get_by_label("Email address").fill("moved@example.com")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Email address changed")).to_be_visible()
+    expect(page.get_by_text("moved@example.com")).to_be_visible()
+
+    choose("Create sign-in link")
+    dialog = page.get_by_role("dialog", name="Create sign-in link")
+    dialog.get_by_role("button", name="Create sign-in link").click()
+    link = dialog.get_by_label("Sign-in link").input_value()
+    dialog.get_by_role("button", name="Close", exact=True).last.click()
+    other = app.browser.new_page()
+    other.goto(link)
+    other.get_by_role("button", name="Sign in").click()
+    other.get_by_role("link", name="Not now").click()
+    expect(other.get_by_role("navigation", name="Main")).to_be_visible()
+
+    choose("Deactivate account")
+    page.get_by_role("dialog").get_by_role("button", name="Deactivate account").click()
+    expect(page.get_by_text("Traveler's account deactivated")).to_be_visible()
+    other.reload()
+    expect(other.get_by_role("button", name="Sign in").first).to_be_visible()
+    choose("Activate account")
+    expect(page.get_by_text("Traveler's account activated")).to_be_visible()
+    other.close()
     page.context.close()

@@ -193,7 +193,7 @@ def test_search_and_edit_have_their_keys(app: App, addresses: dict[str, str]) ->
     page.context.close()
 
 
-def test_an_editor_says_how_its_text_is_kept_and_who_else_writes(app: App, addresses: dict[str, str]) -> None:
+def test_the_editor_shows_save_status_and_other_editors(app: App, addresses: dict[str, str]) -> None:
     page = app.open(addresses["edit"])
     content = page.get_by_role("textbox", name="Page content", exact=True)
     expect(content).to_have_attribute("contenteditable", "true")

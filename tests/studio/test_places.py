@@ -88,18 +88,15 @@ PROGRAMS = {
     "editors of translations, in which each sentence is written by hand": "findTranslationMatches",
     "advertising, which there is none of": "updateSiteAdsById|adsListSites|adsUpdateSite",
     "clients that draw pages themselves": "list\\w+PageMetaLinks",
-    "editors in which several people write at the same time": (
-        "getLivePage|listLiveSteps|addLiveSteps|setLiveCaret|saveLivePage|(create|delete)SetAsideText|listSetAsideTexts"
-    ),
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
         "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
-        "GlossaryEntry|CustomFont|SiteMcpServerById"
+        "GlossaryEntry|CustomFont|SiteMcpServerById|SiteChannelById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
         "|PageDocumentInRevisionById|LatestOpenAPISpecVersion|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),
     "programs: people do it by another operation": (
-        "listUserPermissionsIn(Space|Collection)|update(User|Team)PermissionIn(Space|Collection)"
+        "listUserPermissionsIn(Space|Collection|Site)|update(User|Team)PermissionIn(Space|Collection|Site)"
         "|movePageInChangeRequest|(update|delete)(File|ReusableContent)InChangeRequest|updateVariablesInChangeRequest"
         "|listFilesInRevisionById|listSpacesInCollectionById|moveSite(Section|SectionGroup|Space)"
         "|removeSectionFromGroup|listSiteSection(Group)?s"
@@ -108,7 +105,9 @@ PROGRAMS = {
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
         "|streamAskInOrganization|streamRecommendedQuestionsInOrganization"
         # Links are listed of a space and of what a change request breaks; a repository is connected.
-        "|listPageLinksIn(Space|ChangeRequest)|importGitRepository"
+        "|listPageLinksIn(Space|ChangeRequest)|importGitRepository|(un)?install\\w*GitSync\\w+"
+        "|(get|update)GitSyncInstallationById|(list|get)\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
+        "|(update|delete)ChangeRequestConversation|bulkUpsertSiteRedirects"
     ),
 }
 """Who calls operations that no screen has, by patterns of their ids."""

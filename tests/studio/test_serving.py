@@ -82,7 +82,7 @@ def test_only_files_of_the_folder_are_sent(world, built, name):
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_without_the_app_its_addresses_say_what_is_missing(world, tmp_path, monkeypatch, address):
+def test_without_the_app_its_urls_name_the_missing_build(world, tmp_path, monkeypatch, address):
     monkeypatch.setattr(serving, "SHELL", tmp_path / "index.html")
     said = ask(world, address, **PAGE)
     assert said.status_code == 503 and "make setup" in said.text

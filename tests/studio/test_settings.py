@@ -131,7 +131,7 @@ paths:
 
 
 @pytest.mark.slow
-def test_an_api_specification_says_what_breaks(app):
+def test_an_api_specification_reports_breaking_changes(app):
     page = app.open(f"/o/{app.organization}/~/openapi")
     page.get_by_role("button", name="Add specification").first.click()
     dialog = page.get_by_role("dialog", name="Add specification")
@@ -278,7 +278,7 @@ def test_instructions_for_models_are_saved(app):
     page.context.close()
 
 
-def test_an_integration_says_what_it_may_do_and_is_installed(app):
+def test_an_integration_lists_its_permissions_and_is_installed(app):
     app.call(
         "POST",
         "/integrations/notes",

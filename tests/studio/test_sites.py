@@ -320,7 +320,78 @@ def test_redirects_are_added_and_imported(app, site):
 
 
 @pytest.mark.slow
-def test_a_host_name_shows_what_proves_it_and_a_site_is_deleted(app, site):
+def test_people_get_a_role_at_a_site(app, site):
+    path, address = site
+    app.colleague("Sanna", "read")
+    page = app.open(f"{address}/~/members")
+    people = page.get_by_role("list", name="People")
+    row = people.get_by_role("listitem").filter(has_text="Sanna")
+    expect(row).to_contain_text("Role in")
+    row.get_by_role("button", name=re.compile("Sanna.*role|role.*Sanna", re.I)).last.click()
+    page.get_by_role("menuitemradio", name="Creator").click()
+    expect(row).to_contain_text("Assigned directly in this site")
+    assert app.call("GET", f"{path}/permissions/users")["items"][0]["permission"] == "create"
+    page.get_by_role("searchbox", name="Find people").fill("sanna")
+    expect(people.get_by_role("listitem")).to_have_count(1)
+    expect(page.get_by_text("It doesn't give access to the spaces on the site.")).to_be_visible()
+    check(page)
+    page.get_by_role("button", name=re.compile("All members")).click()
+    page.get_by_role("menuitemradio", name="No access").click()
+    expect(page.get_by_role("status").filter(has_text="No access")).to_be_visible()
+    assert app.call("GET", path)["defaultLevel"] is None
+    app.call("PATCH", path, {"defaultLevel": "inherit"})
+    page.context.close()
+
+
+def test_a_channel_says_which_app_it_needs(app, site):
+    path, address = site
+    page = app.open(f"{address}/~/settings")
+    page.get_by_role("button", name="Add channel").click()
+    dialog = page.get_by_role("dialog", name="Add channel")
+    dialog.get_by_label("Service").select_option("Discord")
+    dialog.get_by_label("Channels").fill("help\ndocs-*")
+    dialog.get_by_role("button", name="Add channel").click()
+    row = page.get_by_role("list", name="Channels").get_by_role("listitem")
+    expect(row).to_contain_text("help, docs-*")
+    expect(row).to_contain_text("Pending")
+    expect(row.get_by_role("link", name="Register an app")).to_have_attribute(
+        "href", "https://discord.com/developers/applications"
+    )
+    check(page)
+    row.get_by_role("button", name="Actions for Discord").click()
+    page.get_by_role("menuitem", name="Remove").click()
+    expect(page.get_by_text("No channels yet")).to_be_visible()
+    assert app.call("GET", f"{path}/channels")["items"] == []
+    page.context.close()
+
+
+def test_a_conversation_with_the_assistant_is_continued(app, site):
+    page = app.open("/")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("How do I read the first part?")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Ask")
+    conversations = dialog.get_by_role("list", name="Your conversations")
+    expect(conversations.get_by_role("listitem")).to_have_count(1)
+    dialog.get_by_role("textbox", name="Question").fill("And the second part?")
+    dialog.get_by_role("button", name="Ask", exact=True).click()
+    expect(dialog.get_by_role("list", name="Earlier questions")).to_have_text("How do I read the first part?")
+    conversations.get_by_role("button", name=re.compile("Actions")).click()
+    page.get_by_role("menuitem", name="Rename").click()
+    rename = page.get_by_role("dialog", name="Rename conversation")
+    rename.get_by_label("Title").fill("Parts")
+    rename.get_by_role("button", name="Rename").click()
+    expect(conversations).to_contain_text("Parts")
+    check(page)
+    conversations.get_by_role("button", name="Parts", exact=True).click()
+    expect(dialog.get_by_role("textbox", name="Question")).to_have_value("And the second part?")
+    conversations.get_by_role("button", name=re.compile("Actions")).click()
+    page.get_by_role("menuitem", name="Delete conversation").click()
+    expect(conversations).to_have_count(0)
+    page.context.close()
+
+
+def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
     page = app.open(f"{site[1]}/~/address")
     page.get_by_role("textbox", name="Hostname").fill("not a host")
     page.get_by_role("button", name="Save domain").click()

@@ -132,6 +132,10 @@ KINDS = {
 }
 
 
+STEPS = "**/live/steps**"
+"""Requests that say or ask what was written."""
+
+
 class Desk:
     """One space with its pages, and a browser that is signed in."""
 
@@ -153,8 +157,8 @@ class Desk:
         self.admin.call("POST", f"{self.changes}/{made['id']}/content", {"changes": [page]})
         return int(made["number"])
 
-    def markdown(self, change: int) -> str:
-        found = self.admin.call("GET", f"{self.changes}/{change}/content/path/page?format=markdown")
+    def markdown(self, change: int, path: str = "page") -> str:
+        found = self.admin.call("GET", f"{self.changes}/{change}/content/path/{path}?format=markdown")
         return str(found["markdown"])
 
     def open(self, change: int) -> Any:
@@ -169,10 +173,10 @@ class Desk:
         page.wait_for_timeout(400)
         return text
 
-    def until(self, change: int, right: Callable[[str], bool]) -> str:
+    def until(self, change: int, right: Callable[[str], bool], path: str = "page") -> str:
         """Return the Markdown once it is right, or the current one after a timeout."""
         until = time.monotonic() + PATIENCE
-        while not right(found := self.markdown(change)) and time.monotonic() < until:
+        while not right(found := self.markdown(change, path)) and time.monotonic() < until:
             # Routes of the browser are answered meanwhile.
             self.context.pages[-1].wait_for_timeout(100)
         return found
@@ -201,7 +205,7 @@ def written(desk):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_typing_changes_the_bytes_of_what_is_typed_alone(written, kind):
+def test_typing_changes_only_the_bytes_of_the_edit(written, kind):
     desk, change, text = written
     before = desk.markdown(change)
     words = KINDS[kind]
@@ -477,9 +481,11 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
             lost.append(route.fetch().status)
         route.abort()
 
-    text.page.route("**/content?**", lose)
+    text.page.route(STEPS, lose)
     _type(text, "One.", " Mine.")
     text.page.keyboard.press("Enter")
+    while not lost:
+        text.page.wait_for_timeout(50)
     text.page.keyboard.type("New.")
     text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.keyboard.type(" More.")
@@ -493,12 +499,11 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     text.page.get_by_text("Saved", exact=True).wait_for()
     # And the same tab.
     lost.clear()
-    text.page.route("**/content?**", lambda route: route.continue_() if lost else lose(route))
+    text.page.route(STEPS, lambda route: route.continue_() if lost else lose(route))
     _type(text, "Two.", " Also mine.")
     whole = whole.replace("Two.", "Two. Also mine.")
-    text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.get_by_text("Saved", exact=True).wait_for()
-    assert desk.markdown(change) == whole
+    assert desk.until(change, lambda found: found == whole) == whole
     text.page.close()
     desk.said.clear()
 
@@ -506,7 +511,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
 def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
     change, text = _new(desk, "One.")
     page = text.page
-    page.route("**/content?**", lambda route: None if route.request.method == "POST" else route.continue_())
+    page.route(STEPS, lambda route: None if route.request.method == "POST" else route.continue_())
     _type(text, "One.", " Mine.")
     page.get_by_text("Saving", exact=True).wait_for()
     page.get_by_role("link", name="My work").first.click()
@@ -520,13 +525,13 @@ def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
     page.evaluate(
         "void (IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError') })"
     )
-    page.route("**/content?**", lambda route: route.fulfill(status=503, body="<h1>Not now</h1>"))
+    page.route(STEPS, lambda route: route.fulfill(status=503, body="<h1>Not now</h1>"))
     _type(text, "One.", " Last.")
     page.get_by_text("Unsaved changes").wait_for()
     page.get_by_role("link", name="My work").first.click()
     page.get_by_text("your browser has no space left to keep the changes").wait_for()
     assert text.get_by_text("Last.").is_visible()
-    page.unroute("**/content?**")
+    page.unroute(STEPS)
     assert "Last." in desk.until(change, lambda found: "Last." in found)
     page.close()
     desk.said.clear()
@@ -561,7 +566,7 @@ def test_a_server_that_fails_gets_the_text_later(desk, status):
             body="<h1>Bad gateway</h1>" if html else '{"error": {"code": 500, "message": "Not now."}}',
         )
 
-    text.page.route("**/content?**", fail)
+    text.page.route(STEPS, fail)
     _type(text, "One.", " Two.")
     assert "One. Two." in desk.until(change, lambda found: "Two" in found)
     assert len(failures) == 2
@@ -579,7 +584,7 @@ def test_a_foreign_page_instead_of_an_answer_is_an_error(desk):
         answered.append(True)
         route.fulfill(status=200, content_type="text/html", body="<h1>Welcome to this network</h1>")
 
-    text.page.route("**/content?**", answer)
+    text.page.route(STEPS, answer)
     _type(text, "One.", " Two.")
     expect(_status(text)).to_have_text("Unsaved changes")
     assert desk.until(change, lambda found: "Two" in found) == "# Page\n\nOne. Two.\n\n"
@@ -604,7 +609,7 @@ def test_clocks_that_are_wrong_lose_nothing(desk):
     page.keyboard.type(" Ahead.")
     expect(_status(text)).to_have_text("Saved")
     whole = "# Page\n\nOne. Behind. Ahead.\n\n"
-    assert desk.markdown(change) == whole
+    assert desk.until(change, lambda found: found == whole) == whole
     # What was kept with a clock ahead is taken up with one behind.
     desk.context.set_offline(True)
     page.keyboard.type(" Kept.")
@@ -627,14 +632,14 @@ def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
     expect(_status(text)).to_have_text("Saved")
     desk.admin.call("POST", content, {"changes": [{"operation": "delete_page", "page": made}]})
     page.keyboard.type(" Three.")
-    # What was written since is a conflict with the deletion, which the bar names.
-    expect(_status(text)).to_contain_text("Updated by")
-    expect(page.get_by_text("1 conflict", exact=True)).to_be_visible()
-    said = page.get_by_role("alert").filter(has_text="This page was deleted by someone else")
-    expect(said.get_by_role("link", name="Conflicts")).to_be_visible()
+    # What was written since stays here, where it can be copied.
+    expect(page.get_by_role("alert").filter(has_text="This page was deleted by someone else")).to_be_visible()
+    left = page.get_by_role("alert").filter(has_text="Your latest changes")
+    expect(left.get_by_role("button", name="Continue in a new change request")).to_have_count(0)
+    left.get_by_role("button", name="Copy as Markdown").click()
+    page.get_by_text("Copied “Page” as Markdown").wait_for()
+    assert "One. Two. Three." in page.evaluate("navigator.clipboard.readText()")
     assert text.get_by_text("One. Two. Three.").is_visible()
-    kept = desk.admin.call("GET", f"{desk.changes}/{change}/conflicts?format=markdown")
-    assert "One. Two. Three." in json.dumps(kept)
     page.close()
     desk.said.clear()
 
@@ -652,7 +657,7 @@ def test_an_ended_session_keeps_the_text_until_the_next_sign_in(desk):
             )
         route.continue_()
 
-    text.page.route("**/content?**", refuse)
+    text.page.route(STEPS, refuse)
     _type(text, "One.", " Two.")
     text.page.get_by_text("Unsaved changes").wait_for()
     assert "Two" not in desk.markdown(change)
@@ -663,7 +668,7 @@ def test_an_ended_session_keeps_the_text_until_the_next_sign_in(desk):
     desk.said.clear()
 
 
-def test_two_who_write_in_one_page_lose_nothing(desk):
+def test_two_editors_of_one_page_lose_nothing(desk):
     change, first = _new(desk, "One.", "Two.", "Three.")
     second = desk.open(change)
     _type(first, "One.", " First.")
@@ -702,8 +707,8 @@ def test_edits_of_others_are_announced_immediately(desk):
     page.keyboard.type(" More.")
     assert "More." in desk.until(change, lambda found: "More." in found)
     page.wait_for_timeout(2_000)
-    # What a save costs here: is there something new, and the save.
-    assert [each.split("/")[0] for each in asked] == ["GET ", "POST "], asked
+    # Letters are sent, and nothing else is asked for.
+    assert asked and all(each.startswith("POST ") and each.endswith("/live/steps") for each in asked), asked
     page.close()
     assert desk.said == []
 
@@ -721,7 +726,7 @@ def _set(desk: Desk, change: int, words: str, markdown: str) -> None:
     desk.admin.call("POST", f"{desk.changes}/{change}/content", {"changes": [edit]})
 
 
-def test_two_who_write_in_one_paragraph_lose_nothing(desk):
+def test_two_editors_of_one_paragraph_lose_nothing(desk):
     change, first = _new(desk, "Some words at the beginning, and others at the end.")
     second = desk.open(change)
     first.get_by_text("Some words").click()
@@ -745,19 +750,19 @@ def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
             return route.continue_()
         held.append(route)
 
-    text.page.route("**/content?**", hold)
+    text.page.route(STEPS, hold)
     text.page.keyboard.type(words)
     while not held:
         text.page.wait_for_timeout(50)
-    if theirs == "\b":
-        other.page.keyboard.press("Backspace")
-        other.page.keyboard.press("Backspace")
-    else:
-        other.page.keyboard.type(theirs)
-    expect(_status(other)).to_have_text("Unsaved changes")
+    with other.page.expect_response(re.compile("/live/steps$")):
+        if theirs == "\b":
+            other.page.keyboard.press("Escape")
+            other.page.keyboard.press("Delete")
+        else:
+            other.page.keyboard.type(theirs)
     expect(_status(other)).to_have_text(re.compile("^ *(Saved|Updated by .*) *$"))
     held[0].continue_()
-    text.page.unroute("**/content?**")
+    text.page.unroute(STEPS)
 
 
 def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
@@ -795,7 +800,7 @@ def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
     assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 0
     # A paragraph that the other one deletes meanwhile comes back with what was written in it.
     _type(first, "Other", "")
-    second.get_by_text("Other").click(click_count=3)
+    second.get_by_text("Other").click()
     _behind(first, second, " Late.", "\b")
     for text in (first, second):
         text.get_by_text("Other words. Late.").wait_for()
@@ -822,10 +827,9 @@ def test_a_page_at_the_path_that_another_one_had_is_the_one_that_is_written(desk
         expect(_status(text)).to_have_text("Saved")
         # The path follows the title, so that the next page gets the one that this had.
         page.wait_for_url(re.compile(f"/{name.lower()}-r$"))
-    content = f"{desk.changes}/{change}/content"
     for name in ("First", "Second", "Third"):
-        found = desk.admin.call("GET", f"{content}/path/{name.lower()}-r?format=markdown")
-        assert f"Words of {name}." in found["markdown"]
+        words = f"Words of {name}."
+        assert words in desk.until(change, lambda found, words=words: words in found, f"{name.lower()}-r")
         page.get_by_role("treeitem", name=re.compile(f"^{name} R")).click()
         text.get_by_text(f"Words of {name}.").wait_for()
     assert desk.admin.call("GET", f"{desk.changes}/{change}")["status"] == "draft"
@@ -1082,9 +1086,7 @@ def test_edits_during_a_merge_continue_in_another_change_request(desk):
     desk = Desk(desk.admin, desk.url, desk.context)
     change, text = _new(desk, "One.", "Two.")
     page = text.page
-    page.route(
-        "**/content?**", lambda route: route.abort() if route.request.method == "POST" else route.continue_()
-    )
+    page.route(STEPS, lambda route: route.abort() if route.request.method == "POST" else route.continue_())
     _type(text, "Two.", " Late.")
     page.wait_for_timeout(1_500)
     desk.admin.call("POST", f"{desk.changes}/{change}/merge")
@@ -1094,7 +1096,7 @@ def test_edits_during_a_merge_continue_in_another_change_request(desk):
     desk.admin.call("POST", f"{desk.changes}/{other}/merge")
     go_on = page.get_by_role("button", name="Continue in a new change request")
     go_on.wait_for(timeout=15_000)
-    page.unroute("**/content?**")
+    page.unroute(STEPS)
     go_on.click()
     page.wait_for_url(lambda url: f"/~/changes/{change}/" not in url)
     page.get_by_role("textbox", name="Page content").get_by_text("Two of theirs. Late.").wait_for()

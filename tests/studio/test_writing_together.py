@@ -151,6 +151,9 @@ class Window:
         found: list[str] = self.page.evaluate(_LIST)
         return found
 
+    def state(self) -> str:
+        return self.page.locator("[role=status].state").get_attribute("class") or ""
+
     def select(self, block: int, start: int, end: int) -> None:
         self.page.evaluate(_PUT, [block, start, end])
         self.page.wait_for_timeout(40)
@@ -282,8 +285,7 @@ class Desk:
     # --- what must be true ---
 
     def unsaved(self, window: Window) -> bool:
-        told = window.page.locator("[role=status].state").get_attribute("class") or ""
-        return not {"saved", "changed"}.intersection(told.split())
+        return not {"saved", "changed"}.intersection(window.state().split())
 
     def is_kept(self, window: Window) -> bool:
         kept = window.page.evaluate(_KEPT)
@@ -337,7 +339,7 @@ class Desk:
         return all(each == first for each in others) and shown == set(WORD.findall(self.markdown()))
 
     def tell(self, problem: str) -> str:
-        shown = "\n".join(f"{window.name}: {window.blocks()}" for window in self.windows)
+        shown = "\n".join(f"{each.name}, {each.state()}: {each.blocks()}" for each in self.windows)
         done = "\n".join(self.done[-40:])
         return f"{problem}\nseed {self.seed}\n{done}\n{shown}\n{self.markdown()}\n" + "\n".join(self.said)
 
@@ -411,14 +413,14 @@ def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
     desk.check()
 
 
-def test_a_paragraph_that_somebody_deletes_comes_back_with_what_was_typed_offline(desk: Desk) -> None:
+def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: Desk) -> None:
     first, second, _ = desk.windows
     desk.cut(first)
     first.select(6, 5, 5)
     first.page.keyboard.type(" kept")
-    second.select(6, 0, len(second.blocks()[6]))
+    second.select(6, 0, 0)
+    second.page.keyboard.press("Escape")
     second.page.keyboard.press("Delete")
-    second.page.keyboard.press("Backspace")
     desk.until(lambda: "Words in the middle" not in " ".join(second.blocks()), "the paragraph is gone", 10)
     first.page.locator(".state.offline").wait_for()
     desk.cut(first)
@@ -442,3 +444,93 @@ def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
     first.open()
     desk.until(lambda: "Words unsent that" in second.blocks()[0], "the words are there", 20)
     desk.check()
+
+
+def test_others_are_named_and_followed(desk: Desk) -> None:
+    first, second, _ = desk.windows
+    second.select(17, 5, 5)
+    second.page.keyboard.type(" far")
+    here = first.page.get_by_role("group", name="Also editing")
+    here.wait_for()
+    # It's said once that someone joined, not with each key.
+    said = first.page.get_by_role("status").filter(has_text="is editing this page")
+    assert said.all_text_contents() == ["mei is editing this page"]
+    first.page.set_viewport_size({"width": 1200, "height": 400})
+    first.page.locator(".caret").wait_for(state="attached")
+    here.get_by_role("button", name="Go to mei").click()
+    desk.until(lambda: in_view(first, ".caret"), "the caret is in view", 10)
+    second.select(0, 5, 5)
+    second.page.keyboard.type(" near")
+    desk.until(lambda: in_view(first, ".caret"), "it is followed", 10)
+    second.select(0, 0, 5)
+    first.page.locator(".caret-range", has_text="Words").wait_for()
+    assert said.all_text_contents() == ["mei is editing this page"]
+
+
+def in_view(window: Window, place: str) -> bool:
+    found = window.page.locator(place).first.bounding_box()
+    return found is not None and 0 < found["y"] < window.page.viewport_size["height"]
+
+
+def test_people_in_another_change_request_can_be_joined(desk: Desk, server: Server) -> None:
+    server.call("POST", f"{desk.path}/merge")
+    made = server.call("POST", f"/spaces/{desk.space}/change-requests", {"subject": "More words"})
+    first, second, _ = desk.windows
+    page = f"{server.served.url}/s/{desk.space}"
+    second.page.goto(f"{page}/page")
+    first.page.goto(f"{page}/~/changes/{made['number']}/page")
+    first.page.get_by_role("textbox", name="Page content").wait_for()
+    told = second.page.get_by_text(f"Admin is editing this page in #{made['number']}.")
+    told.wait_for()
+    second.page.get_by_role("link", name="Join").click()
+    second.page.wait_for_url(f"**/changes/{made['number']}/page")
+    second.page.get_by_role("textbox", name="Page content").wait_for()
+
+
+@pytest.mark.slow
+def test_three_people_write_comment_and_review_a_page(server: Server, browser: Any) -> None:
+    """Five minutes, or `OCTAVO_TEST_SECONDS`: each person writes, comments, and takes a look at what others wrote."""
+    desk = Desk(server, browser, seed())
+    windows = desk.windows[:2]
+    tom = {"authorization": f"Bearer {server.token('tom@example.com')}"}
+    context = browser.new_context(extra_http_headers=tom, reduced_motion="reduce")
+    windows.append(Window("third", context, desk.windows[0].address, desk.said))
+    desk.windows[2].page.close()
+    desk.windows = windows
+    remarks: list[str] = []
+
+    def comment(window: Window) -> None:
+        word = next((word for word in reversed(desk.typed) if word in " ".join(window.blocks())), None)
+        if word is None:
+            return
+        block = next(number for number, text in enumerate(window.blocks()) if word in text)
+        start = window.blocks()[block].index(word)
+        window.select(block, start, start + len(word))
+        window.page.get_by_role("toolbar", name="Text").get_by_role("button", name="Comment").click()
+        remarks.append(f"About {word} by {window.name}")
+        window.page.get_by_role("textbox", name="Write a comment").fill(remarks[-1])
+        window.page.get_by_role("button", name="Post").click()
+        window.page.get_by_role("article").filter(has_text=remarks[-1]).wait_for()
+        window.last = None
+
+    try:
+        end = time.monotonic() + float(os.environ.get("OCTAVO_TEST_SECONDS") or 300)
+        while time.monotonic() < end:
+            window = desk.random.choice(windows)
+            act = desk.random.choices((desk.type, desk.go_on, desk.split, comment), (30, 50, 12, 8))[0]
+            desk.done.append(f"{window.name}: {act.__name__}")
+            act(window)
+        desk.check()
+        said = server.call("GET", f"{desk.path}/comments?format=markdown&limit=1000")["items"]
+        bodies = [each["body"]["markdown"] for each in said]
+        assert all(any(remark in body for body in bodies) for remark in remarks)
+        review = {"status": "approved"}
+        headers = {"authorization": f"Bearer {server.token('ines@example.com')}"}
+        url = f"{server.served.url}/v1{desk.path}/reviews"
+        assert httpx.post(url, json=review, headers=headers, timeout=60).status_code == 201
+        server.call("POST", f"{desk.path}/merge")
+        merged = server.call("GET", f"/spaces/{desk.space}/content/path/page?format=markdown")["markdown"]
+        assert [word for word in desk.typed if word not in merged] == []
+    finally:
+        for each in {window.context for window in windows}:
+            each.close()

@@ -48,7 +48,7 @@ def test_images_of_a_word_document_are_files(imports):
     assert images["nodes"][0]["data"]["ref"]["kind"] == "file"
 
 
-def test_styles_of_a_word_document_are_what_they_say(imports):
+def test_styles_of_a_word_document_are_converted(imports):
     styled = word(
         ("Title", "The title"),
         ("Subtitle", "Below it"),

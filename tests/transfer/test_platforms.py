@@ -87,7 +87,7 @@ def test_a_token_that_ends_in_the_middle_brings_nothing_half(cloud, tmp_path, pl
         opened(of_cloud(cloud), "DOC", tmp_path)
 
 
-def test_people_who_are_not_shown_are_no_obstacle(cloud, tmp_path):
+def test_hidden_people_are_no_obstacle(cloud, tmp_path):
     cloud.instead["/wiki/rest/api/user"] = [(403, {})]
     _, files = opened(of_cloud(cloud), "DOC", tmp_path)
     assert b"Welcome, @someone." in files["handbook.md"]

@@ -56,7 +56,7 @@ def test_the_app_has_words_for_each():
     assert sorted(find_codes() - set(re.findall(r"^  (\w+): [{A-Z]", words, re.MULTILINE))) == []
 
 
-def test_the_manual_says_what_each_means():
+def test_the_manual_explains_each_code():
     manual = "\n".join(path.read_text() for path in sorted((ROOT / "docs/content").rglob("*.md")))
     said = {
         code

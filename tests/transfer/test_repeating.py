@@ -237,7 +237,7 @@ def test_the_space_becomes_the_source_where_that_is_wanted(imports, folder):
 
 
 @pytest.mark.sqlite_first
-def test_an_import_that_ends_in_the_middle_leaves_what_was_there(imports, folder, monkeypatch):
+def test_an_interrupted_import_keeps_existing_content(imports, folder, monkeypatch):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
     before = {title: imports.text(title) for title in ids(imports)}

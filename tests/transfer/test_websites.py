@@ -97,7 +97,7 @@ def test_a_website_becomes_a_tree_of_pages(imports, site):
     assert len(site.asked) == len(set(site.asked)) + 1
 
 
-def test_limits_are_told_and_what_was_read_is_kept(imports, site, monkeypatch):
+def test_reached_limits_are_reported_and_read_pages_kept(imports, site, monkeypatch):
     monkeypatch.setattr(crawling, "CrawlLimits", lambda: CrawlLimits(pages=2))
     run = crawl(imports, f"{site.url}/docs/")
     assert run["status"] == "completed"

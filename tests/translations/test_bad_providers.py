@@ -9,8 +9,8 @@ import pytest
 
 from model_server import ModelServer, world_with_model
 from octavo.assistants.models import provider
-from octavo.assistants.translations.segments import skeleton
 from octavo.core.document.reader import read
+from skeletons import skeleton
 from translations.test_translations import create, edit, get, markdown, run, shout, work
 from world import World
 

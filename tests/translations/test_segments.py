@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from document_strategies import documents
-from octavo.assistants.translations.segments import _PLACEHOLDER, mark_edited, segments, skeleton
+from octavo.assistants.translations.segments import _PLACEHOLDER, mark_edited, segments
 from octavo.core.document.nodes import Document
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
+from skeletons import skeleton
 
 MANUAL = Path(__file__).parents[2] / "docs"
 PAGES = sorted(MANUAL.rglob("*.md"))

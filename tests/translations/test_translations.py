@@ -352,7 +352,7 @@ def test_formality_is_told_and_translates_anew(world: World, server: ModelServer
 
 
 @pytest.mark.sqlite_first
-def test_another_word_in_the_glossary_translates_what_has_it_anew(world: World, server: ModelServer) -> None:
+def test_a_changed_glossary_term_retranslates_its_texts(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made, *_ = translated(world)
         server.requests.clear()
@@ -648,7 +648,7 @@ def test_a_bad_glossary_changes_nothing(sqlite_world: World, operations: Any) ->
     assert sqlite_world.digest() == before
 
 
-def test_only_what_a_person_changed_is_learned() -> None:
+def test_only_edits_of_people_are_learned() -> None:
     assert changed_by_people(["a", "b", "c"], ["A", "B", "C"], ["A", "bee", "C"]) == {"b": "bee"}
     assert changed_by_people(["a", "b", "c"], ["A", "B", "C"], ["New", "A", "bee", "C"]) == {"b": "bee"}
     assert changed_by_people(["a", "b"], ["A", "B"], ["one", "two", "three"]) == {}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from document_strategies import documents
 from model_server import ModelServer, world_with_model
-from octavo.assistants.translations.segments import mark_edited, segments, skeleton
+from octavo.assistants.translations.segments import mark_edited, segments
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.store import list_items, list_pages, main_state
 from octavo.core.document.nodes import Document
@@ -22,6 +22,7 @@ from octavo.core.document.writing import write
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 from octavo.operations.admin.import_export import bring
+from skeletons import skeleton
 from translations.test_translations import TRANSLATIONS, edit, get, markdown, run, sent, shout, work
 from world import World
 

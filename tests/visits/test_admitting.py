@@ -179,7 +179,7 @@ def test_addresses_that_are_left_and_redirects_lead_on(site):
     assert to(site.visitor.get(f"{old}prices/")).endswith("/handy/prices/")
 
 
-def test_redirects_lead_only_to_what_the_visitor_sees(site):
+def test_redirects_lead_only_to_visible_content(site):
     for source, kind in (("/a", "siteSectionId"), ("/b", "siteSpaceId")):
         target = site.plans["id"] if kind == "siteSectionId" else site.plans["siteSpaces"][0]["id"]
         kind_of = "site-section" if kind == "siteSectionId" else "site-space"
@@ -499,7 +499,7 @@ def test_signed_claims_count_behind_a_share_link(site, key, adaptive):
     assert site.get("plans/more", cookie=cookie).status_code == 404
 
 
-def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
+def test_unsigned_claims_open_content_without_further_conditions(site, adaptive):
     site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.unsigned.beta"})
     site.change(f"site-spaces/{site.old['id']}", {"condition": "visitor.claims.paying"})
     assert "Plans" not in site.get().text
@@ -570,7 +570,7 @@ def test_pages_and_blocks_on_condition(site, key, adaptive):
 # --- previews -----------------------------------------------------------------------------------------
 
 
-def test_members_preview_what_is_not_published(site, adaptive):
+def test_members_preview_unpublished_sites(site, adaptive):
     site.world.post("admin", f"{site.path}/unpublish")
     site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
     assert site.get().status_code == 404
@@ -637,7 +637,7 @@ def test_previewed_overrides_of_a_variant_replace_saved_ones(site):
     assert tried(site, siteSpace="nothing", override={"title": "Nowhere"}).status_code == 404
 
 
-def test_a_look_is_tried_by_who_may_change_it_and_sees_all_that_it_shows(site):
+def test_previewing_a_customization_requires_editing_it_and_seeing_all_content(site):
     assert tried(site, "reader").status_code == 403
     assert tried(site, customization={"header": {"links": "no"}}).status_code == 400
     assert tried(site, siteSpace="nothing").status_code == 404
@@ -645,7 +645,7 @@ def test_a_look_is_tried_by_who_may_change_it_and_sees_all_that_it_shows(site):
     assert tried(site, customization={"header": {"links": [link]}}).status_code == 404
 
 
-def test_a_preview_is_for_who_sees_all_that_is_shown(site):
+def test_a_preview_requires_access_to_all_content(site):
     space = site.plans["siteSpaces"][0]["space"]["id"]
     site.world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})
     path = f"{site.path}/publishing/preview"
@@ -653,7 +653,7 @@ def test_a_preview_is_for_who_sees_all_that_is_shown(site):
     assert re.search("token=", site.world.get("admin", path)["url"])
 
 
-def test_a_preview_ends_with_what_its_member_sees(site):
+def test_a_preview_ends_with_the_access_of_its_member(site):
     world, organization_id = site.world, site.world.home["organizationId"]
     space = site.plans["siteSpaces"][0]["space"]["id"]
     world.post("admin", f"{site.path}/unpublish")

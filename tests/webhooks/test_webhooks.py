@@ -106,7 +106,7 @@ def verifies(secret, headers, body):
 
 
 @pytest.mark.sqlite_first
-def test_a_webhook_is_told_what_happens_and_signs_it(world, receiver):
+def test_a_webhook_receives_signed_events(world, receiver):
     hook = make(world, receiver)
     revision = write(world, "Other words")
     world.post(

@@ -19,7 +19,7 @@ const catalogs: Record<string, Catalog> = Object.fromEntries(
   ) => [path.slice("./words/".length, -".json".length), JSON.parse(text)]),
 );
 const { en: english, ...translations } = catalogs as { en: Catalog } & Record<string, Catalog>;
-const labels = import.meta.glob<string>("../generated/page-fields.ts", {
+const labels = import.meta.glob<string>("../generated/{page-fields,customization}.ts", {
   query: "?raw",
   import: "default",
   eager: true,

@@ -24,6 +24,7 @@ const SPACE: Record<string, Load> = {
   comments: () => import("./screens/CommentsScreen.svelte"),
   files: () => import("./screens/FilesScreen.svelte"),
   reusable: () => import("./screens/ReusableScreen.svelte"),
+  tags: () => import("./screens/TagsScreen.svelte"),
   variables: () => import("./screens/VariablesScreen.svelte"),
   links: () => import("./screens/LinksScreen.svelte"),
   import: () => import("./screens/ImportScreen.svelte"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from octavo.cli.commands import DONE, CommandGroup, Failure, option
+from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
 from octavo.cli.output import show, table
 from octavo.cli.values import parse_duration
@@ -18,11 +18,19 @@ if TYPE_CHECKING:
 
 TOKEN = CommandGroup("token", "Create, list, and revoke access tokens.")
 SESSION = CommandGroup("session", "List and revoke sessions, and create sign-in links.")
-ACCOUNT = CommandGroup("account", "Delete accounts.")
+ACCOUNT = CommandGroup("account", "List, change, deactivate, and delete accounts.")
 DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
-_ORG = option("--org", metavar="ORG", required=True, help="id, host name, or title of the organization")
+_ORG = option("--org", metavar="ORG", required=True, help="ID, host name, or title of the organization")
+
+
+def _revoked(what: str) -> tuple[Option, Option]:
+    """Return the options that select one or all tokens or sessions."""
+    return (
+        option("id", nargs="?", help=f"ID of the {what}, as listed"),
+        option("--all", action="store_true", help=f"revoke all {what}s"),
+    )
 
 
 @TOKEN.command(
@@ -31,7 +39,7 @@ _ORG = option("--org", metavar="ORG", required=True, help="id, host name, or tit
         "--email", required=True, help="email address of the token's owner; the account is created if needed"
     ),
     option("--create", action="store_true", help="create the account without asking"),
-    option("--org", metavar="ORG", help="add the owner to this organization: its id, host name, or title"),
+    option("--org", metavar="ORG", help="add the owner to this organization: its ID, host name, or title"),
     option(
         "--role",
         choices=("admin", "create", "review", "edit", "comment", "read", "guest"),
@@ -95,12 +103,7 @@ def list_tokens(options: argparse.Namespace) -> int:
     )
 
 
-@TOKEN.command(
-    "revoke",
-    _EMAIL,
-    option("id", nargs="?", help="id of the token, as listed"),
-    option("--all", action="store_true", help="revoke all tokens"),
-)
+@TOKEN.command("revoke", _EMAIL, *_revoked("token"))
 def revoke_token(options: argparse.Namespace) -> int:
     """Revoke a person's token, or all of them."""
     from octavo.operations.admin.credentials import revoke_tokens
@@ -122,15 +125,24 @@ def list_sessions(options: argparse.Namespace) -> int:
 
 @SESSION.command(
     "revoke",
-    _EMAIL,
-    option("id", nargs="?", help="id of the session, as listed"),
-    option("--all", action="store_true", help="revoke all sessions"),
+    option("--email", help="email address of the person"),
+    *_revoked("session"),
+    option("--everyone", action="store_true", help="revoke all sessions of all people"),
 )
 def revoke_session(options: argparse.Namespace) -> int:
-    """Revoke a person's session, or all of them."""
-    from octavo.operations.admin.credentials import end_sessions
+    """Revoke a person's session, all of them, or those of everyone."""
+    from octavo.operations.admin.credentials import end_sessions, end_sessions_of_everyone
 
-    return _revoke(options, "session", end_sessions)
+    if not options.everyone:
+        if options.email is None:
+            raise Failure("give --email, or use --everyone")
+        return _revoke(options, "session", end_sessions)
+    if options.email is not None or options.id is not None or options.all:
+        raise Failure("--everyone can't be used with --email, --all, or an ID")
+    with opened(options) as context:
+        ended = end_sessions_of_everyone(context)
+    show(options, {"ended": ended}, f"{counted(ended, 'session')} revoked")
+    return DONE
 
 
 @SESSION.command("link", _EMAIL)
@@ -145,7 +157,7 @@ def create_link(options: argparse.Namespace) -> int:
 
 
 def _show_credentials(
-    options: argparse.Namespace, found: list[dict[str, Any]], columns: tuple[str, ...]
+    options: argparse.Namespace, found: list[dict[str, object]], columns: tuple[str, ...]
 ) -> int:
     show(
         options,
@@ -163,12 +175,85 @@ def _camel(name: str) -> str:
 
 def _revoke(options: argparse.Namespace, what: str, end: Callable[[Context, str, str | None], int]) -> int:
     if (options.id is None) != options.all:
-        raise Failure("give an id, or use --all")
+        raise Failure("give an ID, or use --all")
     with opened(options) as context:
         ended = end(context, options.email, options.id)
     if options.id is not None and not ended:
         raise Failure(f"{options.email} has no {what} {options.id!r}")
     show(options, {"ended": ended}, f"{counted(ended, what)} revoked")
+    return DONE
+
+
+@ACCOUNT.command("list", option("--search", metavar="TEXT", help="part of a name or an email address"))
+def list_accounts(options: argparse.Namespace) -> int:
+    """List the accounts of people, newest first."""
+    from octavo.kit.clock import iso
+    from octavo.operations.admin.credentials import list_accounts as list_all
+
+    with opened(options) as context:
+        people = list_all(context, options.search)
+    found = [
+        {
+            "id": one.user.id,
+            "email": one.user.email,
+            "displayName": one.user.display_name,
+            "disabled": bool(one.user.disabled),
+            "organizations": one.organizations,
+            "lastSeenAt": iso(one.last_seen_at) if one.last_seen_at else None,
+        }
+        for one in people
+    ]
+    columns = ("email", "displayName", "disabled", "organizations", "lastSeenAt")
+    show(options, found, table(columns, [[row[name] for name in columns] for row in found]))
+    return DONE
+
+
+@ACCOUNT.command("deactivate", _EMAIL)
+def deactivate_account(options: argparse.Namespace) -> int:
+    """Deactivate an account. Its sessions, tokens, and agents are revoked; its content stays."""
+    return _activate(options, active=False)
+
+
+@ACCOUNT.command("activate", _EMAIL)
+def activate_account(options: argparse.Namespace) -> int:
+    """Activate a deactivated account."""
+    return _activate(options, active=True)
+
+
+def _activate(options: argparse.Namespace, *, active: bool) -> int:
+    from octavo.operations.admin.credentials import set_activation
+
+    with opened(options) as context:
+        set_activation(context, options.email, active=active)
+    text = f"{options.email} {'activated' if active else 'deactivated'}"
+    show(options, {"email": options.email, "disabled": not active}, text)
+    return DONE
+
+
+@ACCOUNT.command(
+    "change-email", _EMAIL, option("--to", metavar="EMAIL", required=True, help="new email address")
+)
+def change_email(options: argparse.Namespace) -> int:
+    """Change the email address of an account. The new one counts as verified."""
+    from octavo.operations.admin import credentials
+
+    if "@" not in options.to:
+        raise Failure("--to must be an email address")
+    with opened(options) as context:
+        credentials.change_email(context, options.email, options.to)
+    show(options, {"email": options.to}, f"{options.email} is now {options.to}")
+    return DONE
+
+
+@ACCOUNT.command("reset-two-factor", _EMAIL)
+def reset_second_factor(options: argparse.Namespace) -> int:
+    """Turn off two-factor authentication for a person who lost their device."""
+    from octavo.operations.admin import credentials
+
+    with opened(options) as context:
+        was_on = credentials.reset_second_factor(context, options.email)
+    text = f"Two-factor authentication turned off for {options.email}"
+    show(options, {"reset": was_on}, text if was_on else f"{options.email} had no two-factor authentication")
     return DONE
 
 

@@ -150,7 +150,7 @@ def _show_outcome(options: argparse.Namespace, outcome: Any, text: str) -> int:
 
 @command(
     "reindex",
-    option("--org", metavar="ORG", help="rebuild only this organization: its id, host name, or title"),
+    option("--org", metavar="ORG", help="rebuild only this organization: its ID, host name, or title"),
     QUIET,
 )
 def reindex(options: argparse.Namespace) -> int:

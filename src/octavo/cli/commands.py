@@ -15,7 +15,7 @@ DONE, FAILED, WRONG_USAGE = 0, 1, 2
 """Exit codes."""
 
 Run = Callable[[argparse.Namespace], int]
-"""Runs a command with its options, and returns the exit code."""
+"""Function that runs a command with its options and returns the exit code."""
 
 
 class Failure(Exception):
@@ -29,8 +29,8 @@ class Option(NamedTuple):
     described: dict[str, Any]
 
 
-def option(*names: str, **described: Any) -> Option:
-    """Describe an option or argument in the words of ``add_argument``."""
+def option(*names: str, **described: object) -> Option:
+    """Declare an option or argument with the parameters of ``add_argument``."""
     return Option(names, described)
 
 
@@ -43,8 +43,8 @@ QUIET = option("--quiet", action="store_true", help="hide the progress bar")
 
 
 class Command(NamedTuple):
-    """Command. ``common``: the options that it shares with others; ``epilog`` writes what help ends with;
-    ``defaults``: values of options that it does not have."""
+    """Command. ``common``: the options that it shares with others; ``epilog`` returns the text at the end of
+    the help; ``defaults``: values of options that it does not have."""
 
     run: Run
     group: CommandGroup | None
@@ -56,7 +56,7 @@ class Command(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the command does, which is the docstring of its function."""
+        """Description of the command: the docstring of its function."""
         return " ".join((self.run.__doc__ or "").split())
 
 

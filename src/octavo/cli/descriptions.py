@@ -14,7 +14,7 @@ OPENAPI = CommandGroup("openapi", "Compare API specifications.")
 
 @command(
     "operations",
-    option("name", nargs="?", help="show only the operation with this id"),
+    option("name", nargs="?", help="show only the operation with this ID"),
     option(
         "--missing", action="store_true", help="show operations that the specification has and the code lacks"
     ),

@@ -17,11 +17,11 @@ _FOLDER = option("folder", type=Path, metavar="DIR", help="folder to write to; c
 
 @command(
     "export",
-    option("name", nargs="?", metavar="SPACE|SITE", help="id, URL, or title of the space or site"),
+    option("name", nargs="?", metavar="SPACE|SITE", help="ID, URL, or title of the space or site"),
     _FOLDER,
-    option("--revision", help="export this revision of a space: its id"),
+    option("--revision", help="export this revision of a space: its ID"),
     option(
-        "--organization", metavar="ORG", help="export this whole organization: its id, host name, or title"
+        "--organization", metavar="ORG", help="export this whole organization: its ID, host name, or title"
     ),
 )
 def export(options: argparse.Namespace) -> int:
@@ -53,7 +53,7 @@ def export(options: argparse.Namespace) -> int:
 
 @command(
     "publish",
-    option("site", metavar="SITE", help="id, URL, or title of the site"),
+    option("site", metavar="SITE", help="ID, URL, or title of the site"),
     _FOLDER,
     option("--base", default="/", help="URL or path that the files will be served at (default: %(default)s)"),
     QUIET,
@@ -85,7 +85,7 @@ def publish(options: argparse.Namespace) -> int:
     option(
         "site",
         metavar="URL|SITE",
-        help="start URL of any site, or the id, title, or URL without https:// of a site on this server",
+        help="start URL of any site, or the ID, title, or URL without https:// of a site on this server",
     ),
     option(
         "--external",

@@ -11,7 +11,7 @@ from octavo.cli.output import progress, say, show, table
 from octavo.cli.values import parse_positive
 
 GIT = CommandGroup("git", "Show and run Git syncs.")
-_OWNER = option("space", metavar="SPACE", help="id or title of the space, collection, or site")
+_OWNER = option("space", metavar="SPACE", help="ID or title of the space, collection, or site")
 
 
 @GIT.command(

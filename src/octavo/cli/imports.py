@@ -43,33 +43,35 @@ if TYPE_CHECKING:
         metavar="SPACE",
         help="key of a Confluence space, or a ReadMe version; repeat it for several (default: all)",
     ),
-    option("--token", help="access token for the API at --from"),
     option(
-        "--token-file", type=Path, metavar="FILE", help="file with the access token for the API at --from"
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the access token for the API at --from; - for standard input",
     ),
     option(
         "--from-org",
         metavar="ORG",
-        help="organization at --from, if the token can access several: its id or title",
+        help="organization at --from, if the token can access several: its ID or title",
     ),
     option(
         "--org",
-        help="organization of the new space or site, if the server has several: its id, host name, or title",
+        help="organization of the new space or site, if the server has several: its ID, host name, or title",
     ),
-    option("--space", help="import into this existing space: its id, URL, or title"),
-    option("--collection", help="id of the collection for the new space"),
+    option("--space", help="import into this existing space: its ID, URL, or title"),
+    option("--collection", help="ID of the collection for the new space"),
     option(
         "--title",
         help="title of the new space, or of the new site if the source has several versions or languages",
     ),
     option("--publish", action="store_true", help="publish the imported space or site"),
-    option("--site", help="import into this existing site: its id, URL, or title"),
+    option("--site", help="import into this existing site: its ID, URL, or title"),
     option("--new-site", action="store_true", help="create a new site even if one with this title exists"),
     option(
         "--map",
         type=Path,
         metavar="FILE",
-        help="YAML file that maps names of spaces, as in links or docs.yaml, to ids of spaces on this server",
+        help="YAML file that maps names of spaces, as in links or docs.yaml, to IDs of spaces on this server",
     ),
     option("--kind", help="format of the source, such as docusaurus or notion (default: detected)"),
     option(
@@ -141,6 +143,19 @@ def _import_pages(options: argparse.Namespace) -> int:
     return _print_brought(options, brought)
 
 
+def _read_token(path: Path | None) -> str:
+    """Read a token, which would be visible to everyone on the machine as an argument."""
+    if path is None:
+        raise Failure("--from: give a token of that API with --token-file")
+    try:
+        token = sys.stdin.readline() if str(path) == "-" else path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"--token-file: {error}") from None
+    if not token.strip():
+        raise Failure("--token-file: has no token")
+    return token.strip()
+
+
 def _import_from_api(options: argparse.Namespace) -> int:
     from octavo.operations.admin.api_import import MovedIn, move_in, move_spaces_in
     from octavo.operations.admin.lookup import the_organization
@@ -149,14 +164,7 @@ def _import_from_api(options: argparse.Namespace) -> int:
         raise Failure(
             "--from: imports whole spaces and sites, so SOURCE, --space, and --site can't be used with it"
         )
-    token = options.token
-    if options.token_file is not None:
-        try:
-            token = options.token_file.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Failure(f"--token-file: {error}") from None
-    if not token:
-        raise Failure("--from: give a token of that API with --token or --token-file")
+    token = _read_token(options.token_file)
     if options.service == "octavo" and (options.from_space or options.user is not None):
         raise Failure("--from-space, --user: can only be used with --service confluence or readme")
     with opened(options) as context, progress(options, f"Importing {options.remote}") as advance:
@@ -210,14 +218,14 @@ def _print_import(options: argparse.Namespace, done: Imported, described: object
     return DONE
 
 
-def _describe_space(one: Brought) -> dict[str, Any]:
+def _describe_space(one: Brought) -> dict[str, object]:
     import msgspec
 
     outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
     return outcome | ({"site": one.site_url} if one.site_url else {})
 
 
-def _describe_site(brought: BroughtSite) -> dict[str, Any]:
+def _describe_site(brought: BroughtSite) -> dict[str, object]:
     return {
         "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
         "spaces": {key: _describe_space(one) for key, one in brought.spaces.items()},

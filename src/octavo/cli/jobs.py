@@ -40,7 +40,7 @@ def list_jobs(options: argparse.Namespace) -> int:
     return DONE
 
 
-@JOBS.command("show", option("id", help="id of the job, as listed"))
+@JOBS.command("show", option("id", help="ID of the job, as listed"))
 def show_job(options: argparse.Namespace) -> int:
     """Show a job with its payload and last error."""
     from octavo.operations.admin.job_list import get_job
@@ -58,7 +58,7 @@ def show_job(options: argparse.Namespace) -> int:
 
 @JOBS.command(
     "retry",
-    option("id", nargs="*", help="ids of the jobs, as listed"),
+    option("id", nargs="*", help="IDs of the jobs, as listed"),
     option("--all", action="store_true", help="retry all parked jobs"),
     option("--kind", help="with --all: retry only jobs of this kind"),
 )

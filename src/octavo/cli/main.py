@@ -1,4 +1,4 @@
-"""Where the ``octavo`` command starts."""
+"""Entry point of the ``octavo`` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print: values as JSON or for people, tables, notes on standard error, and progress."""
+"""Output of commands: values as JSON or for people, tables, notes on standard error, and progress."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def warn(text: str) -> None:
-    """Print what is wrong on standard error."""
+    """Print a warning on standard error."""
     say(f"octavo: {text}")
 
 

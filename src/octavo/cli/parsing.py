@@ -68,7 +68,7 @@ def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def create_parser(declared: Iterable[Command]) -> argparse.ArgumentParser:
-    """Return the parser of commands. What it parses has the command's ``run``, and the ``parser`` itself."""
+    """Return the parser of commands. Its result has the command's ``run`` and the ``parser`` itself."""
     parser = _Parser(prog="octavo", description="Self-hosted documentation with an open HTTP API.")
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     parser.set_defaults(parser=parser)

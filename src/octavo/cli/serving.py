@@ -63,7 +63,7 @@ def serve_api(options: argparse.Namespace) -> int:
 @command("reader", *_READER_OPTIONS, **_SERVING, defaults={"port": 8000})
 def serve_sites(options: argparse.Namespace) -> int:
     """Run only the published sites."""
-    # Its only port is that of sites; links to the app lead to the usual port of the API.
+    # Its only port is that of sites; links to the app point to the usual port of the API.
     return _serve(options, "reader")
 
 

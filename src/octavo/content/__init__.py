@@ -1,1 +1,1 @@
-"""Content of spaces: revisions, pages, change requests, comments, search and notifications."""
+"""Content of spaces: revisions, pages, change requests, comments, search, and notifications."""

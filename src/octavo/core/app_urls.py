@@ -46,8 +46,9 @@ class AppAddresses(NamedTuple):
     def collection(self, id: str) -> str:
         return f"{self.base}/c/{id}"
 
-    def site(self, organization: str, id: str) -> str:
-        return f"{self.base}/o/{organization}/sites/{id}"
+    def site(self, organization: str, id: str, view: str = "") -> str:
+        """Return the URL of a site. ``view``: one of its screens."""
+        return f"{self.base}/o/{organization}/sites/{id}{view and f'/~/{view}'}"
 
     @property
     def inbox(self) -> str:

@@ -118,7 +118,17 @@ def readable(color: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) ->
 _SEMANTIC = {"info": "#2f6fd6", "success": "#1d8a4e", "warning": "#b7791f", "danger": "#cf3a3a"}
 _NEUTRAL = 0.03
 """Below this chroma, a color counts as gray."""
-_NAMED = {"green": 150.0, "blue": 255.0, "red": 25.0, "orange": 55.0, "yellow": 95.0, "purple": 305.0}
+_NAMED = {
+    "green": 150.0,
+    "blue": 255.0,
+    "red": 25.0,
+    "orange": 55.0,
+    "yellow": 95.0,
+    "purple": 305.0,
+    "pink": 350.0,
+    "violet": 285.0,
+    "cyan": 210.0,
+}
 
 
 class NeutralColors(Struct, frozen=True):

@@ -19,6 +19,7 @@ from .document.page import split_page
 from .document.schema import BLOCKS
 from .pages import Page
 from .pieces import match, split
+from .tags import Tag
 
 
 class FieldChange(Struct, frozen=True):
@@ -39,15 +40,6 @@ class Change(Struct, frozen=True, kw_only=True):
     before: Any = None
     after: Any = None
     fields: dict[str, FieldChange] = {}
-
-
-class ChangeCounts(Struct, frozen=True):
-    """Numbers of changed pages and items by kind of change."""
-
-    created: int = 0
-    edited: int = 0
-    deleted: int = 0
-    moved: int = 0
 
 
 _UNTOLD = frozenset({"id", "kind", "created_at", "updated_at"})
@@ -80,6 +72,16 @@ def _rank(target: str) -> tuple[int, str]:
     return (_ORDER.index(target) if target in _ORDER else len(_ORDER), target)
 
 
+def compare_tags(before: Mapping[str, Tag], after: Mapping[str, Tag]) -> list[Change]:
+    """Return the changes between the tags of two states by slug, in the order of ``semantic_changes``."""
+    changes = [
+        change
+        for slug in before.keys() | after.keys()
+        for change in _changes("tag", slug, before.get(slug), after.get(slug))
+    ]
+    return sorted(changes, key=lambda change: (_KINDS.index(change.kind), change.id))
+
+
 def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
     if before == after:
         return []
@@ -101,15 +103,6 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
     if place:
         found.append(Change(kind="moved", target=target, id=id, before=before, after=after, fields=place))
     return found
-
-
-def summarize(changes: list[Change]) -> dict[str, ChangeCounts]:
-    """Return the numbers for each target that changed; a page moved and edited counts as both."""
-    counts: dict[str, dict[str, int]] = {}
-    for change in changes:
-        of_target = counts.setdefault(change.target, {})
-        of_target[change.kind] = of_target.get(change.kind, 0) + 1
-    return {target: ChangeCounts(**found) for target, found in counts.items()}
 
 
 # --- texts --------------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ class _DocsReader:
         return [entry, *outside]
 
     def _type(self, value: Mapping[str, object], way: tuple[str | int, ...]) -> EntryType:
-        """Return the type of an entry, inferred from its content where it is not given."""
+        """Return the type of an entry, inferred from its content if it is not given."""
         given: Any = value.get("type")
         if given in get_args(EntryType):
             return cast("EntryType", given)
@@ -357,8 +357,8 @@ class _DocsReader:
             self._complain("bad_value", f"{language!r} is not a supported language", *way, "language")
 
     def _check_variants(self, entries: list[DocsEntry]) -> None:
-        """From the spaces of a section, or of a site without sections, remove duplicates and fields that only
-        sections have."""
+        """Remove duplicates, and fields that only sections have, from the spaces of a section or of a site
+        without sections."""
         directories: set[str] = set()
         for entry in [entry for entry in entries if entry.type == "space"]:
             for name in _OF_SECTION:
@@ -432,5 +432,5 @@ def read_map(text: str) -> dict[str, str]:
     YamlError."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):
-        raise YamlError("a mapping file must be a map from space names to space ids")
+        raise YamlError("a mapping file must be a map from space names to space IDs")
     return {str(name): id for name, id in found.value.items()}

@@ -1,7 +1,7 @@
 """Edit a ``docs.yaml`` in place: comments, key order, quotes, and unknown keys stay as written.
 
 Entries are identified by their keys. An unchanged entry keeps its bytes, even when it is moved; in a changed
-entry only the fields that differ change. New text has the form that ``write_docs`` gives it.
+entry only the fields that differ change. New text is formatted as by ``write_docs``.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def parse(expression: str) -> Expression:
     return Expression(expression, frozenset(parser.roots), node.code)
 
 
-def _run(expression: str | Expression, context: Mapping[str, object]) -> tuple[_Run, Any]:
+def _run(expression: str | Expression, context: Mapping[str, object]) -> tuple[_Run, object]:
     parsed = parse(expression) if isinstance(expression, str) else expression
     run = _Run()
     return run, parsed.code(run, context)
@@ -504,27 +504,27 @@ _LIST_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
 _METHODS = ((str, _TEXT_METHODS), (list, _LIST_METHODS), (_Pattern, _PATTERN_METHODS))
 
 
-def _some(items: Sequence[object], test: Callable[[Any, int], Any]) -> bool:
+def _some(items: Sequence[object], test: Callable[[object, int], object]) -> bool:
     return any(_truthy(test(item, i)) for i, item in enumerate(items))
 
 
-def _every(items: Sequence[object], test: Callable[[Any, int], Any]) -> bool:
+def _every(items: Sequence[object], test: Callable[[object, int], object]) -> bool:
     return all(_truthy(test(item, i)) for i, item in enumerate(items))
 
 
-def _filter(items: Sequence[object], test: Callable[[Any, int], Any]) -> list[object]:
+def _filter(items: Sequence[object], test: Callable[[object, int], object]) -> list[object]:
     return [item for i, item in enumerate(items) if _truthy(test(item, i))]
 
 
-def _map(items: Sequence[object], change: Callable[[Any, int], Any]) -> list[object]:
+def _map(items: Sequence[object], change: Callable[[object, int], object]) -> list[object]:
     return [change(item, i) for i, item in enumerate(items)]
 
 
-def _find(items: Sequence[object], test: Callable[[Any, int], Any]) -> object:
+def _find(items: Sequence[object], test: Callable[[object, int], object]) -> object:
     return next((item for i, item in enumerate(items) if _truthy(test(item, i))), UNDEFINED)
 
 
-def _find_index(items: Sequence[object], test: Callable[[Any, int], Any]) -> float:
+def _find_index(items: Sequence[object], test: Callable[[object, int], object]) -> float:
     return next((float(i) for i, item in enumerate(items) if _truthy(test(item, i))), -1.0)
 
 
@@ -545,7 +545,7 @@ class _Arrow:
         self.parameters = parameters
         self.body = body
 
-    def bind(self, run: _Run, scope: Scope) -> Callable[[Any, int], Any]:
+    def bind(self, run: _Run, scope: Scope) -> Callable[[object, int], object]:
         def call(item: object, index: int) -> object:
             run.step()
             inner = dict(scope)
@@ -728,7 +728,7 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
     return code
 
 
-def _logic(continues: Callable[[Any], bool], parts: list[Code]) -> Code:
+def _logic(continues: Callable[[object], bool], parts: list[Code]) -> Code:
     """Return a chain of one logical operator: the first value that ends it, or else the last."""
 
     def code(run: _Run, scope: Scope) -> object:

@@ -37,9 +37,7 @@ from .space_config import (
     TAGS_PATH,
     VARIABLES_PATH,
     Config,
-    Tag,
     read_config,
-    read_tags,
     read_variables,
 )
 from .summary import (
@@ -51,6 +49,7 @@ from .summary import (
     read_summary,
     title_of_name,
 )
+from .tags import Tag, read_tags
 
 
 class Files(Protocol):
@@ -63,7 +62,7 @@ class Files(Protocol):
 
 class PlannedPage(Struct, kw_only=True):
     """A planned page. ``parent`` is the index of its parent in ``ImportPlan.pages`` (always a lower one),
-    ``path`` the slugs down to it. A link leads to ``url``, or to the page at index ``to_page`` (and
+    ``path`` the slugs down to it. A link points to ``url``, to the page at index ``to_page`` (and
     ``anchor``), or to the file ``to_file``. A document has no body without ``file_path`` or if its file is
     ``missing``. ``titled``: SUMMARY.md gives the title."""
 

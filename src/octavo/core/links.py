@@ -21,7 +21,6 @@ from .summary import entry_path
 from .url_parts import own_address, read_address
 
 APP_HOST = "app.gitbook.com"
-BROKEN = "broken-reference"
 
 
 def app_hosts(url: str) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
 from .page_fields import FIELDS, PageFields
 from .pages import Page, rank_between
 from .paths import numbered_path
+from .space_config import TAGS_PATH
+from .tags import by_slug, merge_tags
 
 Side = Literal["ours", "theirs"]
 T = TypeVar("T", bound=Struct)
@@ -142,7 +144,7 @@ def merge(
 _NOTHING: Any = object()
 _STRUCTS = tuple(name for name, field in FIELDS.items() if field.is_struct)
 _MAPPINGS = tuple(name for name, field in FIELDS.items() if field.type == "mapping")
-_LISTS = tuple(name for name, field in FIELDS.items() if field.type == "list")
+_LISTS = tuple(name for name, field in FIELDS.items() if field.type == "tags")
 _PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_STRUCTS, *_MAPPINGS, *_LISTS}
 _PAGE_PLAIN = [
     name for name in sorted(Page.__struct_fields__, key=FIELDS.__contains__) if name not in _PAGE_SPECIAL
@@ -302,7 +304,7 @@ class _Merge:
             if settled(name):
                 new[name] = self._field("page", id, name, three(name))
             else:
-                new[name] = tuple(self._elements("page", id, name, maps(name, _tags)).values())
+                new[name] = tuple(self._elements("page", id, name, maps(name, by_slug)).values())
         new["created_at"] = min(ours.created_at, theirs.created_at)
         new["updated_at"] = max(ours.updated_at, theirs.updated_at)
         new["parent"], new["rank"] = self._place(base, ours, theirs)
@@ -330,8 +332,11 @@ class _Merge:
             self._conflict("field", "page", ours.id, (before, mine, yours), field="place")
         return mine
 
-    def _text(self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any]) -> str | None:
-        """Return the hash of the merged text, and record its conflicts with their offsets."""
+    def _text(
+        self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any], *, is_tags: bool = False
+    ) -> str | None:
+        """Return the hash of the merged text, and record its conflicts with their offsets. ``is_tags``: it is the
+        file of the space's tags."""
         sides: list[str | None] = [None if value is _NOTHING else value for value in hashes]
         base, ours, theirs = sides
         if theirs in (ours, base):
@@ -349,7 +354,11 @@ class _Merge:
             )
             return kept
         mine, yours = self.read(ours), self.read(theirs)
-        merged = merge_page_text(old, mine, yours, fields=target == "page")
+        tags = merge_tags(old, mine, yours) if is_tags else None
+        if tags is not None:
+            merged = TextMerge(tags, [])
+        else:
+            merged = merge_page_text(old, mine, yours, fields=target == "page")
         for found in merged.conflicts:
             self._conflict(
                 "block",
@@ -541,7 +550,8 @@ class _Merge:
         for name in names:
             values = (getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name))
             if name == "content" and kind in _TEXTS:
-                new[name] = self._text(kind, id, name, values)
+                is_tags = kind == "source" and (ours.path or "").endswith(TAGS_PATH)
+                new[name] = self._text(kind, id, name, values, is_tags=is_tags)
             elif name == "size" and kind in _TEXTS:
                 continue
             else:
@@ -656,11 +666,6 @@ def _fields(value: Struct) -> tuple[str, ...]:
     return value.__struct_fields__
 
 
-def _tags(tags: Iterable[object]) -> JsonObject:
-    """Return tags by their slug; a tag is that slug or an object with it."""
-    return {str(tag.get("tag")) if isinstance(tag, dict) else str(tag): tag for tag in tags}
-
-
 def _twin_name(item: Any) -> str | None:
     name: str | None = None
     if item.kind in ("variable", "source"):
@@ -672,7 +677,7 @@ def _twin_name(item: Any) -> str | None:
 
 
 class EditedValue(Struct, frozen=True):
-    """A resolution by neither side's version: the value or text to use instead."""
+    """A resolution that uses neither side's version: the value or text to use instead."""
 
     value: Any
 
@@ -709,7 +714,7 @@ def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None
 
 
 def _with_element(held: Any, name: str, element: str, value: Any) -> object:
-    plain = _tags(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
+    plain = by_slug(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
     if value is None:
         plain.pop(element, None)
     else:

@@ -16,7 +16,7 @@ from octavo.core.json_types import JsonObject
 
 PageKind = Literal["document", "group", "link", "computed"]
 FieldType = Literal[
-    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "list", "cover", "layout"
+    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "tags", "cover", "layout"
 ]
 """How a field is read from and written to front matter (`document/page.py`), and which control a form shows."""
 
@@ -28,6 +28,7 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
     width: str = "default"
     cover: bool = True
     cover_size: str = "full"
+    cover_mask: str = "none"
     title: bool = True
     description: bool = True
     table_of_contents: bool = True
@@ -36,6 +37,7 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
     metadata: bool = True
     tags: bool = True
     actions: bool = True
+    anchors: bool = True
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
@@ -74,7 +76,7 @@ class Field(Struct, frozen=True, kw_only=True):
     @property
     def is_named_by_people(self) -> bool:
         """Return whether people choose the names of its elements."""
-        return self.type in ("mapping", "list")
+        return self.type in ("mapping", "tags")
 
 
 class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
@@ -161,7 +163,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     cover: Annotated[
         Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"))
     ] = None
-    tags: Annotated[tuple[Any, ...], Field(label="Tags", type="list", keys=("tags",), shown="nobody")] = ()
+    tags: Annotated[tuple[Any, ...], Field(label="Tags", type="tags", keys=("tags",), edited=True)] = ()
     variables: Annotated[
         dict[str, Any], Field(label="Variables", type="mapping", keys=("vars",), shown="members")
     ] = {}
@@ -200,8 +202,9 @@ def declare(body: JsonObject, types: Mapping[str, object], default: object = NOD
 
     ``body``: its ``vars()``. ``types``: by the names of the fields. The type checker does not see these fields, so code
     reads them by name; what it has to see stays written in the class."""
+    annotations = body.setdefault("__annotations__", {})
     for name, type_ in types.items():
-        if name not in body["__annotations__"]:
-            body["__annotations__"][name] = type_
+        if name not in annotations:
+            annotations[name] = type_
             if default is not NODEFAULT:
                 body[name] = default

@@ -1,4 +1,4 @@
-"""Read the configuration files of a space: ``.gitbook.yaml``, ``vars.yaml``, and ``tags.yaml``."""
+"""Read the configuration files of a space: ``.gitbook.yaml`` and ``vars.yaml``; ``tags.py`` reads ``tags.yaml``."""
 
 from __future__ import annotations
 
@@ -33,13 +33,6 @@ class Config(Struct, kw_only=True):
     summary: str = SUMMARY_PATH
     redirects: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-
-
-class Tag(Struct, frozen=True, omit_defaults=True):
-    tag: str
-    label: str
-    icon: str | None = None
-    color: str | None = None
 
 
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
@@ -115,31 +108,6 @@ def read_variables(
             continue
         problems.append(Problem(path, found.line(name) if found else 0, "bad_variable", message))
     return variables, problems
-
-
-def read_tags(text: str, path: str = TAGS_PATH) -> tuple[list[Tag], list[Problem]]:
-    """Read a list of maps with ``tag`` and optionally ``label``, ``icon``, and ``color``."""
-    problems: list[Problem] = []
-    tags: dict[str, Tag] = {}
-    try:
-        found = read_yaml(text)
-    except YamlError as error:
-        return [], [Problem(path, error.line, "invalid_yaml", str(error))]
-    if found.value is not None and not isinstance(found.value, list):
-        return [], [Problem(path, found.line(), "bad_value", "the tags must be a list")]
-    for index, item in enumerate(found.value or []):
-        fields = {key: _text(value) for key, value in item.items()} if isinstance(item, dict) else {}
-        name = fields.get("tag")
-        if not name or name in tags:
-            message = f"the tag {name!r} is listed twice" if name else "`tag` is required for each tag"
-            problems.append(Problem(path, found.line(index), "bad_tag", message))
-            continue
-        tags[name] = Tag(name, fields.get("label") or name, fields.get("icon"), fields.get("color"))
-    return list(tags.values()), problems
-
-
-def _text(value: object) -> str | None:
-    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
 
 
 def _read_map(text: str, path: str, problems: list[Problem]) -> YamlText | None:

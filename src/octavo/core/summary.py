@@ -432,7 +432,7 @@ def _title_of(match: re.Match[str]) -> str:
 def entry_path(path: str, folder: str = "") -> str | None:
     """Return a path written in a file of ``folder`` relative to the root of the space: ``./a//b.md`` ->
     ``a/b.md``. A leading slash means the root; a folder ends in a slash, the root itself is ``/``. ``None``
-    when it leads out of the root, or can't name a file at all (backslash, control characters)."""
+    when it points outside of the root, or can't name a file at all (backslash, control characters)."""
     if "\\" in path or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return None
     joined = path if path.startswith("/") else f"/{folder}/{path}"

@@ -1,1 +1,1 @@
-"""Content that comes in and goes out: imports, exports and Git sync."""
+"""Import and export of content, and Git sync."""

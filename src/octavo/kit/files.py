@@ -46,9 +46,8 @@ CHUNK = 256 * 1024
 _SPOOL = 4 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{64}")
 
-# Types that browsers may display: none that can contain scripts. Detected by content, never by name.
 # Types that a page could load and run as a script, a style sheet, a worker, or a document. SVG stays an
-# image, which runs nothing in a page, and is downloaded when opened by itself.
+# image: it runs nothing in a page, and is downloaded when opened by itself.
 _RUNS = re.compile(r"javascript|ecmascript|wasm|html|text/css|xslt|/xml\b|(?<!svg)\+xml\b", re.I)
 _PUBLIC_SECONDS = 3600
 
@@ -154,7 +153,7 @@ class FileStore:
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
-        """Trace a request to a remote store, and let other threads compute meanwhile."""
+        """Trace a request to a remote store, and let other threads compute in the meantime."""
         if self._s3 is None:
             yield
             return
@@ -226,7 +225,7 @@ class FileStore:
 def open_store(
     url: str, signing: Signer, environ: Mapping[str, str] = os.environ, *, direct: bool = True
 ) -> FileStore:
-    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: links lead to the
+    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: links point to the
     bucket itself.
 
     The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable.

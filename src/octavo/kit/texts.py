@@ -3,7 +3,7 @@
 import re
 
 EXPECTED: dict[str, str] = {}
-"""What a text must be or do, by the regular expression that it must match, as errors say it after "must"."""
+"""Requirement of a text by the regular expression that it must match, as errors state it after "must"."""
 
 
 def pattern(expression: str, expected: str) -> str:

@@ -67,6 +67,7 @@ ROUTES = (
     "extensions.integrations",
     "extensions.webhooks",
     "assistants.conversations",
+    "assistants.channels",
     "assistants.ask",
     "delivery.renderers",
     "delivery.agents",

@@ -2,10 +2,14 @@ import atexit
 import os
 import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from dulwich.repo import Repo
 from msgspec.structs import replace
+
+from gitsync.provider_server import TOKEN, ProviderServer
+from octavo.organization.access.roles import SPACE, Can
 
 from . import Sample
 
@@ -71,7 +75,77 @@ def _all(name, at):
     }
 
 
+@cache
+def _provider() -> ProviderServer:
+    """One for all tests of this process."""
+    return ProviderServer()
+
+
+def _installed(world, place, provider="gitlab"):
+    """A connection of the space to this provider, instead of one to another."""
+    path = place.path("/git/installations/{spaceId}")
+    answer = world.call(place.admin, "GET", path)
+    if answer.status_code == 200 and answer.json()["provider"] != provider:
+        world.call(place.admin, "DELETE", path)
+    elif answer.status_code == 200:
+        return
+    if provider == "gitlab":
+        body = {"provider": "gitlab", "target": {"type": "space", "spaceId": place["spaceId"]}}
+        world.post(place.admin, "/git/installations", body)
+
+
+def _at_gitlab(world, place):
+    world.context.settings = replace(world.context.settings, allow_private_fetch=_provider().address)
+    _installed(world, place)
+    config = {"customInstanceURL": _provider().url, "accessToken": TOKEN}
+    path = place.path("/git/installations/{spaceId}")
+    answer = world.call(place.admin, "PATCH", path, json={"providerConfiguration": config})
+    assert answer.status_code == 200, answer.text
+    place.ids["projectId"] = "7"
+
+
+def _at_github(world, place):
+    world.context.settings = replace(world.context.settings, allow_private_fetch=_provider().address)
+    _installed(world, place, "github")
+    path = place.path("/spaces/{spaceId}/git/sync")
+    if world.call(place.admin, "GET", path).status_code != 200:
+        body = {
+            "remote": f"{_provider().url}/acme/docs.git",
+            "branch": "main",
+            "first": "import",
+            "provider": "github",
+            "credential": {"type": "token", "secret": TOKEN},
+        }
+        world.post(place.admin, path, body)
+    place.ids |= {"accountName": "acme", "repositoryName": "docs"}
+
+
+_FILE = {"path": "docs/README.md", "ref": "refs/heads/main"}
+_AT = {"installationId": "spaceId"}
+_INSTALLATIONS = {
+    "installGitSyncProviderOnTarget": Sample(
+        body=lambda place: {
+            "provider": "gitlab",
+            "target": {"type": "space", "spaceId": place["spaceId"], "siteId": place["siteId"]},
+        },
+        like=(SPACE, Can.ADMIN),
+    ),
+    "getGitSyncInstallationById": Sample(path=_AT, before=_installed),
+    "updateGitSyncInstallationById": Sample(
+        path=_AT, before=_installed, body={"commitMessageTemplate": "Update the documentation"}
+    ),
+    "uninstallGitSyncInstallation": Sample(path=_AT, before=_installed),
+    "listSiteGitSyncInstallations": Sample(before=_installed),
+    "listGitHubRepositoriesForGitSyncInstallation": Sample(path=_AT, before=_at_github),
+    "listGitHubRepoBranchesForGitSyncInstallation": Sample(path=_AT, before=_at_github),
+    "getGitHubRepoFileForGitSyncInstallation": Sample(path=_AT, before=_at_github, query=_FILE),
+    "listGitLabProjectsForGitSyncInstallation": Sample(path=_AT, before=_at_gitlab),
+    "listGitLabProjectBranchesForGitSyncInstallation": Sample(path=_AT, before=_at_gitlab),
+    "getGitLabProjectFileForGitSyncInstallation": Sample(path=_AT, before=_at_gitlab, query=_FILE),
+}
+
 SAMPLES = {
+    **_INSTALLATIONS,
     # No worker runs: nobody asks the address.
     "importGitRepository": Sample(body=_OLD),
     "exportToGitRepository": Sample(body={**_OLD, "commitMessage": "From the space"}),

@@ -1,3 +1,4 @@
+from octavo.organization.identity import sessions
 from world import Place, World
 
 from . import Sample
@@ -15,6 +16,20 @@ def _managed(world: World, place: Place) -> None:
         tx.run("UPDATE users SET managed_by = :org", org=world.home["organizationId"])
 
 
+def _protected(world: World, place: Place) -> None:
+    with world.context.db.write() as tx:
+        tx.run(
+            """INSERT INTO second_factors (user_id, secret, confirmed, last_step, recovery_hashes, created_at)
+               VALUES (:user, 'x', 1, 0, '[]', 0)""",
+            user=place["userId"],
+        )
+
+
+def _signed_in(world: World, place: Place) -> None:
+    with world.context.db.write() as tx:
+        sessions.begin(tx, place["userId"], "password", client="", agent="")
+
+
 _LEAVER = {"userId": "scimUserId"}
 
 SAMPLES = {
@@ -22,6 +37,10 @@ SAMPLES = {
     "deleteOwnAccount": Sample(before=_managed),
     "foreseeAccountDeletion": Sample(path=_LEAVER),
     "deleteAccount": Sample(path=_LEAVER),
+    "updateAccount": Sample(path=_LEAVER, body={"email": "moved@example.com", "disabled": True}),
+    "createAccountSignInLink": Sample(path=_LEAVER),
+    "resetAccountSecondFactor": Sample(path=_LEAVER, before=_protected),
+    "endAccountSessions": Sample(path=_LEAVER, before=_signed_in),
     "getInstallation": Sample(),
     "checkInstallation": Sample(),
     "testInstallationMail": Sample(),

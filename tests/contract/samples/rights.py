@@ -36,4 +36,7 @@ def _samples(name: str, at: str) -> dict[str, Sample]:
 SAMPLES = {
     **_samples("Space", "/spaces/{spaceId}"),
     **_samples("Collection", "/collections/{collectionId}"),
+    **_samples("Site", "/orgs/{organizationId}/sites/{siteId}"),
+    # Version 0.146.0 of the description has no origin for roles of sites.
+    "listPermissionsAggregateInSite": Sample(),
 }

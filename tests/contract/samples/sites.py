@@ -1,4 +1,4 @@
-from octavo.organization.access.roles import SPACE, Can
+from octavo.organization.access.roles import ORGANIZATION, SPACE, Can
 from world import URL, Place, World
 
 from . import Sample
@@ -99,6 +99,7 @@ SAMPLES = {
         },
     ),
     "listSites": Sample(),
+    "listSitesForOrganizationMember": Sample(path={"userId": "scimUserId"}, like=(ORGANIZATION, Can.ADMIN)),
     "createSite": Sample(body=lambda place: {"title": "Second", "spaces": [place["spaceId"]]}),
     "getSiteById": Sample(),
     "updateSiteById": Sample(
@@ -202,6 +203,22 @@ SAMPLES = {
             "destination": {"kind": "site-section", "siteSectionId": place["siteSectionId"]},
         }
     ),
+    "bulkUpsertSiteRedirects": Sample(
+        # Foreign ids are reported for each redirect: tests/site/test_redirects.py.
+        body={
+            "redirects": [
+                {
+                    "source": "/older/*",
+                    "intent": "draft",
+                    "captureWildcard": True,
+                    "destination": {"kind": "external", "url": "https://example.org/"},
+                },
+                {"source": "/older/*", "intent": "publish"},
+                {"source": "/old", "destination": None},
+                {"source": "/nowhere", "destination": None},
+            ]
+        }
+    ),
     "deleteSiteRedirectById": Sample(),
     "getSiteRedirectBySource": Sample(query={"source": "/Old"}),
     "getSiteCustomizationById": Sample(),
@@ -235,7 +252,6 @@ SAMPLES = {
             "scope": {"mode": "specific", "siteSpaceIds": [place["siteSpaceId"]]},
         }
     ),
-    "listPermissionsAggregateInSite": Sample(),
     "listSiteIntegrationScripts": Sample(),
     "updateSiteAdsById": Sample(body={"status": "disabled", "topic": "webdev"}),
     "getSubdomain": Sample(),

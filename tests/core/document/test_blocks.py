@@ -483,7 +483,7 @@ def test_images_within_text_stay_there(text: str) -> None:
         ("<div>\n**a**\n</div>", ["paragraph"], {}),
     ],
 )
-def test_a_wrapper_says_its_attributes_of_what_is_in_it(
+def test_a_wrapper_passes_its_attributes_to_its_content(
     text: str, types: list[str], data: dict[str, Any]
 ) -> None:
     block = one(text)

@@ -135,7 +135,7 @@ def renamed(text: str, keys: dict[str, str]) -> Index:
 
 @given(pages, edits, st.booleans())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_a_part_read_alone_says_what_the_whole_page_says(text, steps, nested):
+def test_a_part_read_alone_matches_the_whole_page(text, steps, nested):
     document = keyed(text)
     keys = [node.key for node in (keyed_nodes(document) if nested else document.nodes)]
     index = index_blocks(document)

@@ -17,8 +17,10 @@ from markupsafe import Markup, escape
 import octavo
 from hostile import SCHEMES, VECTORS, every_node, paragraph, scheme_a_browser_sees, text, url, wrapped
 from octavo.core.document.formulas import mathml
-from octavo.core.document.html import Asset, HtmlContext, HtmlTarget, OutlineHeading, emoji, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import Asset, HtmlContext, HtmlTarget, OutlineHeading
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Mark
+from octavo.core.document.parts import emoji
 from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
 from octavo.core.document.urls import FRAME_HOSTS, player, safe_url
@@ -159,7 +161,7 @@ def test_marks_and_annotations_lie_over_the_highlighting():
     assert body.endswith("<p>a builtin</p></aside>") and 'popovertarget="note-1"' in body
 
 
-def test_expandable_code_folds_what_is_beyond_its_lines():
+def test_expandable_code_folds_lines_beyond_its_limit():
     lines: list[Any] = [Block("code-line", {}, [text(str(n))]) for n in range(30)]
     body = block(Block("code", {"expandable": True, "collapsedLineCount": 12}, lines))
     assert body.count('class="line more"') == 18 and 'class="code-more"' in body
@@ -177,7 +179,7 @@ def test_mermaid_is_shown_as_code():
     assert "Mermaid" in drawn("```mermaid\ngraph TD; A--&gt;B\n```")
 
 
-def test_math_is_mathml_and_what_cannot_be_is_shown_as_it_is():
+def test_math_is_mathml_and_invalid_formulas_are_shown_as_text():
     assert '<div class="math" tabindex="0"><math display="block">' in drawn("$$\na^2\n$$")
     assert "&amp;" not in str(mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}"))
     assert mathml(r"\nosuchcommand x") is None
@@ -454,7 +456,7 @@ def test_highlighting_keeps_every_character():
     assert highlight("x", "no-such-language") is None and highlight("x", "") is None
 
 
-def test_listings_mark_up_only_what_has_a_colour():
+def test_listings_mark_only_colored_tokens():
     style = (Path(octavo.__file__).parent / "delivery/reader/static/octavo.css").read_text()
     for hue in set(COLORED.values()):
         assert re.search(rf"^(\.code )?(\.\w+, )?\.{hue}( |,)", style, re.MULTILINE), hue

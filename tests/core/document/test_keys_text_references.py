@@ -160,7 +160,7 @@ def test_titles_of_columns_are_text_of_tables_and_not_of_cards() -> None:
     assert to_text(read(f'<table data-view="cards">{rows}\n')).split() == ["inside"]
 
 
-def test_an_edit_looks_into_what_it_changed_and_no_further(monkeypatch):
+def test_an_edit_reads_only_changed_blocks(monkeypatch):
     looked = []
     monkeypatch.setattr(
         "octavo.core.document.keys._align", lambda *given: looked.append(given[:2]) or _align(*given)

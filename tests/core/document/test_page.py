@@ -98,7 +98,7 @@ def test_aliases_and_merged_maps_are_read() -> None:
     }
 
 
-def test_setting_a_key_keeps_what_repeats_its_value() -> None:
+def test_setting_a_key_keeps_aliases_of_its_value() -> None:
     source = "---\ndescription: &said Words\nnote: *said\n---\n\n# T\n"
     changed = with_head(source, {"description": "New"})
     assert changed == "---\ndescription: New\nnote: Words\n---\n\n# T\n"
@@ -229,7 +229,7 @@ FIELDS = PageFields(
     condition="visitor.claims.x",
     layout=LayoutOptions(width="wide", title=False, cover=False, cover_size="hero"),
     cover=Cover("l.png", "d.png", -3.5, 200),
-    tags=("x", {"tag": "y"}),
+    tags=("x", {"tag": "y", "primary": True}),
     variables={"a": "b"},
 )
 

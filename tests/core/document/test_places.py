@@ -124,7 +124,7 @@ def test_all_callers_give_a_place_the_same_id() -> None:
     assert mark_places(document) == list(place_ids(read(PAGE)).values())
 
 
-def test_ids_tell_nothing_of_what_stands_under_a_condition() -> None:
+def test_ids_reveal_nothing_about_conditional_content() -> None:
     text = "{% if x %}\n## Part\n{% endif %}\n\n## Part\n"
     document = read(text)
     ids = place_ids(document)
@@ -135,7 +135,7 @@ def test_ids_tell_nothing_of_what_stands_under_a_condition() -> None:
     assert anchors(places, lambda expression: True).find("part-1") == "part-1"
 
 
-def test_a_page_names_its_own_places_before_those_of_what_it_includes() -> None:
+def test_a_page_names_its_own_anchors_before_included_ones() -> None:
     own, other = DocumentPlace("faq"), DocumentPlace("faq", fixed=True, included=True)
     assert name_places([other, own]) == ["faq-1", "faq"]
 
@@ -181,7 +181,7 @@ def test_ids_are_unique_and_found_by_themselves(places: list[DocumentPlace]) -> 
 
 
 @given(NAME)
-def test_a_heading_is_found_by_what_others_make_of_it(title: str) -> None:
+def test_a_heading_is_found_by_anchors_of_other_tools(title: str) -> None:
     text = f"## x{title.strip()}x\n"
     places = [place for _, place in list_places(read(text))]
     if len(places) == 1:

@@ -148,7 +148,7 @@ def test_a_hundred_thousand_mixes_are_written_as_they_were_read() -> None:
         "* > a\n<div>\nb\n\n<div>\n</div>\n",
     ],
 )
-def test_elements_may_end_what_holds_them(text: str) -> None:
+def test_elements_can_close_their_container(text: str) -> None:
     assert write(read(text)) == text
 
 

@@ -1,15 +1,24 @@
 import { operation, type Schemas } from "../../shared/client.ts";
 import type { Role } from "../parts/roles.ts";
 
-export type Kind = "space" | "collection";
+export type Kind = "space" | "collection" | "site";
 
-/** The roles at a space or a collection. The operations of both are alike, below other paths. */
-export function accessOf(kind: Kind, id: string) {
-  const at = (kind === "space" ? "/spaces/{spaceId}" : "/collections/{collectionId}") as "/spaces/{spaceId}";
-  const ids = (kind === "space" ? { spaceId: id } : { collectionId: id }) as { spaceId: string };
+const PATHS = {
+  space: "/spaces/{spaceId}",
+  collection: "/collections/{collectionId}",
+  site: "/orgs/{organizationId}/sites/{siteId}",
+};
+
+/** The roles at a space, a collection, or a site. The operations of all are alike, below other paths. */
+export function accessOf(kind: Kind, id: string, organizationId: string) {
+  const at = PATHS[kind] as "/spaces/{spaceId}";
+  const ids = (kind === "site" ? { organizationId, siteId: id } : { [`${kind}Id`]: id }) as {
+    spaceId: string;
+  };
   return {
-    listPeople: (query: { page: string | undefined; role: Role | undefined }) =>
-      operation.GET(`${at}/permissions/aggregate`)(ids, query),
+    listPeople: (
+      query: { page: string | undefined; role: Role | undefined; search: string | undefined },
+    ) => operation.GET(`${at}/permissions/aggregate`)(ids, query),
     listTeams: (query: { page: string | undefined }) => operation.GET(`${at}/permissions/teams`)(ids, query),
     explain: (userId: string) => operation.GET(`${at}/permissions/users/{userId}`)({ ...ids, userId }),
     /** Gives a role; null: no access. */

@@ -10,6 +10,10 @@ export const retryInstallationJob = operation.POST("/installation/jobs/{jobId}/r
 export const testInstallationMail = operation.POST("/installation/mail-test");
 export const listInstallationOrganizations = operation.GET("/installation/organizations");
 export const listInstallationUsers = operation.GET("/installation/users");
+export const updateAccount = operation.PATCH("/installation/users/{userId}");
+export const createAccountSignInLink = operation.POST("/installation/users/{userId}/sign-in-link");
+export const resetAccountSecondFactor = operation.DELETE("/installation/users/{userId}/second-factor");
+export const endAccountSessions = operation.DELETE("/installation/users/{userId}/sessions");
 export const deleteAccount = operation.DELETE("/installation/users/{userId}");
 export const foreseeAccountDeletion = operation.GET("/installation/users/{userId}/deletion");
 

@@ -18,6 +18,17 @@ export const listPictures = operation.GET("/orgs/{organizationId}/pictures");
 export const createPicture = operation.POST("/orgs/{organizationId}/pictures");
 export const deletePicture = operation.DELETE("/orgs/{organizationId}/pictures/{pictureId}");
 export const listSites = operation.GET("/orgs/{organizationId}/sites");
+export const listSiteChannels = operation.GET("/orgs/{organizationId}/sites/{siteId}/channels");
+export const createSiteChannel = operation.POST("/orgs/{organizationId}/sites/{siteId}/channels");
+export const updateSiteChannelById = operation.PATCH(
+  "/orgs/{organizationId}/sites/{siteId}/channels/{siteChannelId}",
+);
+export const deleteSiteChannelById = operation.DELETE(
+  "/orgs/{organizationId}/sites/{siteId}/channels/{siteChannelId}",
+);
+export const listSitesForOrganizationMember = operation.GET(
+  "/orgs/{organizationId}/members/{userId}/sites",
+);
 export const createSite = operation.POST("/orgs/{organizationId}/sites");
 export const deleteSiteById = operation.DELETE("/orgs/{organizationId}/sites/{siteId}");
 export const getSiteById = operation.GET("/orgs/{organizationId}/sites/{siteId}");

@@ -3,6 +3,7 @@ import { keymap } from "prosemirror-keymap";
 import type { Node } from "prosemirror-model";
 import { Selection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import { writeDocument } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
 import { schema } from "../document/schema.ts";
 import { editingPlugins } from "./editing.ts";
@@ -10,7 +11,6 @@ import { finding, openFind } from "./finding.ts";
 import { openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
 import { mountPage } from "./mounting.ts";
-import { blocksOf } from "./saving.ts";
 import { toolbar } from "./toolbar.ts";
 
 export interface BlockWriting {
@@ -60,7 +60,7 @@ export function writeBlocks(place: HTMLElement, options: Options): BlockWriting 
     onchange: options.onchange,
   });
   return {
-    blocks: () => blocksOf(view.state.doc),
+    blocks: () => writeDocument(view.state.doc).nodes,
     changed,
     focus() {
       view.dispatch(view.state.tr.setSelection(Selection.atEnd(view.state.doc)));

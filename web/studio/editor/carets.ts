@@ -57,14 +57,15 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
 }
 
 /** The name is drawn by its style: it is no text of the page. */
-function drawCaret({ user, at }: Caret & { at: number }): HTMLElement {
-  const isFresh = Date.now() - at < NAMED;
+function drawCaret({ user, at, anchor, head }: Caret & { at: number }): HTMLElement {
+  // Whose words are chosen is said as long as they are.
+  const isFresh = anchor !== head || Date.now() - at < NAMED;
   const made = h("span", {
-    class: `caret hue-${hueOf(user.id)}${isFresh ? " fresh" : ""}`,
+    class: `caret ${hueOf(user.id)}${isFresh ? " fresh" : ""}`,
     "data-name": user.displayName,
     "aria-hidden": "true",
   });
-  if (isFresh) setTimeout(() => made.classList.remove("fresh"), NAMED);
+  if (anchor === head) setTimeout(() => made.classList.remove("fresh"), NAMED);
   return made;
 }
 
@@ -92,7 +93,7 @@ function decorations(state: EditorState): DecorationSet {
   for (const caret of carets.values()) {
     const [from, to] = [Math.min(caret.anchor, caret.head), Math.max(caret.anchor, caret.head)];
     if (to > from) {
-      found.push(Decoration.inline(from, to, { class: `caret-range hue-${hueOf(caret.user.id)}` }));
+      found.push(Decoration.inline(from, to, { class: `caret-range ${hueOf(caret.user.id)}` }));
     }
     const key = `${caret.client} ${caret.at}`;
     found.push(

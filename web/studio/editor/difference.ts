@@ -1,12 +1,29 @@
 /** The steps from one document to another, in the deepest block that changed and there word by word: all else stays. */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
-import { ReplaceStep, Transform } from "prosemirror-transform";
-import { childrenOf, same } from "../document/convert.ts";
+import { type Mappable, ReplaceStep, Transform } from "prosemirror-transform";
+import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
+import type { BlockJson } from "../document/types.ts";
 
 /** Changes the top level to these nodes. */
 export function replaceTop(transform: Transform, nodes: Node[]): void {
   replaceChildren(transform, 0, childrenOf(transform.doc), nodes, becomeChecked);
+}
+
+/** The top level as the server has it; blocks that say the same stay the nodes that they are. */
+export function withKnown(
+  doc: Node,
+  blocks: BlockJson[],
+  isSame: (own: BlockJson, block: BlockJson) => boolean = same,
+): Node[] {
+  const known = new Map(
+    childrenOf(doc).filter(isWritten).map((node) => [node.attrs.key as string | null, node]),
+  );
+  const found = blocks.map((block) => {
+    const own = known.get(block.key ?? null);
+    return own && isSame(writeBlock(own), block) ? own : readTopBlock(block);
+  });
+  return found.length ? found : [doc.type.schema.nodes.paragraph!.create()];
 }
 
 type Become = (transform: Transform, at: number, was: Node, now: Node) => void;
@@ -215,21 +232,22 @@ export function wordChanges(
   return found;
 }
 
-/** The caret in the block that it was in, wherever that is now, and in front of what came in right there. */
-export function followed({ selection }: EditorState, transaction: Transaction): Selection {
+/** The caret where `mapping` puts it, in front of what came in right there; in its block where that was moved. */
+export function followed({ selection }: EditorState, transaction: Transaction, mapping: Mappable): Selection {
   if (!(selection instanceof TextSelection)) return transaction.selection;
   const [anchor, head] = [selection.$anchor, selection.$head].map(($place) => {
-    const mapped = transaction.mapping.map($place.pos, -1);
+    const { pos, deletedAcross } = mapping.mapResult($place.pos, -1);
     const { key } = $place.parent.attrs;
-    if (!key || transaction.doc.resolve(mapped).parent.attrs.key === key) return mapped;
+    if (!key || !deletedAcross) return pos;
     let found: number | undefined;
     transaction.doc.descendants((node, at) => {
       if (node.isTextblock && node.attrs.key === key) {
-        found = at + 1 + Math.min($place.parentOffset, node.content.size);
+        const [start, end] = [at + 1, at + 1 + node.content.size];
+        found = pos >= start && pos <= end ? pos : start + Math.min($place.parentOffset, node.content.size);
       }
       return found === undefined && !node.isTextblock;
     });
-    return found ?? mapped;
+    return found ?? pos;
   });
   return TextSelection.between(transaction.doc.resolve(anchor!), transaction.doc.resolve(head!), -1);
 }

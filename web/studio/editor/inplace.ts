@@ -17,7 +17,6 @@ const NAMED = 5;
 
 function subjectOf(space: string, id: string): Subject {
   return {
-    kind: "reusable",
     async load(base) {
       const path = { spaceId: space };
       let revision: string;
@@ -31,15 +30,12 @@ function subjectOf(space: string, id: string): Subject {
       const document = await readReusable(space, revision, id);
       return { page: { id, title: "" }, document, revision, ...(change ? { change } : {}) };
     },
-    changes: (_, whole) =>
+    changes: (blocks) =>
       [{
         operation: "update_reusable_content",
         reusableContent: id,
-        document: { document: whole() },
+        document: { document: blocks },
       }] as unknown as Changes,
-    merged(_, revision) {
-      return this.load({ kind: "revision", id: revision });
-    },
   };
 }
 

@@ -1,11 +1,8 @@
 /** What is not saved yet, kept in this browser: it is there after a crash, a lost network, an ended session. */
 import { api, ask } from "../../shared/client.ts";
-import type { BlockJson } from "../document/types.ts";
-import { applyChanges, type BlockChanges } from "./differences.ts";
-import { loadPage } from "./page.ts";
+import type { KeptPage } from "./kept.ts";
 import { newId } from "../state/ids.ts";
 import { session } from "../state/session.svelte.ts";
-import type { Aside, Batch, Json, Kept } from "./together.ts";
 
 export interface Draft {
   /** Who wrote it: whoever signs in to this browser after them does not take it up. */
@@ -15,31 +12,13 @@ export interface Draft {
   space: string;
   change: number;
   page: string;
-  /** What the changes are changes of. */
-  revision: string;
-  /** That is a revision of another change request, in which this was written. */
-  moved?: boolean;
-  blocks: BlockChanges | null;
   fields: { title?: string; description?: string };
-  /** The part of it that was sent and not answered: the server may have it. */
-  sent?: Pick<Draft, "revision" | "blocks" | "fields">;
-  /** What was written live. */
+  /** What was written of the text. */
   live?: KeptPage;
-  /** The page's whole Markdown, where that was written. */
+  /** The page's whole Markdown, where that was written, and the revision that it was changed in. */
   source?: string;
+  revision?: string;
   at: number;
-}
-
-/** A page that is edited live, and what the server does not have of it. */
-export interface KeptPage {
-  epoch: string;
-  /** The document at a version, and what came after it. */
-  version: number;
-  document: Json;
-  batches: Batch[];
-  own: Kept;
-  /** Words that found no place, which the server is to keep. */
-  aside: { nodes: BlockJson[]; why: Aside["why"] }[];
 }
 
 const NAME = "octavo";
@@ -102,23 +81,17 @@ export async function leftDrafts(space: string, change: number, page: string): P
   return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
 }
 
-/** What is kept becomes what is not saved of the same page in another change request. It goes on saying what it was written
- * on top of: what others changed since is not its author's to undo. */
+/** What is kept becomes what is not saved of the same page in another change request. */
 export async function moveDraft(draft: Draft, change: number): Promise<void> {
-  await keepDraft({ ...draft, tab: newId(), change, moved: true, at: Date.now() });
+  await keepDraft({ ...draft, tab: newId(), change, at: Date.now() });
   await dropDraft(draft);
 }
 
-/** A draft as Markdown, for wherever it cannot be saved any more. */
-export async function readDraft(draft: Draft): Promise<string> {
-  if (draft.source !== undefined) return draft.source;
-  const { space, revision, page } = draft;
-  let nodes: BlockJson[];
-  if (draft.live) nodes = (await import("./livepage.ts")).blocksOf(draft.live);
-  else {
-    const { document } = await loadPage(space, { kind: "revision", id: revision }, page);
-    nodes = draft.blocks ? applyChanges(document.nodes, draft.blocks) : document.nodes;
-  }
+/** The text of a draft as Markdown, for wherever it cannot be saved any more. */
+export async function readDraft({ space, source, live, fields }: Draft): Promise<string> {
+  if (source !== undefined) return source;
+  if (!live) return Object.values(fields).join("\n\n");
+  const nodes = (await import("./kept.ts")).blocksOf(live);
   const body = { document: { object: "document", nodes } as never };
   return (await ask(api.POST("/spaces/{spaceId}/content/convert", {
     params: { path: { spaceId: space } },

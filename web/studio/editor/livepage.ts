@@ -4,23 +4,20 @@
  */
 import type { Node } from "prosemirror-model";
 import { EditorState, type Transaction } from "prosemirror-state";
-import { Step } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
 import { table } from "../document/table.ts";
-import { childrenOf, writeBlock, writeDocument } from "../document/convert.ts";
-import type { BlockJson } from "../document/types.ts";
+import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
 import type { SaveState } from "./base.ts";
-import { replaceTop } from "./difference.ts";
-import type { KeptPage } from "./keeping.ts";
+import { type KeptPage, restore, withWritten } from "./kept.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
-/** How long letters gather before they are sent. */
-const GATHER = 40;
+/** How long letters gather before they are sent: the server takes 20 batches a second from a person. */
+const GATHER = 50;
 /** How soon what is written is in this browser. */
 const KEEP = 60;
 /** How long an answer may take before a batch counts as not answered. */
@@ -32,6 +29,8 @@ const MANY = 200;
 /** How often the caret is told where nothing is written. */
 const CARET = 200;
 const LONGEST = 30_000;
+/** How often it is asked what others wrote where nobody tells it. */
+const LOOK = 2_000;
 const RELOADED = "octavo-reloaded";
 
 export interface LivePlace {
@@ -57,8 +56,10 @@ export interface LiveOptions extends LivePlace {
   /** The server has words that found no place. */
   onaside: () => void;
   oncaret: (caret: Schemas["Caret"]) => void;
-  /** The page was saved as this revision. */
-  onsaved: (revision: string) => void;
+  /** The page was saved as this revision, but for blocks with these keys, which cannot be. */
+  onsaved: (revision: string, refused: readonly string[]) => void;
+  /** The server takes no more of it: what it does not have is for another tab. */
+  onend: () => void;
 }
 
 const pathOf = ({ space, change, page }: LivePlace) => ({
@@ -69,20 +70,6 @@ const LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}
 
 export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
   return ask(api.GET(LIVE, { params: pathOf(place), signal: AbortSignal.timeout(ANSWER) }));
-}
-
-/** What a tab had of a page. */
-function restore({ document, batches, own }: KeptPage, onrescue?: (rescue: Rescue) => void): Together {
-  let base = schema.nodeFromJSON(document);
-  for (const { steps } of batches) {
-    for (const each of steps) base = Step.fromJSON(schema, each).apply(base).doc!;
-  }
-  return Together.restore(own, base, onrescue);
-}
-
-/** The blocks of a page as a tab had it. */
-export function blocksOf(kept: KeptPage): BlockJson[] {
-  return writeDocument(restore(kept).doc).nodes;
 }
 
 export class LivePage {
@@ -138,7 +125,15 @@ export class LivePage {
     const { opened, kept, changeId, page } = this.options;
     this.#view = view;
     if (kept && kept.epoch !== opened.epoch) this.#move(opened);
-    this.#ends.push(live.edit(`${changeId}/${page}`), live.hear((news) => this.#hear(news)));
+    // Where no stream can be had, it is asked for.
+    const timer = setInterval(() => {
+      if (!live.connected && document.visibilityState === "visible") void this.#ask().catch(() => {});
+    }, LOOK);
+    this.#ends.push(
+      live.edit(`${changeId}/${page}`),
+      live.hear((news) => this.#hear(news)),
+      () => clearInterval(timer),
+    );
     if (kept) this.again();
   }
 
@@ -191,7 +186,7 @@ export class LivePage {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
     const found = await ask(api.POST(`${LIVE}/save`, { params: pathOf(this.options) }));
-    this.#savedAs(found.version, found.revision);
+    this.#savedAs(found.version, found.revision, found.refused);
   }
 
   /** Tries again at once: the network is back, or somebody signed in. */
@@ -201,6 +196,11 @@ export class LivePage {
     void this.#putAside();
     if (this.dirty) this.#plan(0);
     else this.#tell();
+  }
+
+  /** The network is gone. */
+  offline(): void {
+    this.#tell();
   }
 
   /** Takes up what a further tab had, as if it were written now. */
@@ -213,12 +213,8 @@ export class LivePage {
       const news = other.receive(state, batches);
       if (news) state = state.apply(news);
     }
-    if (other.pending.length && !this.#stopped) {
-      other.moved(state, 0, this.#shown.doc);
-      const transaction = this.#shown.tr;
-      replaceTop(transaction, childrenOf(other.doc));
-      this.#view!.dispatch(transaction);
-    }
+    const adopted = this.#stopped ? undefined : withWritten(other, state, this.#shown);
+    if (adopted) this.#view!.dispatch(adopted);
     this.#aside.push(...kept.aside);
     await this.#keep();
     void this.#putAside();
@@ -239,17 +235,17 @@ export class LivePage {
   #hear(news: News): void {
     if (news.kind === "ready") void this.#ask().catch(() => {});
     else if (news.kind === "live-reset") void this.#reload().catch((problem) => this.#end(problem));
-    else if (news.kind === "saved") this.#savedAs(news.version!, news.revision!);
+    else if (news.kind === "saved") this.#savedAs(news.version!, news.revision!, news.refused);
     else if (news.kind === "steps") this.#take(news.batches!);
     else if (news.kind === "caret" && news.client !== this.client) {
       this.options.oncaret(news as Schemas["Caret"]);
     }
   }
 
-  #savedAs(version: number, revision: string): void {
+  #savedAs(version: number, revision: string, refused: readonly string[] = []): void {
     this.#saved = Math.max(this.#saved, version);
     live.made(revision);
-    this.options.onsaved(revision);
+    this.options.onsaved(revision, refused);
   }
 
   #apply(transaction: Transaction | undefined): void {
@@ -363,7 +359,13 @@ export class LivePage {
 
   async #sendAll(): Promise<void> {
     try {
-      while (this.dirty && !this.#ended) await this.#sendNext();
+      while (this.dirty && !this.#ended) {
+        const next = performance.now() + GATHER;
+        await this.#sendNext();
+        // One that is behind is sent again at once.
+        const wait = this.dirty && !this.#together.sent ? next - performance.now() : 0;
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      }
       this.#failures = 0;
       this.#offline = false;
       this.#since = undefined;
@@ -422,7 +424,7 @@ export class LivePage {
   #end(problem: Error): void {
     this.#ended = true;
     for (const end of this.#ends.splice(0)) end();
-    void this.#keep();
+    void this.#keep().finally(this.options.onend);
     this.options.onproblem(problem);
     this.#tell();
   }

@@ -21,8 +21,8 @@ const document = {
 test("words are replaced with their marks, and only blocks that have them change", () => {
   const made = replaced(document, { query: "fox", exact: false }, "hare");
   expect(made?.count).toBe(2);
-  expect(made?.changes.set.map(({ block }) => block)).toEqual(["a"]);
-  const text = made?.changes.set[0]?.document.document[0]?.nodes?.[0] as {
+  expect(made?.set.map(({ block }) => block)).toEqual(["a"]);
+  const text = made?.set[0]?.document.document[0]?.nodes?.[0] as {
     leaves: { text: string; marks: { type: string }[] }[];
   };
   expect(text.leaves.map((each) => [each.text, each.marks.map((mark) => mark.type)])).toEqual([

@@ -1,14 +1,13 @@
 /** Find and replace in all pages of a space: what is found is shown first, and what is replaced is an edit of blocks. */
 import { EditorState } from "prosemirror-state";
-import { readDocument } from "../document/convert.ts";
+import { readDocument, writeDocument } from "../document/convert.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { readMarkdown } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
 import type { Base } from "./base.ts";
-import { type BlockChanges, difference } from "./differences.ts";
+import { type BlockChange, changedBlocks } from "./differences.ts";
 import { findText } from "./finding.ts";
 import { loadPage } from "./page.ts";
-import { blocksOf } from "./saving.ts";
 
 export interface Wanted {
   query: string;
@@ -101,7 +100,7 @@ export async function replaceInSpace(
       const made = replaced(loaded.document, wanted, other);
       if (!made) continue;
       count += made.count;
-      changes.push({ operation: "update_blocks", page, ...made.changes });
+      changes.push({ operation: "update_blocks", page, set: made.set });
     }
     if (!changes.length) continue;
     before ??= revision;
@@ -115,7 +114,7 @@ export function replaced(
   document: Parameters<typeof readDocument>[0],
   wanted: Wanted,
   other: string,
-): { changes: BlockChanges; count: number } | undefined {
+): { set: BlockChange[]; count: number } | undefined {
   const state = EditorState.create({ doc: readDocument(document) });
   const matches = findText(state.doc, wanted.query, wanted.exact);
   const transaction = state.tr;
@@ -123,8 +122,8 @@ export function replaced(
     if (other) transaction.insertText(other, from, to);
     else transaction.delete(from, to);
   }
-  const changes = difference(blocksOf(state.doc), blocksOf(transaction.doc));
-  return changes === null ? undefined : { changes, count: matches.length };
+  const set = changedBlocks(writeDocument(state.doc).nodes, writeDocument(transaction.doc).nodes);
+  return set.length ? { set, count: matches.length } : undefined;
 }
 
 /** Puts pages back as they were in a revision. */

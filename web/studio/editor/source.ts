@@ -1,14 +1,13 @@
 /** A page as Markdown, being written: saved whole on top of the revision it was read at, which the server merges. */
-import { api, ApiError, ask } from "../../shared/client.ts";
+import { api, ask } from "../../shared/client.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { live } from "../state/live.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { SaveState } from "./base.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import { Sender } from "./sender.ts";
 import { words } from "./words.ts";
 
-const IDLE = 800;
-const LONGEST = 5000;
 /** How long an answer may take before a save counts as not answered. */
 const ANSWER = 30_000;
 
@@ -80,21 +79,35 @@ export class SourceWriter {
   #saved: string;
   #revision: string;
   #id: string;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #since: number | undefined;
-  #sending: Promise<void> | undefined;
-  #failures = 0;
+  #sender: Sender;
+  /** The last save changed the same words as somebody else. */
+  #clashes = false;
   #stopped = false;
-  #kept: Promise<unknown> = Promise.resolve();
-  /** This browser has no room for what is not saved. */
-  #full = false;
   #tab = nameTab();
+  /** What another tab left: gone once this one has kept it. */
+  #taken: Draft | undefined;
   #ends: (() => void)[] = [];
 
   private constructor(private options: SourceOptions, source: Source & { id: string }) {
     this.#now = this.#saved = source.text;
     this.#revision = source.revision;
     this.#id = source.id;
+    const { onstate, onproblem } = options;
+    this.#sender = new Sender({
+      isDirty: () => this.#now !== this.#saved,
+      send: () => this.#send(),
+      keep: () => this.#keep(),
+      onstate: (told) =>
+        onstate(
+          told.kind === "saved" && this.#clashes
+            ? { kind: "changed", by: words.somebody, clash: true }
+            : told,
+        ),
+      onproblem(problem) {
+        if (problem.status === 401) sessionEnded();
+        else onproblem(problem);
+      },
+    });
   }
 
   /** Begins with what the server has, and with what another tab left. */
@@ -105,9 +118,9 @@ export class SourceWriter {
     // One after the other: the text of a second tab waits here until the page is opened the next time.
     const draft = left.at(-1);
     if (draft?.source !== undefined) {
-      made.#revision = draft.revision;
+      made.#revision = draft.revision ?? made.#revision;
+      made.#taken = draft;
       made.write(draft.source);
-      void made.#kept.then(() => made.#full || dropDraft(draft)).catch(() => {});
     }
     made.#listen();
     return made;
@@ -117,21 +130,19 @@ export class SourceWriter {
     return this.#now;
   }
 
-  get dirty(): boolean {
-    return this.#now !== this.#saved;
+  get kept(): "server" | "browser" | "nowhere" {
+    return this.#sender.kept;
   }
 
-  get kept(): "server" | "browser" | "nowhere" {
-    return !this.dirty ? "server" : this.#full ? "nowhere" : "browser";
+  /** Saves what is not saved yet. */
+  flush(): Promise<void> {
+    return this.#sender.flush();
   }
 
   #listen(): void {
     const controller = new AbortController();
     const { signal } = controller;
-    const again = (): void => {
-      this.#failures = 0;
-      void this.flush().catch(() => {});
-    };
+    const again = (): void => this.#sender.again();
     addEventListener("online", again, { signal });
     document.addEventListener("visibilitychange", () => void this.flush().catch(() => {}), { signal });
     addEventListener("beforeunload", (event) => {
@@ -144,7 +155,7 @@ export class SourceWriter {
       live.hear((news) => {
         const here = news.kind === "revision" && news.changeRequestId === this.#id &&
           news.revisionId !== this.#revision && (!news.pageIds || news.pageIds.includes(this.options.page));
-        if ((here || news.kind === "reset") && !this.dirty) {
+        if ((here || news.kind === "reset") && this.kept === "server") {
           void this.#take(this.#saved, news.user?.displayName);
         }
       }),
@@ -154,76 +165,32 @@ export class SourceWriter {
   /** Somebody wrote. */
   write(text: string): void {
     this.#now = text;
-    this.options.onstate({ kind: "unsaved" });
+    this.#sender.changed();
+  }
+
+  async #keep(): Promise<void> {
     const { space, change, page } = this.options;
-    const draft = { tab: this.#tab.tab, space, change, page: sourceKey(page), revision: this.#revision };
-    this.#kept = keepDraft({ ...draft, blocks: null, fields: {}, source: text, at: Date.now() }).then(
-      () => {
-        this.#full = false;
-      },
-      () => {
-        this.#full = true;
-      },
-    );
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    this.#since ??= Date.now();
-    clearTimeout(this.#timer);
-    const wait = Math.max(0, Math.min(IDLE, LONGEST - (Date.now() - this.#since)));
-    this.#timer = setTimeout(() => void this.flush().catch(() => {}), wait);
-  }
-
-  /** Saves what is not saved yet. */
-  async flush(): Promise<void> {
-    while (this.#sending) await this.#sending;
-    clearTimeout(this.#timer);
-    if (!this.dirty || this.#stopped) return;
-    this.#sending = this.#send().finally(() => (this.#sending = undefined));
-    await this.#sending;
-    if (this.dirty && !this.#failures) this.#schedule();
+    const place = { tab: this.#tab.tab, space, change, page: sourceKey(page) };
+    const [source, revision] = [this.#now, this.#revision];
+    if (source === this.#saved) await dropDraft(place);
+    else await keepDraft({ ...place, revision, fields: {}, source, at: Date.now() });
+    if (this.#taken) await dropDraft(this.#taken);
+    this.#taken = undefined;
   }
 
   async #send(): Promise<void> {
-    const { space, change, page, onstate, onproblem } = this.options;
+    const { space, change, page } = this.options;
     const sent = this.#now;
-    this.#since = undefined;
-    onstate({ kind: "saving" });
-    try {
-      const body = {
-        changes: [{ operation: "update_page", page, document: { markdown: sent } }] as Changes,
-        baseRevision: this.#revision,
-      };
-      const answer = await changeContent(
-        space,
-        { kind: "change", number: change },
-        body,
-        AbortSignal.timeout(ANSWER),
-      );
-      this.#failures = 0;
-      live.made(answer.mergedRevision ?? answer.revision!);
-      if (answer.mergedRevision !== undefined) await this.#take(sent);
-      else [this.#revision, this.#saved] = [answer.revision!, sent];
-      if (this.dirty) onstate({ kind: "unsaved" });
-      else {
-        await this.#kept;
-        await this.#drop();
-        onstate({ kind: "saved" });
-      }
-      if (answer.result === "conflicts") onstate({ kind: "changed", by: words.somebody, clash: true });
-    } catch (problem) {
-      if (!(problem instanceof ApiError)) throw problem;
-      this.#failures++;
-      onstate({ kind: problem.status === 0 ? "offline" : "unsaved" });
-      if (problem.status === 401) sessionEnded();
-      else if (problem.status >= 400 && problem.status < 429) onproblem(problem);
-      const wait = problem.retryAfter
-        ? problem.retryAfter * 1000
-        : Math.min(30_000, 1000 * 2 ** this.#failures);
-      if (!this.#stopped) this.#timer = setTimeout(() => void this.flush().catch(() => {}), wait);
-      throw problem;
-    }
+    const body = {
+      changes: [{ operation: "update_page", page, document: { markdown: sent } }] as Changes,
+      baseRevision: this.#revision,
+    };
+    const signal = AbortSignal.timeout(ANSWER);
+    const answer = await changeContent(space, { kind: "change", number: change }, body, signal);
+    live.made(answer.mergedRevision ?? answer.revision!);
+    if (answer.mergedRevision !== undefined) await this.#take(sent);
+    else [this.#revision, this.#saved] = [answer.revision!, sent];
+    this.#clashes = answer.result === "conflicts";
   }
 
   /** Brings in what somebody else saved. `before`: the text here that the server has merged with it. */
@@ -241,16 +208,10 @@ export class SourceWriter {
     this.options.onstate({ kind: "changed", by: who ?? words.somebody });
   }
 
-  #drop(): Promise<unknown> {
-    const { space, change, page } = this.options;
-    return dropDraft({ space, change, page: sourceKey(page), tab: this.#tab.tab }).catch(() => {});
-  }
-
   async stop(): Promise<void> {
     for (const end of this.#ends) end();
-    await this.flush().catch(() => {});
+    await this.#sender.stop();
     this.#stopped = true;
-    clearTimeout(this.#timer);
     this.#tab.end();
   }
 }

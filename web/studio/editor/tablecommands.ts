@@ -131,17 +131,6 @@ export function insertColumn(table: Node, position: number, at: number, row = 0)
   };
 }
 
-export function deleteRow(state: EditorState, dispatch?: (transaction: Transaction) => void): boolean {
-  const spot = spotOf(state);
-  if (spot === undefined || spot.row === 0) return false;
-  if (dispatch) {
-    const from = cellPosition(spot.table, spot.position, spot.row, 0) - 1;
-    const transaction = state.tr.delete(from, from + spot.table.child(spot.row).nodeSize);
-    dispatch(into(transaction, Math.min(from, transaction.doc.content.size)));
-  }
-  return true;
-}
-
 export function deleteColumn(table: Node, position: number, at: number): Command {
   return (state, dispatch) => {
     if (table.firstChild!.childCount === 1) {

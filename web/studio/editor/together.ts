@@ -200,10 +200,7 @@ export class Together {
       JSON.stringify(first!.steps) === JSON.stringify(this.#sentSteps())
     ) {
       // As it is nearly always.
-      const last = this.pending[this.sent - 1]!;
-      this.base = last.step.apply(last.before).doc!;
-      this.pending.splice(0, this.sent);
-      this.sent = 0;
+      this.confirm(this.sent);
       this.version = version;
       return undefined;
     }
@@ -220,6 +217,13 @@ export class Together {
     );
     this.version = version;
     return this.#rebase(state, ordered, news.some(isOwn) ? this.sent : 0);
+  }
+
+  /** The server has the first steps that are pending, as they are here. */
+  confirm(count: number): void {
+    this.base = this.pending[count]?.before ?? this.doc;
+    this.pending.splice(0, count);
+    this.sent = 0;
   }
 
   /** The server takes no form of the batch on its way, which is too large: half of it goes, a single step is left out. */
@@ -293,11 +297,17 @@ export class Together {
     const pending = this.pending;
     this.pending = found;
     this.sent = sent;
-    return this.#show(state, pending, ordered, made.doc);
+    return this.#show(state, pending, ordered, made.doc, mapping);
   }
 
   /** Brings what is shown to a document: by the steps that came where they lead there, else by the difference. */
-  #show(state: EditorState, pending: Pending[], ordered: Ordered[], doc: Node): Transaction {
+  #show(
+    state: EditorState,
+    pending: Pending[],
+    ordered: Ordered[],
+    doc: Node,
+    mapping: Mapping,
+  ): Transaction {
     let transaction = over(state, pending, ordered);
     if (!transaction?.doc.eq(doc)) {
       transaction = state.tr;
@@ -309,7 +319,7 @@ export class Together {
       this.#others.map(map);
       this.#others.add(map);
     }
-    const selection = followed(state, transaction);
+    const selection = followed(state, transaction, mapping);
     if (!selection.eq(transaction.selection)) transaction.setSelection(selection);
     return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
   }

@@ -1,14 +1,13 @@
-/** A page being written: the plugins of its view, and what keeps it (see `saving.ts`). */
+/** A page being written: the plugins of its view, and what keeps it (see `livepage.ts`). */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { redo, undo } from "prosemirror-history";
-import { EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
+import { Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
-import { childrenOf, isWritten, readDocument, same, writeBlock } from "../document/convert.ts";
-import { newKey } from "../document/schema.ts";
+import { same, writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
-import { type Answer, changeContent, type Changes } from "../state/changing.ts";
+import { changeContent, type Changes } from "../state/changing.ts";
 import { readBytes } from "../state/contents.svelte.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
@@ -19,21 +18,21 @@ import { uniqueKeys } from "./blockkeys.ts";
 import { carets, nameOf, showCaret, tellCarets } from "./carets.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
-import { applyChanges } from "./differences.ts";
 import { editingPlugins } from "./editing.ts";
 import { loadEmoji } from "./emoji.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
-import { type Draft, dropDraft, keepDraft, type KeptPage, leftDrafts, nameTab } from "./keeping.ts";
+import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import type { KeptPage } from "./kept.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
 import { type FindPages, findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
-import { type LoadedPage, loadPage, readPage } from "./page.ts";
+import { type LoadedPage, loadPage } from "./page.ts";
 import { chosen } from "./remarks.ts";
-import { rebased, replaceTop, type Unsent, unsentOf, withRemote } from "./remote.ts";
-import { blocksOf, type Fields, type Save, type Saved, Saver } from "./saving.ts";
+import { SavedText } from "./savedtext.ts";
+import { Sender } from "./sender.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
@@ -49,32 +48,19 @@ const ANSWER = 30_000;
 /** How long the word that a revision is a save of what is written live may come later than the revision. */
 const SAVING = 1_000;
 
-/** What is written: a page, or a text that pages show. */
+const FIELDS = ["title", "description"] as const;
+
+export type Fields = Record<(typeof FIELDS)[number], string>;
+
+/** What is written: a page, live, or a text that pages show, which is saved as a whole. */
 export interface Subject {
-  kind: "page" | "reusable";
   load: (base: Base) => Promise<LoadedPage>;
-  /** What a save asks the server to change; `whole`: all its blocks as they are then. */
-  changes: (save: Save, whole: () => BlockJson[]) => Changes;
-  /** What an answer to a save says of it, which somebody else's changes may be in; undefined where it is as it was sent. */
-  merged: (answer: Answer, revision: string) => LoadedPage | undefined | Promise<LoadedPage>;
+  /** What saves a text; without it, it is a page, which is written live. */
+  changes?: (blocks: BlockJson[]) => Changes;
 }
 
 export function pageSubject(space: string, page: string): Subject {
-  return {
-    kind: "page",
-    load: (base) => loadPage(space, base, page),
-    changes({ fields, blocks }) {
-      const changes: unknown[] = [];
-      if (Object.keys(fields).length) changes.push({ operation: "update_page", page, ...fields });
-      if (blocks) changes.push({ operation: "update_blocks", page, ...blocks });
-      return changes as Changes;
-    },
-    merged({ changes }, revision) {
-      const pages = changes.map((each) => each.page as object);
-      const found = pages.findLast((each) => "document" in each);
-      return found && readPage(found, revision);
-    },
-  };
+  return { load: (base) => loadPage(space, base, page) };
 }
 
 export interface WritingOptions {
@@ -103,27 +89,25 @@ export interface Writing {
   stop: () => void;
 }
 
-const refusedKey = new PluginKey<{ keys: Set<string>; message: string }>("refused");
+const refusedKey = new PluginKey<ReadonlySet<string>>("refused");
 
-/** Blocks that the server did not take have its words beside them. */
+/** Blocks that the server cannot save as they are have a word about it beside them. */
 function refusals(): Plugin {
-  return new Plugin({
+  return new Plugin<ReadonlySet<string>>({
     key: refusedKey,
     state: {
-      init: () => ({ keys: new Set<string>(), message: "" }),
+      init: () => new Set(),
       apply: (transaction, before) => transaction.getMeta(refusedKey) ?? before,
     },
     props: {
       decorations(state) {
-        const { keys, message } = refusedKey.getState(state)!;
+        const keys = refusedKey.getState(state)!;
         if (!keys.size) return null;
         const found: Decoration[] = [];
         state.doc.forEach((node, at) => {
-          if (keys.has(node.attrs.key)) {
-            found.push(
-              Decoration.node(at, at + node.nodeSize, { class: "refused", "data-refused": message }),
-            );
-          }
+          if (!keys.has(node.attrs.key)) return;
+          const attributes = { class: "refused", "data-refused": t("blockCantBeSaved") };
+          found.push(Decoration.node(at, at + node.nodeSize, attributes));
         });
         return DecorationSet.create(state.doc, found);
       },
@@ -131,95 +115,117 @@ function refusals(): Plugin {
   });
 }
 
+/** How much is said where the text and the fields beside it are not kept alike: the worse. */
+const WORSE: SaveState["kind"][] = ["saved", "changed", "catching", "saving", "offline", "unsaved"];
+
 export async function startWriting(options: WritingOptions): Promise<Writing> {
-  const { space, change, subject } = options;
+  const { space, change, subject, loaded } = options;
   const base: Base = { kind: "change", number: change };
-  const path = { spaceId: space, changeRequestId: String(change) };
   const onproblem = (problem: Error): void => {
     if (problem instanceof ApiError && problem.status === 401) sessionEnded();
     else options.onproblem?.(problem);
   };
   const { tab, end } = nameTab();
-  let { loaded } = options;
   const page = loaded.page.id;
   const place = { space, change, page };
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
-  const opened = subject.kind === "page" ? await openLive(place) : undefined;
+  const opened = subject.changes ? undefined : await openLive(place);
   void loadEmoji();
 
   let view: EditorView | undefined;
   let showFields: (fields: Fields) => void = () => {};
-  let unsent: Unsent[] = [];
-  let sentSteps = 0;
-  let sentDoc: Node | undefined;
   let stopped = false;
 
-  /** How far the text is kept where it is written live, beside the fields. */
+  // --- how far it is kept ---
+
   let texted: SaveState = { kind: "saved" };
-  let state: SaveState = { kind: "saved" };
+  let fielded: SaveState = { kind: "saved" };
   let saying: ReturnType<typeof setTimeout> | undefined;
   let somebody: string = words.somebody;
-
   let sayUntil = 0;
 
   /** How far the text is kept; where it is, who changed the page just before is said for a while. */
-  const tell = (given: SaveState): void => {
-    state = given;
-    const told = given.kind === "saved" ? texted : given;
+  const tell = (): void => {
+    const told = WORSE.indexOf(texted.kind) > WORSE.indexOf(fielded.kind) ? texted : fielded;
     clearTimeout(saying);
     const left = sayUntil - performance.now();
     if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);
     options.onstate?.({ kind: "changed", by: somebody });
-    saying = setTimeout(() => tell(state), left);
+    saying = setTimeout(tell, left);
+  };
+  const say = (who: string): void => {
+    somebody = who;
+    sayUntil = performance.now() + SAID;
+    tell();
   };
 
-  const fieldsOf = ({ page }: LoadedPage): Fields => ({
-    title: page.title,
-    description: page.description ?? "",
-  });
-  let fields = fieldsOf(loaded);
+  // --- what another tab of this browser left ---
 
-  /** The page that a draft is about: as it was then, or as it is now where that state is gone. */
-  const baseOf = (draft: Draft): Promise<LoadedPage> | LoadedPage =>
-    draft.revision === loaded.revision
-      ? loaded
-      : subject.load({ kind: "revision", id: draft.revision }).catch((problem: unknown) => {
-        if (problem instanceof ApiError && problem.status === 404) return loaded;
-        throw problem;
-      });
-  const withChanges = ({ nodes }: DocumentJson, { blocks }: Pick<Draft, "blocks">): BlockJson[] =>
-    blocks ? applyChanges(nodes, blocks) : nodes;
+  const draft = left.pop();
+  /** Drafts whose text is in this tab: gone once this one has kept it. */
+  const taken: Draft[] = draft ? [draft] : [];
+  /** What this tab keeps in this browser. */
+  let record: { fields?: Partial<Fields> | undefined; live?: KeptPage | undefined } = { ...draft };
+  const keep = async (what: typeof record): Promise<void> => {
+    record = { ...record, ...what };
+    const { fields, live: kept } = record;
+    if (fields || kept) {
+      const rest = kept ? { live: kept } : {};
+      await keepDraft({ ...place, ...rest, tab, fields: fields ?? {}, at: Date.now() });
+    } else await dropDraft({ ...place, tab });
+    await Promise.all(taken.splice(0).map((each) => dropDraft(each)));
+  };
 
-  // What another tab of this browser left is taken up where it was: on its revision, as what is not saved yet.
-  const last = left.findLastIndex((each) => opened ? each.live !== undefined : !each.moved);
-  let draft = last < 0 ? undefined : left.splice(last, 1)[0];
-  if (draft !== undefined) {
-    try {
-      if (!opened) loaded = { ...await baseOf(draft), change: loaded.change };
-      fields = { ...fieldsOf(loaded), ...draft.fields };
-    } catch (problem) {
-      // It stays in this browser.
-      draft = undefined;
-      onproblem(problem as Error);
-    }
-  }
-  const sent = !opened && draft?.sent && draft.sent.revision === loaded.revision ? draft.sent : undefined;
-  let confirmed = readDocument(sent ? { nodes: withChanges(loaded.document, sent) } : loaded.document);
-  const livePage = opened && new LivePage({
-    ...place,
-    tab,
-    changeId: loaded.change!,
-    opened,
-    ...(draft?.live ? { kept: draft.live } : {}),
-    keep(kept) {
-      record.live = kept;
-      return keepRecord();
+  // --- title and description ---
+
+  let saved: Fields = fieldsOf(loaded);
+  let fields: Fields = { ...saved, ...draft?.fields };
+  /** A page needs a title: until there is one, the last stays. */
+  const changedFields = (): Partial<Fields> | undefined => {
+    const found = { ...fields, title: fields.title.trim() ? fields.title : saved.title };
+    const names = FIELDS.filter((name) => found[name] !== saved[name]);
+    return names.length ? Object.fromEntries(names.map((name) => [name, found[name]])) : undefined;
+  };
+  const sender = new Sender({
+    isDirty: () => changedFields() !== undefined,
+    async send() {
+      const changes = changedFields()!;
+      const body = {
+        changes: [{ operation: "update_page", page, ...changes }] as Changes,
+        baseRevision: null,
+      };
+      const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
+      live.made(answer.revision!);
+      saved = { ...saved, ...changes };
     },
+    keep: () => keep({ fields: changedFields() }),
     onstate(told) {
-      texted = told;
-      tell(state);
+      fielded = told;
+      tell();
     },
     onproblem,
+  });
+
+  // --- the text ---
+
+  /** The revisions that what is written live was saved as. */
+  const savedAs = new Set<string>();
+  const common = {
+    tab,
+    ...(draft?.live ? { kept: draft.live } : {}),
+    keep: (kept: KeptPage | undefined) => keep({ live: kept }),
+    onstate(told: SaveState) {
+      texted = told;
+      tell();
+    },
+  };
+  const livePage = opened && new LivePage({
+    ...place,
+    ...common,
+    changeId: loaded.change!,
+    opened,
+    onproblem,
+    onend: end,
     onrestored: (restored, by) => view && tellCarets(view, { restored, by: nameOf(view.state, by) }),
     onaside: () => options.onaside?.(),
     oncaret({ client, user, anchor, head }) {
@@ -231,234 +237,55 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         if (followed === user.id) showCaret(view, user.id);
       }
     },
-    onsaved(revision) {
+    onsaved(revision, refused) {
       savedAs.add(revision);
-      saver.revision = revision;
+      const before = view && refusedKey.getState(view.state);
+      if (before && (refused.length || before.size)) {
+        view!.dispatch(view!.state.tr.setMeta(refusedKey, new Set(refused)));
+      }
     },
   });
-  /** The revisions that what is written live was saved as. */
-  const savedAs = new Set<string>();
-  const doc = livePage ? livePage.doc : confirmed;
-  /** Drafts whose text is in this tab: gone once this one has kept it. */
-  const taken: Draft[] = draft ? [draft] : [];
-  const dropTaken = async (): Promise<void> => {
-    await Promise.all(taken.splice(0).map((each) => dropDraft(each)));
-  };
-
-  /** What this tab keeps in this browser: of the fields, and of what is written live. */
-  const record: { own?: Pick<Draft, "revision" | "blocks" | "fields" | "sent">; live?: KeptPage } = {};
-  const keepRecord = async (): Promise<void> => {
-    const { own, live: kept } = record;
-    if (own || kept) {
-      const about = own ?? { revision: loaded.revision, blocks: null, fields: {} };
-      await keepDraft({ ...about, ...(kept ? { live: kept } : {}), ...place, tab, at: Date.now() });
-    } else await dropDraft({ ...place, tab });
-    await dropTaken();
-  };
-
-  const send = async (save: Save): Promise<Saved> => {
-    const changes = subject.changes(
-      save,
-      () => save.blocks ? applyChanges(saver.saved, save.blocks) : saver.saved,
-    );
-    const onConflict: Schemas["ChangeContent"]["onConflict"] = save.refuse ? "refuse" : "keep";
-    const body = { changes, baseRevision: save.revision, onConflict };
-    const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
-    const revision = answer.mergedRevision ?? answer.revision!;
-    live.made(revision);
-    const merged = answer.mergedRevision && await subject.merged(answer, revision);
-    if (answer.result === "refused") return { revision, refused: merged || null };
-    return {
-      revision,
-      ...(merged ? { merged } : {}),
-      ...(answer.result === "conflicts" ? { clash: somebody } : {}),
-    };
-  };
-
-  /** Brings a page as the server has it now into the text. `from`: the text that it came of, which has the first `steps` of
-   * what is unsent in it. False where both changed the same, so that the server has to keep the one beside the other. */
-  function takeIn(found: LoadedPage, from: { doc: Node; steps: number; fields: Fields }): boolean {
-    // The view is gone by now; what was not sent is kept in this browser, on top of what was known here.
-    if (stopped) return from.steps === unsent.length && same(fields, from.fields);
-    // What was just written has keys then, by which it is found again.
-    prepare();
-    const steps = unsent.slice(from.steps);
-    const made = livePage
-      ? { lost: false, confirmed, unsent, transaction: view!.state.tr }
-      : rebased(view!.state, from.doc, steps, saver.withOwn(found.document.nodes));
-    const theirs = fieldsOf(found);
-    const next = { ...theirs };
-    let clashes = made.lost;
-    for (const name of ["title", "description"] as const) {
-      if (fields[name] === from.fields[name]) continue;
-      next[name] = fields[name];
-      clashes ||= theirs[name] !== from.fields[name] && theirs[name] !== fields[name];
-    }
-    if (clashes) return false;
-    saver.moved(found, blocksOf(made.confirmed), theirs, next);
-    if (made.transaction.docChanged) {
-      const changed = !view!.state.doc.eq(made.transaction.doc);
-      view!.dispatch(made.transaction);
-      if (changed) {
-        sayUntil = performance.now() + SAID;
-        tell(state);
-      }
-    }
-    confirmed = made.confirmed;
-    unsent = made.unsent;
-    if (!same(next, fields)) showFields(fields = next);
-    return true;
-  }
-
-  const saver: Saver = new Saver({
-    revision: loaded.revision,
-    blocks: livePage ? [] : blocksOf(sent ? readDocument(loaded.document) : confirmed),
-    fields: fieldsOf(loaded),
-    began() {
-      sentSteps = unsent.length;
-      sentDoc = view!.state.doc;
-    },
-    send,
-    ...(sent
-      ? {
-        sent: {
-          save: { ...sent, refuse: false },
-          blocks: blocksOf(confirmed),
-          fields: { ...fieldsOf(loaded), ...sent.fields },
-        },
-      }
-      : {}),
-    current: async () => (await ask(changeNow()).catch(() => undefined))?.revision,
-    fresh: look,
-    keep(kept) {
-      record.own = kept;
-      return keepRecord();
-    },
-    drop() {
-      record.own = undefined;
-      return keepRecord();
-    },
-    onstate: tell,
+  const text = livePage ?? new SavedText({
+    ...common,
+    loaded,
     onproblem,
-    onsaved() {
-      confirmed = sentDoc ?? confirmed;
-      unsent = unsent.slice(sentSteps);
+    load: () => subject.load(base),
+    async save(blocks, baseRevision) {
+      const body = { changes: subject.changes!(blocks), baseRevision };
+      const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
+      const revision = answer.mergedRevision ?? answer.revision!;
+      live.made(revision);
+      return answer.mergedRevision ? { revision, merged: await subject.load(base) } : { revision };
     },
-    take: (found, sent) =>
-      takeIn(
-        found,
-        sent
-          ? { doc: sentDoc ?? confirmed, steps: sentSteps, fields: sent }
-          : { doc: confirmed, steps: 0, fields: saver.savedFields },
-      ),
-    onrefused(keys, message) {
-      const before = view && refusedKey.getState(view.state);
-      if (view && (keys.size || before?.keys.size)) {
-        view.dispatch(view.state.tr.setMeta(refusedKey, { keys, message: message || before?.message }));
-      }
-    },
-  }, prepare);
+  });
 
-  /** The text with a key at each block of the page, so that what is new can be named when it is saved. */
-  function prepare(): Node {
-    // What is written live is sent as it is written: here are the fields alone.
-    if (livePage) return confirmed.copy(Fragment.empty);
-    const transaction = view!.state.tr;
-    const known = new Map(saver.saved.map((block) => [block.key, block]));
-    view!.state.doc.forEach((node, at) => {
-      if (!isWritten(node) || node.attrs.key && same(known.get(node.attrs.key), writeBlock(node))) return;
-      transaction.doc.nodesBetween(at, at + node.nodeSize, (inner, place) => {
-        if (!inner.isBlock) return false;
-        const says = isWritten(inner) && !(inner.attrs.absent && inner.textContent === "");
-        if (says && inner.attrs.key === null) transaction.setNodeAttribute(place, "key", newKey());
-        return !inner.isTextblock;
-      });
-    });
-    if (transaction.docChanged) {
-      // What is to be typed next keeps its marks.
-      transaction.setStoredMarks(view!.state.storedMarks);
-      // And what typing just did can still be taken back.
-      const rules = view!.state.plugins.find((plugin) =>
-        (plugin.spec as { isInputRules?: boolean }).isInputRules
-      );
-      if (rules) transaction.setMeta(rules, rules.getState(view!.state));
-      view!.dispatch(transaction.setMeta("addToHistory", false).setMeta("keys", true));
-    }
-    return view!.state.doc;
-  }
-
-  let pulling: Promise<void> | undefined;
-
-  /** Asks for what is there now, and brings it into the text. */
-  function pull(): Promise<void> {
-    pulling ??= bring().catch(() => {}).finally(() => (pulling = undefined));
-    return pulling;
-  }
-
-  async function bring(): Promise<void> {
-    let found: LoadedPage;
-    let at: string;
-    do {
-      await saver.posting;
-      at = saver.revision;
-      found = await subject.load({ kind: "change", number: change });
-      if (stopped || !view || saver.unsure) return;
-      // What was sent meanwhile may be in it already, and would be there twice.
-    } while (saver.posting !== undefined || saver.revision !== at);
-    if (found.revision === at) return;
-    if (view.composing) {
-      setTimeout(() => void pull(), 1000);
+  /** What somebody else changed comes in; what is changed here stays, and goes with the next save. */
+  async function look(by?: string): Promise<void> {
+    if (stopped || !view || document.visibilityState === "hidden" || !navigator.onLine) return;
+    looked = performance.now();
+    if (text instanceof SavedText) {
+      if (await text.look() && by) say(by);
       return;
     }
-    saver.bring(found);
+    const theirs = fieldsOf(await subject.load(base));
+    if (stopped || same(theirs, saved)) return;
+    const own = changedFields();
+    saved = theirs;
+    showFields(fields = { ...theirs, ...own });
   }
 
   let looked = performance.now();
 
-  async function look(): Promise<void> {
-    if (stopped || document.visibilityState === "hidden" || !navigator.onLine) return;
-    looked = performance.now();
-    const found = await ask(changeNow()).catch(() => undefined);
-    if (found && found.revision !== saver.revision && !stopped) await pull();
-  }
-
-  function changeNow() {
-    return api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}", {
-      params: { path },
-      signal: AbortSignal.timeout(ANSWER),
-    });
-  }
-
-  /** What further tabs left, and what was written in another change request, comes in beside it, word by word. What touches the same words waits for another time, when
-   * the server is asked what to do. */
+  /** What further tabs left, and what was written in another change request, comes in beside it. */
   async function takeRest(): Promise<void> {
     for (const each of left) {
-      if (each.live && livePage) {
-        await livePage.adopt(each.live);
-        taken.push(each);
-        await keepRecord();
-        continue;
-      }
-      const base = await baseOf(each);
-      if (stopped || !view) return;
-      const was = EditorState.create({ doc: readDocument(base.document) });
-      const edit = was.tr;
-      replaceTop(edit, withRemote(was.doc, withChanges(base.document, each)));
-      const steps = unsentOf(edit);
-      const made = rebased(was.apply(edit), was.doc, steps, blocksOf(view.state.doc));
-      const written = saver.savedFields;
-      const clashes = (["title", "description"] as const).some((name) =>
-        each.fields[name] !== undefined && fields[name] !== written[name] &&
-        fields[name] !== each.fields[name]
-      );
-      if (clashes || made.lost) continue;
-      const transaction = view.state.tr;
-      replaceTop(transaction, childrenOf(made.transaction.doc));
+      if (each.live) await text.adopt(each.live);
+      if (stopped) return;
       taken.push(each);
-      view.dispatch(transaction);
-      if (Object.keys(each.fields).length) showFields(fields = { ...fields, ...each.fields });
-      saver.changed(fields);
+      fields = { ...fields, ...each.fields };
     }
+    showFields(fields);
+    sender.changed();
   }
 
   const findPages: FindPages = async (typed) => {
@@ -510,41 +337,38 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const controller = new AbortController();
   const { signal } = controller;
   const timer = setInterval(() => {
-    if (!live.connected || performance.now() - looked > LOOK_TOO) void look();
+    if (!live.connected || performance.now() - looked > LOOK_TOO) void look().catch(() => {});
   }, LOOK);
   const again = (): void => {
-    saver.again();
-    livePage?.again();
+    sender.again();
+    text.again();
   };
   const flush = async (): Promise<void> => {
-    await saver.flush();
-    await livePage?.flush();
+    await Promise.all([sender.flush(), text.flush()]);
   };
-  const isDirty = (): boolean => saver.dirty || livePage?.dirty === true;
   const keptAt = (): "server" | "browser" | "nowhere" => {
-    const places = [saver.kept, livePage?.kept ?? "server"];
+    const places = [sender.kept, text.kept];
     return (["nowhere", "browser", "server"] as const).find((each) => places.includes(each))!;
   };
   const waitNoMore = onSignedIn(again);
   const deafen = live.hear((news) => {
-    if (news.kind === "ready" || news.kind === "reset") void look();
-    if (news.kind !== "revision" || news.changeRequestId === undefined) return;
-    if (news.changeRequestId !== loaded.change) return;
-    if (subject.kind === "page" && news.pageIds && !news.pageIds.includes(page)) return;
-    somebody = news.user?.id === session.user.value?.id
+    if (news.kind === "ready" || news.kind === "reset") void look().catch(() => {});
+    if (news.kind !== "revision" || news.changeRequestId !== loaded.change) return;
+    if (livePage && news.pageIds && !news.pageIds.includes(page)) return;
+    const by = news.user?.id === session.user.value?.id
       ? words.yourself
       : news.user?.displayName ?? words.somebody;
-    if (news.revisionId !== saver.revision) {
-      // A save of what is written live brings nothing new.
-      setTimeout(() => savedAs.has(news.revisionId!) || void pull(), livePage ? SAVING : 0);
-    } else if (state.kind === "saved") tell(state);
+    if (!livePage) return void look(by).catch(() => {});
+    // A save of what is written live brings nothing new.
+    setTimeout(() => {
+      if (stopped || savedAs.has(news.revisionId!)) return;
+      say(by);
+      void look().catch(() => {});
+    }, SAVING);
   });
   addEventListener("online", again, { signal });
-  addEventListener("offline", () => isDirty() && tell({ kind: "offline" }), { signal });
-  addEventListener("focus", () => {
-    again();
-    void look();
-  }, { signal });
+  addEventListener("offline", () => livePage?.offline(), { signal });
+  addEventListener("focus", again, { signal });
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") void flush().catch(() => {});
   }, { signal });
@@ -583,7 +407,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     onproblem,
   };
   return {
-    doc,
+    doc: text.doc,
     ...fields,
     plugins: [
       completing(
@@ -607,14 +431,15 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           if (about) options.oncomment?.(about);
         },
       }),
-      ...(subject.kind === "page" ? [beginnings(kept)] : []),
+      ...(livePage ? [beginnings(kept)] : []),
       uploads(),
       finding(),
       noting(noteWords),
-      ...(livePage ? [uniqueKeys(), carets(() => livePage.moved())] : [refusals()]),
+      uniqueKeys(),
+      ...(livePage ? [carets(() => livePage.moved()), refusals()] : []),
       toolbar(tools),
       // Within a page its own handle stands in the gutter.
-      ...(subject.kind === "page"
+      ...(livePage
         ? [
           blockHandle({
             ...tools,
@@ -644,30 +469,18 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       showFields = onfields;
       findWith(view, findPages);
       sendWith(view, upload);
-      tell({ kind: "saved" });
-      if (livePage && opened) {
-        livePage.attach(view);
-        for (const { client, user, anchor, head } of opened.carets) {
-          if (anchor !== null && head !== null) tellCarets(view, { caret: { client, user, anchor, head } });
-        }
-        if (draft && Object.keys(draft.fields).length) saver.changed(fields);
-      } else if (draft !== undefined) {
-        const transaction = view.state.tr.setMeta("addToHistory", false);
-        replaceTop(transaction, withRemote(doc, withChanges(loaded.document, draft)));
-        view.dispatch(transaction);
-        saver.changed(fields);
+      tell();
+      text.attach(view);
+      for (const { client, user, anchor, head } of opened?.carets ?? []) {
+        if (anchor !== null && head !== null) tellCarets(view, { caret: { client, user, anchor, head } });
       }
-      takeRest().catch(() => {});
+      if (draft) sender.changed();
+      if (left.length) takeRest().catch(onproblem);
     },
-    changed(transaction) {
-      if (livePage) return livePage.changed(transaction);
-      if (transaction.getMeta("remote")) return;
-      unsent.push(...unsentOf(transaction));
-      if (!transaction.getMeta("keys")) saver.changed();
-    },
+    changed: (transaction) => text.changed(transaction),
     changedFields(next) {
       fields = next;
-      saver.changed(next);
+      sender.changed();
     },
     stop() {
       stopped = true;
@@ -676,9 +489,13 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       clearTimeout(saying);
       clearInterval(timer);
       controller.abort();
-      void Promise.all([saver.stop(), livePage?.stop()]).finally(end);
+      void Promise.all([sender.stop(), text.stop()]).finally(end);
     },
   };
+}
+
+function fieldsOf({ page }: LoadedPage): Fields {
+  return { title: page.title, description: page.description ?? "" };
 }
 
 /** One text in both forms, as the server reads and writes files. */

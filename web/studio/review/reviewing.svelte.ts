@@ -19,7 +19,7 @@ export type Fields = Record<string, { before?: unknown; after?: unknown }>;
 
 export interface Entry {
   id: string;
-  kind: "page" | "file" | "reusable" | "variables";
+  kind: "page" | "file" | "reusable" | "variables" | "tags";
   title: string;
   /** Its part of the address of the review. */
   path: string;
@@ -50,7 +50,8 @@ export function entriesOf(changes: Change[]): Entry[] {
   for (const change of changes) {
     const type = change.type.split("_").at(-1)!;
     const { page, file, reusableContent } = change;
-    const id = page?.id ?? file?.id ?? reusableContent?.id ?? "variables";
+    const others = change.tag ? "tags" : "variables";
+    const id = page?.id ?? file?.id ?? reusableContent?.id ?? others;
     const before = found.get(id);
     const line = lineOf(type, change);
     if (before) {
@@ -60,16 +61,28 @@ export function entriesOf(changes: Change[]): Entry[] {
     }
     found.set(id, {
       id,
-      kind: page ? "page" : file ? "file" : reusableContent ? "reusable" : "variables",
-      title: page?.title ?? file?.name ?? reusableContent?.title ?? t("variables"),
+      kind: page ? "page" : file ? "file" : reusableContent ? "reusable" : others,
+      title: page?.title ?? file?.name ?? reusableContent?.title ?? t(others),
       path: page?.path || `~${id}`,
-      mark: MARKS[type] ?? "edited",
+      mark: change.tag ? "edited" : MARKS[type] ?? "edited",
       line,
       changes: [change],
     });
   }
   return [...found.values()];
 }
+
+/** What changes of tags did, by the slugs of the tags: their labels before and after. */
+export const tagFields = (changes: Change[]): Fields =>
+  Object.fromEntries(
+    changes.flatMap(({ type, tag, attributes }) => {
+      if (!tag) return [];
+      const label = (attributes as Fields | undefined)?.label;
+      const before = type === "tag_created" ? undefined : label?.before ?? tag.label;
+      const after = type === "tag_deleted" ? undefined : label?.after ?? tag.label;
+      return [[tag.slug, { before, after }]];
+    }),
+  );
 
 /** The fields of a page or file that an edit changed. */
 export const fieldsOf = (entry: Entry): Fields =>

@@ -43,6 +43,7 @@ export interface News {
   batches?: Schemas["Batch"][];
   version?: number;
   revision?: string;
+  refused?: string[];
   client?: string;
   anchor?: number | null;
   head?: number | null;

@@ -259,6 +259,8 @@ export async function editableBase(space: string, base: Base, subject: string): 
 
 /** Fields of a page by their names, as an edit sets them. */
 export type PageValues = Record<string, string | boolean>;
+/** The same as the API has them. */
+export type SentValues = Record<string, string | boolean | Schemas["PageTag"][]>;
 type Work = [
   guess: (tree: Tree) => Tree,
   changes: Changes,
@@ -401,7 +403,7 @@ export class TreeEditor {
   }
 
   /** Sets fields of a page, which were as `before`. Throws what the server refuses. */
-  async saveSettings(page: Page, before: PageValues, fields: PageValues): Promise<void> {
+  async saveSettings(page: Page, before: SentValues, fields: SentValues): Promise<void> {
     const { id } = page;
     const said = t("savedSettingsOf", { title: page.title });
     await this.#try(

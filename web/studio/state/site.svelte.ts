@@ -1,6 +1,7 @@
 /** One site: what it is, how it is built up, and what its visitors do. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
+import { address } from "../addresses.ts";
 import {
   aggregateSiteEvents,
   getSiteById,
@@ -80,6 +81,14 @@ export async function openPreview(path: SitePath, claims?: string): Promise<void
       });
     }
   });
+}
+
+/** Goes from the address of a preview that stays good for ever to a preview of now, else to the site in the app. */
+export async function enterPreview(path: SitePath): Promise<void> {
+  const url = await getSitePublishingPreviewById(path)
+    .then((preview) => preview.url)
+    .catch(() => address.site(path.organizationId, path.siteId));
+  location.replace(url);
 }
 
 /** Counts of what visitors did: a row for each of the groups, with its values by their columns. */

@@ -1,8 +1,8 @@
 """Answers: written by a model from passages, or quotes of the passages themselves.
 
-A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the like
-are kept. Its links lead only to the passages, so that a manipulated answer can't lead anyone away or leak
-anything."""
+A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the
+like are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or
+leak anything."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ComposedAnswer(Struct, frozen=True):
 
 
 class AskedQuestion(Struct, frozen=True):
-    """Question, and the earlier ones."""
+    """Question with the earlier ones that give it context."""
 
     question: str
     before: Sequence[str]
@@ -137,8 +137,8 @@ def _write_answer(
 
 
 def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
-    """Return whether an answer is in another language than its question. The organization's instructions may ask
-    for that."""
+    """Return whether an answer is in a different language from its question. The organization's instructions
+    may ask for that."""
     return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
 
 
@@ -196,9 +196,9 @@ def _suggest_followups(
 def phrase_as_question(title: str, words: AnswerWords = ENGLISH) -> str:
     """Return a heading in the form of a question.
 
-    >>> as_question("How to install")
+    >>> phrase_as_question("How to install")
     'How do I install?'
-    >>> as_question("Backups")
+    >>> phrase_as_question("Backups")
     'What should I know about “Backups”?'"""
     title = shorten(title, 120)
     if title.endswith(("?", "？")):

@@ -18,13 +18,15 @@ from .retrieving import retrieve
 
 class QuestionAsker(Struct, frozen=True):
     """Asker of a question. ``user_id``: empty for a visitor of a site. ``material``: the content for answers.
-    ``words``: texts of an answer besides passages. ``recorded``: whether unanswered questions are stored."""
+    ``words``: texts of an answer besides passages. ``recorded``: whether unanswered questions are stored.
+    ``answered``: called when an answer is complete."""
 
     organization_id: str
     user_id: str
     material: Callable[[Transaction], AnswerMaterial]
     words: AnswerWords = ENGLISH
     recorded: bool = True
+    answered: Callable[[Transaction], None] | None = None
 
 
 def ask(
@@ -37,6 +39,10 @@ def ask(
     found = None
     for found in answer(AskedQuestion(question, before), passages, model, asker.words):
         yield found
-    if found is not None and not found.is_good and asker.recorded:
+    unanswered = found is not None and not found.is_good and asker.recorded
+    if unanswered or asker.answered is not None:
         with context.db.write() as tx:
-            record_question(tx, context.settings, asker.organization_id, asker.user_id, question)
+            if unanswered:
+                record_question(tx, context.settings, asker.organization_id, asker.user_id, question)
+            if asker.answered is not None:
+                asker.answered(tx)

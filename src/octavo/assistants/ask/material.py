@@ -22,8 +22,7 @@ from octavo.core.pages import Page
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor
-from octavo.sites.site.structure.outline import Outline
-from octavo.sites.site.structure.store import load_structure
+from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.visible_sections import sight_of
 
 
@@ -100,7 +99,7 @@ _GROUPS = 6
 
 
 class VisitorMaterial:
-    """What a site shows to a visitor. ``only``: the site spaces to use, None for all."""
+    """Content that a site shows to a visitor. ``only``: the site spaces to use, None for all."""
 
     def __init__(
         self, context: Context, tx: Transaction, visitor: Visitor, only: Sequence[str] | None
@@ -109,7 +108,7 @@ class VisitorMaterial:
         self._sight = sight_of(tx, visitor)
         self.draft = self._sight.draft
         self._url = context.settings.url
-        outline = Outline(load_structure(tx, visitor.site_id), visitor.claims, preview=bool(visitor.preview))
+        outline = visitor_outline(tx, visitor)
         self._bases: Mapping[str, str] = {
             shown.space_id: f"{visitor.base}{quote(outline.base(shown))}"
             for shown in reversed(outline.site_spaces())

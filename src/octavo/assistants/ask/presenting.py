@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import UNSET
+
 from octavo.core.document.json import to_json
 from octavo.kit.context import Context
 from octavo.kit.ids import new_id
@@ -12,13 +14,25 @@ from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
 from .answering import ComposedAnswer
 from .site_answers import SiteAnswer, keep_answer
-from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
+from .wire import (
+    ResponseDocument,
+    ResponseEvent,
+    ResponseFinish,
+    ResponseMetadata,
+    ResponseStart,
+    ResponseSuggestion,
+)
 
 
 def stream_answer(
-    context: Context, site: SiteAccess | VisitedSite, questions: list[str], answers: Iterator[ComposedAnswer]
+    context: Context,
+    site: SiteAccess | VisitedSite,
+    questions: list[str],
+    answers: Iterator[ComposedAnswer],
+    previous: str | None,
 ) -> Iterator[ResponseEvent]:
-    """Yield the events of an answer while it is written; the complete answer is stored."""
+    """Yield the events of an answer while it is written; the complete answer is stored. ``previous``: the ID of the
+    answer that it continues."""
     response_id = new_id()
     yield ResponseStart(response_id)
     blocks: list[dict[str, Any]] = []
@@ -28,18 +42,18 @@ def stream_answer(
         blocks, followups = to_json(found.document)["nodes"], list(found.followups)
         yield ResponseDocument(response_id, 0, operation, blocks)  # type: ignore[arg-type]
         operation = "update"
-    keep_answer(context, site, response_id, SiteAnswer(questions, blocks, followups))
-    yield from _end(response_id, followups)
+    keep_answer(context, site, response_id, SiteAnswer(questions, blocks, followups, previous))
+    yield from _end(response_id, followups, previous)
 
 
 def present_answer(response_id: str, answer: SiteAnswer) -> Iterator[ResponseEvent]:
     """Yield the events of a complete answer."""
     yield ResponseStart(response_id)
     yield ResponseDocument(response_id, 0, "insert", answer.blocks)
-    yield from _end(response_id, answer.followups)
+    yield from _end(response_id, answer.followups, answer.previous)
 
 
-def _end(response_id: str, followups: list[str]) -> Iterator[ResponseEvent]:
+def _end(response_id: str, followups: list[str], previous: str | None) -> Iterator[ResponseEvent]:
     if followups:
         yield ResponseSuggestion(response_id, followups)
-    yield ResponseFinish(response_id, response_id)
+    yield ResponseFinish(response_id, response_id, ResponseMetadata(response_id, previous or UNSET))

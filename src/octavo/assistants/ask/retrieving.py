@@ -18,7 +18,7 @@ from .ranking import Candidate, rank
 MAX_PASSAGES = 6
 _PAGES = 12
 _TERMS = 16
-"""Words of a question that are searched for, because longer questions are stories."""
+"""Maximum words of a question that are searched for; longer questions mostly give background."""
 _EXCERPT = 600
 _TEXT = 4000
 """Characters of a passage when quoted, and when given to a model."""

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
+from octavo.assistants.channels.store import count_answer
 from octavo.content.search.presenting import visible_spaces
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Area, Call, Stream
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import Area, Call, Script, Stream
 from octavo.organization.access.authorization import OrgAccess, SiteAccess, VisitedSite
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import list_visible_space_ids
-from octavo.sites.site.structure.outline import Outline
+from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.structure.store import load_structure
 
-from . import asking, recommending, site_answers, wire
+from . import agent_conversation_routes, agent_conversations, asking, recommending, site_answers, wire
 from .material import AnswerMaterial, MemberMaterial, VisitorMaterial
 from .presenting import present_answer, stream_answer
 
 operation = Area("ask").operation
+
+__all__ = ["agent_conversation_routes"]
+
+MAX_EARLIER = 10
+"""Number of earlier questions that an answer takes into account."""
 
 _EVENTS: dict[str, Any] = {
     "needs": Can.VIEW,
@@ -47,14 +53,23 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     "POST",
     _ASK,
     needs=Can.VIEW,
-    errors=(400, 503),
+    errors=(400, 404, 503),
     waits_for="model",
     yields=("content:read",),
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
     """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
-    language model, the best passages are quoted. Unanswered questions are recorded as conversations."""
-    *_, last = asking.ask(call.context, _member_asker(call, org), body.query, body.previous_queries)
+    language model, the best passages are quoted. Unanswered questions are recorded as conversations. With
+    `conversation`, it continues one of the caller's own conversations with the assistant."""
+    earlier, conversation = body.previous_queries, or_none(body.conversation)
+    if conversation is not None:
+        with call.db.read() as tx:
+            asked = agent_conversations.get_conversation(tx, org, conversation).questions
+        earlier = [*asked, *earlier][-MAX_EARLIER:]
+    *_, last = asking.ask(call.context, _member_asker(call, org), body.query, earlier)
+    if conversation is not None:
+        with call.db.write() as tx:
+            agent_conversations.record_asked(tx, org, conversation, body.query)
     return wire.Answered(wire.present_answer(last, query))
 
 
@@ -140,7 +155,7 @@ def stream_questions_in_site(
 ) -> Stream:
     """Suggest questions that pages of a site answer, as server-sent events."""
     only = [query.site_space_id] if query.site_space_id is not None else None
-    asker = _site_asker(call, site, only, "siteSpaceId")
+    asker = _site_asker(call, site, only, "siteSpaceId", query.space_id)
     with call.db.read() as tx:
         found = recommending.recommend(tx, asker.material(tx))
     return _stream([wire.QuestionEvent(question) for question in found])
@@ -160,11 +175,12 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     """Get a response of a site's assistant as server-sent events. It can continue from an earlier response to the
     same caller, for whom responses are kept for a day."""
     question, before = body.question, []
-    if body.previous_response_id is not UNSET:
+    previous = or_none(body.previous_response_id)
+    if previous is not None:
         with call.db.read() as tx:
-            before = site_answers.get_answer(tx, site, body.previous_response_id).questions
+            before = site_answers.get_answer(tx, site, previous).questions
     answers = asking.ask(call.context, _site_asker(call, site, None, ""), question, before)
-    return _stream(stream_answer(call.context, site, [*before, question], answers))
+    return _stream(stream_answer(call.context, site, [*before, question], answers, previous))
 
 
 @operation(
@@ -183,19 +199,20 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 
 
 def _site_asker(
-    call: Call, site: SiteAccess | VisitedSite, only: Sequence[str] | None, place: str
+    call: Call,
+    site: SiteAccess | VisitedSite,
+    only: Sequence[str] | None,
+    place: str,
+    space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker at a site: a visitor, or a member with access to some of its spaces. Raises NotFound for a
-    site space that they can't see."""
+    """Return the asker at a site: a visitor, or a member with access to some of its spaces. ``only``: the site
+    spaces to answer from, or those of ``space_id``. Raises NotFound for a site space or space that they can't see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         if isinstance(site, VisitedSite):
             visitor = site.visitor
-            shown = {
-                one.id: one.space_id
-                for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
-            }
+            shown = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
         else:
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
             seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
@@ -203,6 +220,10 @@ def _site_asker(
     for id in only or []:
         if id not in shown:
             raise NotFound(f"{place}: there is no site space with the ID {id!r} in this site.")
+    if space_id is not None:
+        only = [id for id in only or shown if shown[id] == space_id]
+        if not only:
+            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} in this site.")
 
     def material(tx: Transaction) -> AnswerMaterial:
         if visitor is not None:
@@ -213,7 +234,16 @@ def _site_asker(
         )
 
     user_id = "" if isinstance(site, VisitedSite) else site.user_id
-    return asking.QuestionAsker(site.organization_id, user_id, material)
+    return asking.QuestionAsker(site.organization_id, user_id, material, answered=_answer_counter(site))
+
+
+def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:
+    """Return what counts an answer at the site's channels, if an integration asks."""
+    match site:
+        case SiteAccess(actor=Script(installation_id=str() as installation_id)):
+            return lambda tx: count_answer(tx, site.site_id, installation_id)
+        case _:
+            return None
 
 
 def _stream(events: Iterable[msgspec.Struct]) -> Stream:

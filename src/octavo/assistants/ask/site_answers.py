@@ -21,11 +21,19 @@ _MAX_QUESTIONS = 10
 
 
 class SiteAnswer(Struct, frozen=True):
-    """Answer. ``questions``: those that led to it, ending with its own. ``blocks``: its document as JSON nodes."""
+    """Answer. ``questions``: those that led to it, ending with its own. ``blocks``: its document as JSON nodes.
+    ``previous``: the ID of the answer that it continues."""
 
     questions: list[str]
     blocks: list[dict[str, Any]]
     followups: list[str]
+    previous: str | None = None
+
+
+class _KeptAnswer(Struct, frozen=True, array_like=True):
+    blocks: list[dict[str, Any]]
+    followups: list[str]
+    previous: str | None = None
 
 
 def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
@@ -40,8 +48,9 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
     )
     if row is None:
         raise NotFound(f"There is no response with the ID {answer_id!r}.")
-    blocks, followups = msgspec.json.decode(row[1], type=tuple[list[dict[str, Any]], list[str]])
-    return SiteAnswer(msgspec.json.decode(row[0], type=list[str]), blocks, followups)
+    kept = msgspec.json.decode(row[1], type=_KeptAnswer)
+    questions = msgspec.json.decode(row[0], type=list[str])
+    return SiteAnswer(questions, kept.blocks, kept.followups, kept.previous)
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
@@ -69,7 +78,9 @@ def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str
                 site=site.site_id,
                 asker=_asker(site),
                 questions=msgspec.json.encode(answer.questions[-_MAX_QUESTIONS:]).decode(),
-                answer=msgspec.json.encode((answer.blocks, answer.followups)).decode(),
+                answer=msgspec.json.encode(
+                    _KeptAnswer(answer.blocks, answer.followups, answer.previous)
+                ).decode(),
                 at=now(),
             )
 

@@ -21,8 +21,12 @@ Format = Literal["document", "markdown"]
 
 
 class Ask(Struct, rename="camel"):
+    """Question. ``conversation``: ID of one of the caller's conversations, whose questions it continues; an Octavo
+    extension."""
+
     query: Question
     previous_queries: Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(max_length=10)] = []
+    conversation: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
 
 
 class AskQuery(Struct):
@@ -61,7 +65,10 @@ class AskSite(Struct):
 
 
 class SiteQuestionsQuery(Struct, rename="camel"):
+    """``spaceId``: only of the site spaces that show this space."""
+
     site_space_id: str | None = None
+    space_id: str | None = None
 
 
 class StreamQuery(AskQuery, kw_only=True):
@@ -195,9 +202,17 @@ class ResponseSuggestion(Struct, rename="camel", tag_field="type", tag="response
     suggestions: list[str]
 
 
+class ResponseMetadata(Struct):
+    """Response as it is referred to. ``previous``: the one that it continues."""
+
+    id: str
+    previous: str | UnsetType = UNSET
+
+
 class ResponseFinish(Struct, rename="camel", tag_field="type", tag="response_finish"):
     message_id: str
     response_id: str
+    response: ResponseMetadata
 
 
 ResponseEvent = ResponseStart | ResponseDocument | ResponseSuggestion | ResponseFinish

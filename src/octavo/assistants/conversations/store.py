@@ -12,7 +12,7 @@ from msgspec import Struct
 from octavo.content.changes.store import forget_clusters
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.db.tables import TABLES
 from octavo.organization.access.authorization import OrgAccess
@@ -266,7 +266,7 @@ _ISSUES = """FROM conversation_issues i JOIN conversations c ON c.id = i.convers
              JOIN issue_clusters k ON k.id = i.cluster_id"""
 
 
-def _issue(row: tuple[Any, ...]) -> tuple[IssueRow, ConversationRow]:
+def _issue(row: Row) -> tuple[IssueRow, ConversationRow]:
     split = len(IssueRow.__struct_fields__)
     issue = IssueRow(*(*row[: split - 1], bool(row[split - 1])))
     return issue, ConversationRow(*row[split:])
@@ -542,7 +542,8 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
 
 
 def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str, str] | None) -> None:
-    """Set the label and summary that a model gave a cluster of so many issues; None: it gave none."""
+    """Set the label and summary that a model gave a cluster with this number of issues; None: it gave
+    none."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
     if said is not None:
         tx.run(

@@ -36,7 +36,8 @@ _DATA = re.compile(r"</?\s*data\s*>", re.I)
 
 
 def as_data(text: str) -> str:
-    """Return material for a model, delimited so that it can't end itself and continue as an instruction."""
+    """Return material for a model, delimited so that it can't close its delimiter and continue as an
+    instruction."""
     return f"<data>\n{_DATA.sub('', text)}\n</data>"
 
 

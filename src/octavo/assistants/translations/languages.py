@@ -70,7 +70,7 @@ _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SHARE = 0.25
 """Minimum share of a text's letters that are in its language's script: product names are in others."""
 _FEW = 12
-"""Texts with at most so many letters aren't checked: a heading may be a name."""
+"""Texts with at most this many letters aren't checked: a heading may be a name."""
 
 _WORDS = {
     language: frozenset(words.split())

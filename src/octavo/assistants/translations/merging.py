@@ -48,7 +48,7 @@ class RunResult(Struct):
 
 
 class Merging(Struct, frozen=True):
-    """What a revision of the space must write, and the parts to store."""
+    """Changes that a revision of the space must write, and the parts to store."""
 
     changes: Changes
     bodies: list[str]

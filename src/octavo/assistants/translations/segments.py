@@ -134,8 +134,8 @@ def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
     return TextSegment(text, put)
 
 
-def _serialize(nodes: Nodes, parts: list[Any]) -> str:
-    """Return the text with numbered tags; ``parts`` gets what each number stands for."""
+def _serialize(nodes: Nodes, parts: list[object]) -> str:
+    """Return the text with numbered tags; ``parts`` receives the part for each number."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -240,7 +240,7 @@ def _unescape(text: str) -> str:
 def strip_tags(text: str) -> str:
     """Return the words of a text, without tags and machine-readable parts.
 
-    >>> unprotected("Now <1>open</1> https://example.com/login {name}")
+    >>> strip_tags("Now <1>open</1> https://example.com/login {name}")
     'Now open  '"""
     return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
 
@@ -248,43 +248,6 @@ def strip_tags(text: str) -> str:
 def abbreviate_tags(text: str) -> str:
     """Return a text for people, with ``…`` in place of untranslatable parts.
 
-    >>> readable("Run <1/> in <2>the &lt;root&gt;</2>.")
+    >>> abbreviate_tags("Run <1/> in <2>the &lt;root&gt;</2>.")
     'Run … in the <root>.'"""
     return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
-
-
-def skeleton(document: Document) -> object:
-    """Return everything in a document except its texts, which a translation must not change, for comparisons."""
-    return [_reduce_node(block) for block in document.nodes]
-
-
-def _reduce_node(node: Any) -> object:
-    if isinstance(node, Text):
-        return None
-    if isinstance(node, Fragment):
-        return (node.fragment, node.type, [_reduce_node(child) for child in node.nodes])
-    data = dict(node.data)
-    if isinstance(node, Block):
-        if node.type in _FIELDS:
-            data.pop(_FIELDS[node.type], None)
-        if node.type.startswith("heading-"):
-            data.pop("id", None)
-        if node.type == "table":
-            data["definition"] = {
-                name: {key: value for key, value in column.items() if key != "title"}
-                for name, column in data.get("definition", {}).items()
-            }
-    inside = node.nodes if node.type not in _CLOSED else []
-    below = [_reduce_node(child) for child in inside]
-    # Words can be in another order, and with them the nodes between them.
-    kept = sorted((bone for bone in below if bone is not None), key=repr) if _is_text(node) else below
-    return (
-        node.type,
-        sorted(data.items(), key=repr),
-        kept,
-        [_reduce_node(child) for child in node.fragments],
-    )
-
-
-def _is_text(node: Any) -> bool:
-    return any(isinstance(child, (Text, Inline)) for child in node.nodes)

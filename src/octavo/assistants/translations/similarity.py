@@ -33,6 +33,6 @@ def signs(text: str) -> list[int]:
 def similarity(text: str, other: str) -> float:
     """Return 1 for the same words in the same order, 0 for none in common.
 
-    >>> nearness("Export a page", "Export <1>a page</1> now")
+    >>> similarity("Export a page", "Export <1>a page</1> now")
     0.86"""
     return round(SequenceMatcher(None, _words(text), _words(other), autojunk=False).ratio(), 2)

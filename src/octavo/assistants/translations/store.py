@@ -58,8 +58,9 @@ class TranslationRow(Struct, frozen=True):
 
 
 class TranslatedPart(Struct, omit_defaults=True):
-    """What a run made from a page or item, without its text. ``source``: the fields of the source's page at that
-    time. ``outdated``: source texts that changed although people's translation of the former text stays."""
+    """Result of a run for a page or item, without its text. ``source``: the fields of the source's page at
+    that time. ``outdated``: source texts that changed although people's translation of the former text
+    stays."""
 
     page: Page | None = None
     item: Item | None = None
@@ -68,8 +69,8 @@ class TranslatedPart(Struct, omit_defaults=True):
 
 
 class TranslationPartRow(Struct, frozen=True):
-    """What a run made from a page or item; see the table. People's edits aren't included: they are the differences
-    in the space."""
+    """Result of a run for a page or item; see the table. People's edits aren't included: they are the
+    differences in the space."""
 
     part_id: str
     seen: str
@@ -506,7 +507,7 @@ def count_entries(tx: Transaction, organization_id: str) -> int:
     return count
 
 
-def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[Any, str]) -> None:
+def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[object, str]) -> None:
     tx.run(
         """INSERT INTO glossary_entries (id, organization_id, translations, created_at, updated_at)
            VALUES (:id, :org, :translations, :at, :at)""",
@@ -517,7 +518,7 @@ def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[An
     )
 
 
-def update_entry(tx: Transaction, entry_id: str, translations: Mapping[Any, str]) -> None:
+def update_entry(tx: Transaction, entry_id: str, translations: Mapping[object, str]) -> None:
     tx.run(
         "UPDATE glossary_entries SET translations = :translations, updated_at = :at WHERE id = :id",
         id=entry_id,

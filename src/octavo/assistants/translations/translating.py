@@ -200,5 +200,5 @@ def _read(said: str) -> JsonObject:
 
 
 def _is_unchanged(text: str, translated: str) -> bool:
-    """Return whether a longer text came back unchanged, which is no translation."""
+    """Return whether a longer text was returned unchanged, which isn't a translation."""
     return translated.strip() == text.strip() and len(content_words(strip_tags(text))) > 5

@@ -38,6 +38,7 @@ class UpdateTranslation(Struct):
 class Result(Struct):
     space: str
     revision: str
+    language: Language
 
 
 class Stats(Struct, rename="camel", kw_only=True):
@@ -100,7 +101,7 @@ def present_translation(to: Recipient, row: TranslationRow, may_edit: bool) -> T
         language=row.language,  # type: ignore[arg-type]
         instructions=Raw(row.instructions.encode()),
         formality=row.formality,  # type: ignore[arg-type]
-        result=Result(row.space_id, row.revision),
+        result=Result(row.space_id, row.revision, row.language),  # type: ignore[arg-type]
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
         stats=Stats(

@@ -21,7 +21,9 @@ from octavo.core.document.urls import safe_url
 from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import EDITED_FIELDS
 from octavo.core.pages import Page, slugify
-from octavo.errors import BadRequest, NotFound
+from octavo.core.space_config import TAGS_PATH
+from octavo.core.tags import MAX_TAGS, read_tags, write_tags
+from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -40,6 +42,7 @@ from .commands import (
     InsertPage,
     InsertReusableContent,
     RevertPage,
+    SetTags,
     SetVariables,
     UpdateBlocks,
     UpdateFile,
@@ -134,6 +137,8 @@ class BatchApplication:
                 self.update_reusable(change)
             case DeleteReusableContent():
                 self.draft.put_item(self.draft.get_item(change.reusable_content, "reusable-content").id, None)
+            case SetTags():
+                self.set_tags(change)
             case SetVariables():
                 self.set_variables(change)
 
@@ -341,6 +346,28 @@ class BatchApplication:
         self.draft.put_item(
             item.id, replace(item, name=name, content=self.draft.put_text(text), size=len(text.encode()))
         )
+
+    def set_tags(self, change: SetTags) -> None:
+        path = self.draft.root + TAGS_PATH
+        there = self.draft.find_item_by_path(path)
+        item = there or Item(
+            id=ids.new_id(), kind="source", name=path.rpartition("/")[2], path=path, created_at=now()
+        )
+        if item.kind != "source":
+            raise Conflict(f"tags: {path} is a page or a file. Rename it first.")
+        found, problems = read_tags(self.draft.text(item.content))
+        if problems:
+            raise Conflict(f"tags: {path} can't be read. Fix it first: {problems[0].message}")
+        tags = {tag.tag: tag for tag in found}
+        for slug, given in change.tags.items():
+            if given is None:
+                tags.pop(slug, None)
+            else:
+                tags[slug] = given.tag(slug)
+        if len(tags) > max(MAX_TAGS, len(found)):
+            raise BadRequest(f"tags: a space can have at most {MAX_TAGS} tags.")
+        self.name(item.id, "content")
+        self.draft.put_item(item.id, replace(item, content=self.draft.put_text(write_tags(tags.values()))))
 
     def set_variables(self, change: SetVariables) -> None:
         known = {item.name: item for item in self.draft.list_items("variable")}

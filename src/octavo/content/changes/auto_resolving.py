@@ -15,6 +15,7 @@ from octavo.core.document.page import split_page
 from octavo.core.merge import MergeConflict
 from octavo.core.page_fields import FIELDS
 from octavo.core.pages import Page
+from octavo.core.tags import by_slug
 from octavo.kit.db.database import Transaction
 
 from .applying import EditedContent
@@ -114,6 +115,6 @@ def _value(entry: Page | Item, field: str) -> object:
     value = getattr(entry, name)
     if not element:
         return value
-    if name in FIELDS and FIELDS[name].type == "list":
-        return {str(tag.get("tag") if isinstance(tag, dict) else tag): tag for tag in value}.get(element)
+    if name in FIELDS and FIELDS[name].type == "tags":
+        return by_slug(value).get(element)
     return dict(msgspec.to_builtins(value) or {}).get(element)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.pages.tag_wire import GivenPageTags, GivenTag, TagSlug, read_given_tags
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
 from octavo.core.emoji import require_emoji
 from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import EDITED_FIELDS, Field, declare, wire_name
+from octavo.core.tags import MAX_TAGS
 from octavo.kit.texts import NOT_BLANK, pattern
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK)]
@@ -40,11 +42,13 @@ class DocumentInput(Struct):
 def _edited_type(field: Field) -> object:
     if field.type == "flag":
         return bool | UnsetType
+    if field.type == "tags":
+        return GivenPageTags | None | UnsetType
     return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """``title``, ``slug`` and the fields of ``EDITED_FIELDS``."""
+    """``title``, ``slug``, and the fields of ``EDITED_FIELDS``."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -56,9 +60,13 @@ class EditedPageFields(Struct, rename="camel"):
             if EDITED_FIELDS[name].type == "emoji":
                 require_emoji(value, wire_name(name))
 
-    def edited(self) -> dict[str, Any]:
-        """Return the given ones of ``EDITED_FIELDS``."""
-        return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
+    def edited(self) -> dict[str, object]:
+        """Return the values given for ``EDITED_FIELDS``, as pages have them."""
+        found = {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
+        tags = {
+            name: read_given_tags(found[name] or ()) for name in found if EDITED_FIELDS[name].type == "tags"
+        }
+        return found | tags
 
 
 class UpdatePage(EditedPageFields, tag_field="operation", tag="update_page", kw_only=True):
@@ -143,6 +151,14 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
             raise ValueError("provide `set`, `insert`, `move`, or `delete`")
 
 
+MediaType = Annotated[
+    str,
+    Meta(
+        pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"), max_length=200
+    ),
+]
+
+
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     """File. ``upload``: key of an upload of the kind ``page_file``, for files up to 100 MB; an Octavo extension."""
 
@@ -150,16 +166,7 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
     upload: Annotated[str, Meta(max_length=100)] | None = None
-    content_type: (
-        Annotated[
-            str,
-            Meta(
-                pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"),
-                max_length=200,
-            ),
-        ]
-        | None
-    ) = None
+    content_type: MediaType | None = None
     ref: Ref | None = None
 
     def __post_init__(self) -> None:
@@ -245,6 +252,17 @@ class DeleteReusableContent(
 VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
 
 
+class SetTags(Struct, tag_field="operation", tag="set_tags"):
+    """Define tags of the space by slug; an Octavo extension. Null removes a tag from the space, but not from pages."""
+
+    tags: Annotated[dict[TagSlug, GivenTag | None], Meta(max_length=MAX_TAGS)]
+
+    def __post_init__(self) -> None:
+        for slug, tag in self.tags.items():
+            if tag is not None:
+                require_emoji(tag.emoji, f"tags.{slug}.emoji")
+
+
 class SetVariables(Struct, tag_field="operation", tag="set_variables"):
     """Set variables; an Octavo extension. Null removes a variable."""
 
@@ -265,5 +283,6 @@ ContentChange = (
     | InsertReusableContent
     | UpdateReusableContent
     | DeleteReusableContent
+    | SetTags
     | SetVariables
 )

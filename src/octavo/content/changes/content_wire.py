@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.wire import File, VariableName
-from octavo.kit.texts import pattern
 
-from .commands import ContentChange, DocumentInput, FileName, Index, PageTitle, VariableValue
+from .commands import ContentChange, DocumentInput, FileName, Index, MediaType, PageTitle, VariableValue
 from .wire import ChangeRequest
 
 MAX_CHANGES = 2000
@@ -44,16 +43,7 @@ class FileChange(Struct, rename={"content_type": "contentType"}, kw_only=True):
     name: FileName | None = None
     url: Annotated[str, Meta(max_length=2048)] | None = None
     base64: str | None = None
-    content_type: (
-        Annotated[
-            str,
-            Meta(
-                pattern=pattern(r"^[\w.+-]+/[\w.+-]+(;.*)?\Z", "be a media type, such as image/png"),
-                max_length=200,
-            ),
-        ]
-        | None
-    ) = None
+    content_type: MediaType | None = None
 
 
 class NewReusableContent(Struct):

@@ -185,7 +185,7 @@ class _Copier:
             raise NotFound(f"{where}: {error.message}") from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """Return the hash of the new text: references by id lead to the copies, slots are filled or their
+        """Return the hash of the new text: references by id point to the copies, slots are filled or their
         blocks left out."""
         if digest is None or self.material.verbatim:
             return digest

@@ -20,7 +20,9 @@ from octavo.content.revisions.store import (
     revision_state,
     state_before,
 )
-from octavo.core.diff import BlockChange, Change, diff_text, semantic_changes
+from octavo.core.diff import BlockChange, Change, compare_tags, diff_text, semantic_changes
+from octavo.core.space_config import TAGS_PATH
+from octavo.core.tags import Tag, read_tags
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -109,20 +111,31 @@ def entries_between(tx: Transaction, states: States) -> list[Entry]:
             find_items(tx, states.before, touched.items),
             find_items(tx, states.after, touched.items),
         )
-        found = _entries(changes)
+        found = _entries(tx, changes)
         _differences.of(tx).put(key, found, _CHANGE_BYTES * (1 + len(changes)))
     return found
 
 
-def _entries(found: list[Change]) -> list[Entry]:
+def _entries(tx: Transaction, found: list[Change]) -> list[Entry]:
     variables = [change for change in found if change.target == "variable"]
     others = [change for change in found if change.target not in ("variable", "source")]
-    entries: list[Entry] = [*others]
+    entries: list[Entry] = [*others, *_tag_changes(tx, found)]
     if variables:
         # All variables are one entry between files and reusable content.
         at = sum(change.target in ("page", "file") for change in others)
         entries.insert(at, variables)
     return entries
+
+
+def _tag_changes(tx: Transaction, found: list[Change]) -> list[Change]:
+    """Return the changes of the space's tags, which are one file."""
+    before, after = dict[str, Tag](), dict[str, Tag]()
+    for change in found:
+        for item, tags in ((change.before, before), (change.after, after)):
+            is_tags = change.target == "source" and item is not None and item.path.endswith(TAGS_PATH)
+            if is_tags and item.content:
+                tags |= {tag.tag: tag for tag in read_tags(get_body(tx, item.content))[0]}
+    return compare_tags(before, after)
 
 
 def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:

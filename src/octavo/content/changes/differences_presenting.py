@@ -11,6 +11,7 @@ from octavo.content.images.making import is_scaled
 from octavo.content.images.store import find_pictures
 from octavo.content.pages.presenting import present_variants
 from octavo.content.pages.reading import ContentReader
+from octavo.content.pages.tag_wire import present_page_tags
 from octavo.content.pages.wire import FileVariant, present_cover, present_layout
 from octavo.content.references.resolving import cover_ref
 from octavo.content.revisions.files import download_url
@@ -20,6 +21,7 @@ from octavo.core.diff import Change, diff_documents
 from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import wire_name
 from octavo.core.pages import PAGE_FIELDS, Page
+from octavo.core.tags import Tag
 from octavo.errors import BadRequest
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, decode_token, encode_token
@@ -32,6 +34,7 @@ from .differences_wire import (
     ChangedFile,
     ChangedPage,
     ChangedReusableContent,
+    ChangedTag,
     SemanticChange,
     SemanticChanges,
     TextChanges,
@@ -39,6 +42,7 @@ from .differences_wire import (
     present_text_changes,
     present_words,
 )
+from .wire import ChangeRequest
 
 
 def present_page_changes(
@@ -81,7 +85,7 @@ def present_differences(
     limit: int,
     page: str | None = None,
     only: str | None = None,
-    merged_from: Any | UnsetType = UNSET,
+    merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
     """Present at most ``limit`` changes after a page token, optionally only those of one page or item
     (``only``), and how many more there are. Raises BadRequest if the token refers to something that is no
@@ -137,6 +141,8 @@ class _Presenter:
             return self._page(entry)
         if entry.target == "file":
             return self._file(entry)
+        if entry.target == "tag":
+            return self._tag(entry)
         return self._reusable(entry)
 
     def _page(self, change: Change) -> SemanticChange:
@@ -175,7 +181,7 @@ class _Presenter:
             return present_layout(value)
         if name == "cover":
             return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
-        return list(value) if PAGE_FIELDS[name].type == "list" else value
+        return present_page_tags(value) if PAGE_FIELDS[name].type == "tags" else value
 
     def _file(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before
@@ -210,6 +216,14 @@ class _Presenter:
 
     def _variants(self, item: Item) -> list[FileVariant] | None:
         return present_variants(self.call.context, item, self._pictures.get(item.content or "")) or None
+
+    def _tag(self, change: Change) -> SemanticChange:
+        found: Tag = change.after or change.before
+        tag = ChangedTag(found.tag, found.label)
+        if change.kind != "edited":
+            return SemanticChange(type=f"tag_{change.kind}", tag=tag)
+        attributes = {name: _pair(field.before, field.after) for name, field in change.fields.items()}
+        return SemanticChange(type="tag_edited", tag=tag, attributes=attributes)
 
     def _reusable(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before

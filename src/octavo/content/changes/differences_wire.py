@@ -46,6 +46,11 @@ class ChangedReusableContent(Struct):
     document: str | UnsetType = UNSET
 
 
+class ChangedTag(Struct):
+    slug: str
+    label: str
+
+
 class SemanticChange(Struct, rename="camel", kw_only=True):
     """Change. ``type`` determines the other fields: ``page_created``, ``file_edited``, ``variables_edited``,
     and so on."""
@@ -55,6 +60,7 @@ class SemanticChange(Struct, rename="camel", kw_only=True):
     parent: dict[str, ChangedPage] | UnsetType = UNSET
     file: ChangedFile | UnsetType = UNSET
     reusable_content: ChangedReusableContent | UnsetType = UNSET
+    tag: ChangedTag | UnsetType = UNSET
     variables: dict[str, Any] | UnsetType = UNSET
     attributes: dict[str, Any] | UnsetType = UNSET
 

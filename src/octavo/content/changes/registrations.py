@@ -1,4 +1,4 @@
-"""Tell pages how to present the merge that made a revision."""
+"""Register how pages present the merge that created a revision."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def resolve_conflict(
     access: ChangeAccess,
     key: str,
     choice: Choice,
-    read_edited: Callable[[MergeConflict, Any], Any] = lambda conflict, value: value,
+    read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
     """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
     value)``: converts a custom value to the form of the sides. Raises NotFound for a conflict that is not
@@ -258,7 +258,7 @@ class _Settling:
         return [moved.get(other.key, other) for other in others]
 
     def _adopt_their_keys(self, entry: Any) -> None:
-        """Make blocks that come from main keep their identity, with their comments."""
+        """Keep the identity of blocks that come from main, with their comments."""
         batch = self.batch
         if batch.started is None or self.choice == "ours":
             return
@@ -273,8 +273,8 @@ class _Settling:
             batch.documents.copy_from(entry.id, keyed_document(tx, entry.id, body))
 
     def _update_page(self, update: UpdatePage) -> None:
-        """Apply an ordinary page edit, without the slug following the title: the slug was merged, or conflicts,
-        separately."""
+        """Apply an ordinary page edit, but don't derive the slug from the title: the slug is merged
+        separately and can have its own conflict."""
         draft = self.batch.draft
         slug = draft.get_page(update.page).slug
         self.batch.update_page(update)

@@ -132,8 +132,8 @@ def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[See
 
 @operation("markSeenInChangeRequest", "PUT", f"{_SEEN}/{{objectId}}", needs=Can.VIEW, errors=(400, 404))
 def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) -> SeenMark:
-    """Mark a page, file, or reusable content, or with `variables` all variables, as viewed in a revision of
-    the change request."""
+    """Mark a page, file, or reusable content, or with `variables` or `tags` all of these, as viewed in a
+    revision of the change request."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         made = seeing.make_mark(tx, change, row, object_id, body.revision)

@@ -116,7 +116,7 @@ def present_reviews(
 
 
 class SeenMark(Struct, rename="camel"):
-    """``id``: of the page, file, or reusable content; ``variables`` for all variables."""
+    """``id``: of the page, file, or reusable content; ``variables`` and ``tags`` for all of these."""
 
     id: str
     seen_at: str

@@ -13,6 +13,8 @@ from .store import ChangeRow, SeenRow, list_seen
 
 VARIABLES = "variables"
 """All variables are reviewed together."""
+TAGS = "tags"
+"""All tags of the space are reviewed together."""
 
 
 def list_marks(
@@ -48,5 +50,7 @@ def _changed(tx: Transaction, change: ChangeRow) -> dict[str, int]:
     """Return the ids of everything that a change request changes, with the branch sequence of the last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     changed = {id: sequence for id, (_, sequence) in found.items()}
-    variables = [sequence for kind, sequence in found.values() if kind == "variable"]
-    return {**changed, VARIABLES: max(variables)} if variables else changed
+    for name, target in ((VARIABLES, "variable"), (TAGS, "source")):
+        if together := [sequence for kind, sequence in found.values() if kind == target]:
+            changed[name] = max(together)
+    return changed

@@ -1,4 +1,4 @@
-"""Keep the comments of reviews."""
+"""Register where comments of reviews are stored."""
 
 from __future__ import annotations
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from msgspec import Struct
 
-from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 
 from .types import Activity
@@ -47,7 +46,7 @@ _PRESENCE_COLUMNS = f"{', '.join(f'p.{name}' for name in _NAMES)}, s.organizatio
 _PRESENCE = "FROM presence p JOIN spaces s ON s.id = p.space_id"
 
 
-def _presence_row(row: tuple[Any, ...]) -> PresenceRow:
+def _presence_row(row: Row) -> PresenceRow:
     return PresenceRow(**dict(zip(PresenceRow.__struct_fields__, row, strict=True)))
 
 

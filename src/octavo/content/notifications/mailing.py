@@ -128,7 +128,7 @@ def _send(
         with context.db.write() as tx:
             mail.allow(tx, context.settings, address)
     except TooManyRequests:
-        return  # It is in the app.
+        return  # It is shown in the app.
     try:
         mail.send(
             context.settings,
@@ -163,7 +163,7 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
 
 
 def unsubscribe(tx: Transaction, user_id: str, what: str) -> None:
-    """Deliver in the app only what was emailed so far. Idempotent."""
+    """Deliver only in the app what was emailed until now. Idempotent."""
     if find_user(tx, user_id) is None:
         return
     channels = store.list_channels(tx, [user_id])[user_id]

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 
 from .types import DEFAULTS, Channel, Level, Reason, State
@@ -62,7 +62,7 @@ _FLEETING = ("replied", "commented")
 """Reasons that do not replace an unread mention."""
 
 
-def _row(values: tuple[Any, ...]) -> NotificationRow:
+def _row(values: Row) -> NotificationRow:
     return NotificationRow(**dict(zip(_NAMES, values, strict=True)))
 
 

@@ -142,11 +142,5 @@ class UnsubscribeQuery(Struct):
     token: Annotated[str, Meta(max_length=2000)]
 
 
-class Unsubscribed(Struct):
-    """Reason for which emails are no longer sent."""
-
-    reason: Reason
-
-
 def present_watch(space_id: str, page_id: str, level: Level, since: int) -> Watch:
     return Watch(space=space_id, level=level, since=iso(since), page=page_id or UNSET)

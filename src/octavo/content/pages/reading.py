@@ -37,6 +37,7 @@ from octavo.content.revisions.store import (
     list_subtree,
     list_variables,
 )
+from octavo.content.revisions.tags import list_tags
 from octavo.core.document.json import nodes_to_json, to_json
 from octavo.core.document.keys import keyed_nodes
 from octavo.core.document.nodes import Document
@@ -44,6 +45,7 @@ from octavo.core.document.page import split_page
 from octavo.core.json_types import JsonObject
 from octavo.core.links import app_hosts
 from octavo.core.pages import Page
+from octavo.core.tags import keep_tagged
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -161,11 +163,17 @@ class ContentReader:
             pages=self.pages(query).pages if query.pages else [],
             files=self._present_files(self._items("file", query), query.metadata),
             reusable_contents=self._present_reusables(self._items("reusable-content", query), query.metadata),
+            tags=list_tags(tx, state).values(),
             variables=self.variables(),
             metadata=query.metadata,
         )
 
-    def pages(self, query: ContentQuery) -> Pages:
+    def pages(self, query: ContentQuery, tag: str | None = None) -> Pages:
+        """Return the page tree. ``tag``: only pages with it, and the pages above them."""
+        if tag is not None:
+            tagged = keep_tagged(self._expanded(list_pages(self._tx, self._state), query), tag)
+            oids = self._oids((page.body for page in tagged), query.metadata)
+            return Pages(_encoded(encode_tree(self._app, tagged, None, "", self._cover, oids)))
         fingerprint = self._expand().fingerprint if query.computed else b""
         stamp = self._stamp(query.metadata)
         key = (self._state.revision_id, "tree", self._app, fingerprint, stamp)
@@ -298,7 +306,8 @@ class ContentReader:
         return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
-        """Do the same by the path of a document or group. Return None for the empty path as well."""
+        """Return a page like ``found_page``, but by the path of a document or group. The empty path gives
+        None, too."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
         return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
 

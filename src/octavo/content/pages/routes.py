@@ -45,6 +45,7 @@ from .wire import (
     PageEntry,
     PageMetaLinks,
     Pages,
+    PagesQuery,
     PageTraces,
     PageWay,
     ReferenceUsages,
@@ -101,10 +102,10 @@ def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuer
 @operation("listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, visitors=True, agents="docs:read")
 @operation("listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, visitors=True)
 @change_operation("listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, agents="docs:read")
-def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Pages:
-    """List the pages as a tree."""
+def list_pages(call: Call, read: ReadState | VisitedState, query: PagesQuery) -> Pages:
+    """List the pages as a tree, optionally only those with a tag."""
     with _reader(call, read) as reader:
-        return reader.pages(query)
+        return reader.pages(query, query.tag)
 
 
 @operation("listChildPages", "GET", _MAIN + "/children", needs=Can.VIEW, errors=(404,))
@@ -212,7 +213,7 @@ def get_page_document(
     "listChangeRequestPageMetaLinks", "GET", _CHANGE + "/page/{pageId}/meta-links", needs=Can.VIEW
 )
 def list_meta_links(call: Call, read: WrittenState | VisitedState, page_id: str) -> PageMetaLinks:
-    """List the meta links of a page that lead to the web or to pages that the caller can see."""
+    """List the meta links of a page that point to external URLs or to pages that the caller can see."""
     with _reader(call, read) as reader:
         return reader.meta_links(page_id)
 

@@ -8,7 +8,7 @@ contents, and other authoring data are not revealed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 import msgspec
@@ -27,6 +27,7 @@ from octavo.core.json_types import JsonObject
 from octavo.core.links import app_hosts, relative_href
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
+from octavo.core.tags import keep_tagged
 from octavo.errors import NotFound
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -87,20 +88,23 @@ class VisitorReader:
             pages=self.pages(query).pages if query.pages else [],
             files=self._present_files(self._shown_files()),
             reusable_contents=[],
+            tags=self._view.tags.values(),
             variables={},
             metadata=False,
         )
 
-    def pages(self, query: ContentQuery) -> Pages:
-        return Pages(self._below(None))
+    def pages(self, query: ContentQuery, tag: str | None = None) -> Pages:
+        """Return the page tree. ``tag``: only pages with it, and the pages above them."""
+        every = list(self._tree)
+        return Pages(self._below(None, keep_tagged(every, tag) if tag is not None else every))
 
-    def _below(self, parent: str | None) -> list[RevisionPage]:
-        """Return the pages below a page as a tree."""
+    def _below(self, parent: str | None, pages: Iterable[Page]) -> list[RevisionPage]:
+        """Return those of ``pages`` below a page as a tree."""
         # Bottom-up, to avoid recursion in deep trees.
         presented: dict[str | None, list[RevisionPage]] = {}
         inside = {parent}
         rows = []
-        for page in self._tree:
+        for page in pages:
             if page.parent in inside:
                 inside.add(page.id)
                 rows.append(page)
@@ -145,7 +149,7 @@ class VisitorReader:
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """Return a page with its path, its document in the requested format, and, if requested, its subpages."""
-        shown = self._present(page, self._below(page.id) if query.pages else [])
+        shown = self._present(page, self._below(page.id, self._tree) if query.pages else [])
         if shown is None:
             raise NotFound(f"This content has no page {page.id!r}.")
         if isinstance(shown, DocumentPage):

@@ -17,6 +17,7 @@ from octavo.core.document.urls import safe_url
 from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, LayoutOptions, PageKind, declare
 from octavo.core.pages import Page
+from octavo.core.tags import MAX_SLUG, Tag
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
 from octavo.kit.texts import pattern
@@ -26,6 +27,7 @@ from octavo.organization.orgs.wire import Organization
 from octavo.organization.spaces.wire import Collection, Space
 
 from .documents import Evaluated
+from .tag_wire import PageTag, RevisionTag, present_page_tags, present_tag
 
 Format = Literal["document", "markdown"]
 
@@ -41,6 +43,12 @@ class RevisionQuery(ContentQuery):
     """Query of a revision. ``pages``: include the page tree."""
 
     pages: bool = True
+
+
+class PagesQuery(ContentQuery):
+    """Query of a page tree. ``tag``: only pages with this tag, and the pages above them; an Octavo extension."""
+
+    tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 
 
 class FilesQuery(PageQuery):
@@ -121,6 +129,10 @@ class PageLayout(Struct, rename="camel", kw_only=True):
     outline: bool
     pagination: bool
     metadata: bool
+    cover_mask: Literal["none", "radial"]
+    tags: bool
+    actions: bool
+    anchors: bool
 
 
 class PageCover(Struct, rename="camel"):
@@ -133,11 +145,15 @@ class PageCover(Struct, rename="camel"):
 _TYPES: dict[FieldType, Any] = {
     "flag": bool,
     "mapping": dict[str, Any],
-    "list": list[Any],
+    "tags": list[PageTag],
     "cover": PageCover,
     "layout": PageLayout,
 }
-"""What the API returns for a field, where that is no text."""
+"""Types that the API returns for fields that aren't text."""
+
+
+_ALWAYS: frozenset[FieldType] = frozenset({"flag", "layout", "tags"})
+"""Types of fields that the API always returns."""
 
 
 class _Fields:
@@ -151,14 +167,17 @@ class _Fields:
             if kind in field.kinds and field.shown != "nobody" and wanted(field)
         }
         types = {name: _TYPES.get(field.type, str) for name, field in found.items()}
-        self.always = {name: types[name] for name, field in found.items() if field.type in ("flag", "layout")}
+        self.always = {name: types[name] for name, field in found.items() if field.type in _ALWAYS}
         self.optional = {name: types[name] | UnsetType for name in found if name not in self.always}
         self._flags = [name for name, field in found.items() if field.type == "flag"]
-        self._plain = [name for name, field in found.items() if not (field.type == "flag" or field.is_struct)]
+        self._tags = [name for name, field in found.items() if field.type == "tags"]
+        self._plain = [name for name in self.optional if not found[name].is_struct]
 
     def present(self, page: Page) -> JsonObject:
-        """Return those of a page by name, except structs."""
+        """Return the values of a page by field name, except structs."""
         told = {name: getattr(page, name) for name in self._flags}
+        for name in self._tags:
+            told[name] = present_page_tags(getattr(page, name))
         for name in self._plain:
             if value := getattr(page, name):
                 told[name] = value
@@ -496,6 +515,7 @@ class Revision(Struct, rename="camel", kw_only=True):
     pages: list[RevisionPage]
     files: list[File]
     reusable_contents: list[ReusableContent]
+    tags: list[RevisionTag]
     variables: JsonObject
     created_at: str
     urls: RevisionUrls
@@ -533,6 +553,10 @@ def present_layout(layout: LayoutOptions) -> PageLayout:
         outline=layout.outline,
         pagination=layout.pagination,
         metadata=layout.metadata,
+        cover_mask="radial" if layout.cover_mask == "radial" else "none",
+        tags=layout.tags,
+        actions=layout.actions,
+        anchors=layout.anchors,
     )
 
 
@@ -703,6 +727,7 @@ def present_revision(
     pages: list[RevisionPage],
     files: list[File],
     reusable_contents: list[ReusableContent],
+    tags: Iterable[Tag],
     variables: JsonObject,
     metadata: bool,
 ) -> Revision:
@@ -712,6 +737,7 @@ def present_revision(
         pages=pages,
         files=files,
         reusable_contents=reusable_contents,
+        tags=[present_tag(tag) for tag in tags],
         variables=variables,
         created_at=iso(revision.created_at),
         urls=RevisionUrls(app_url),

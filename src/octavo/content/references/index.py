@@ -211,7 +211,7 @@ def _find_stale_questions(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> _Stale:
     """Return the questions whose answers may have changed. ``same_places``: whether the anchors in the texts
-    of the pages are unchanged. ``anew``: nothing of it was there."""
+    of the pages are unchanged. ``anew``: see ``MainUpdate``."""
     stale = _Stale()
     before = StateFiles(tx, state)
     old_pages = {} if anew else find_pages(tx, state, changes.pages)
@@ -249,7 +249,7 @@ def _find_stale_questions(
 
 
 def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
-    """Return how changes of a state of main change its references; for the whole, with ``written``."""
+    """Return how changes of a state of main change its references; with ``whole``, include ``written``."""
     state, changes, hosts, anew, whole = update
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, EverythingViewer(tx))
@@ -373,7 +373,7 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
-        # About as many questions as references are deleted.
+        # About as many queries as deleted references.
         places = tx.all(
             f"SELECT place FROM content_references WHERE {of_owner} ORDER BY place LIMIT :most",
             most=max(1, most // 2),
@@ -510,8 +510,8 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 def _rows_asking(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> list[Row]:
-    """Return the references, in any space, that depend on something whose answer may have another answer now;
-    ``anew``: in another one."""
+    """Return the references, in any space, that depend on a question whose answer may have changed; ``anew``:
+    see ``MainUpdate``."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
@@ -538,7 +538,7 @@ def _rows_asking(
 
 def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
     """Copy the references of a space to its copy. References of the original to itself become references of
-    the copy to itself. References that contain the URL of the original still lead there."""
+    the copy to itself. References that contain the URL of the original still point there."""
     kept = [c for c in COLUMNS if c not in ("space_id", "target_space", "target_key", "asked")]
     own = "CASE WHEN r.written LIKE :named THEN {0} ELSE replace({0}, :source, :copy) END"
     given = {"source": source_id, "copy": copy_id, "named": f"%{source_id}%"}

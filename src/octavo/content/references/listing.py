@@ -74,8 +74,8 @@ class Overlay(Struct, frozen=True):
 
 
 def overlay_of(delta: Delta, before: Delta) -> Overlay:
-    """Return the overlay. ``delta`` leads from the head of main to the change request, ``before`` to the
-    state where it branched off."""
+    """Return the overlay. ``delta`` contains the changes from the head of main to the change request,
+    ``before`` those to the state where it branched off."""
 
     def name(row: Row) -> tuple[str, str, str]:
         return row.owner_id, row.type, row.written

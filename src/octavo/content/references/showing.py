@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -14,7 +14,7 @@ from octavo.content.revisions.store import Item, ItemKind, State
 from octavo.core.document.anchors import cut_section, mark_places, places_by_id
 from octavo.core.document.containing import contained
 from octavo.core.document.evaluating import Decided, close_conditions, replace_nodes, show_document
-from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, plain_text, walk
+from octavo.core.document.nodes import Block, Document, Inline, Leaf, Replacement, Text, plain_text, walk
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.expressions import Shown
 from octavo.core.json_types import JsonObject
@@ -189,7 +189,7 @@ class ViewDocuments:
     def _with_includes(self, document: Document, owner: Owner) -> Document:
         inclusions = Inclusions()
 
-        def hold(node: Block | Inline) -> list[object] | None:
+        def hold(node: Block | Inline) -> Replacement | None:
             if node.type != "reusable-content" or node.nodes:
                 return None
             found = self._included(owner, node.data.get("ref"), inclusions)
@@ -197,7 +197,7 @@ class ViewDocuments:
 
         return replace_nodes(document, hold)
 
-    def _included(self, owner: Owner, ref: object, inclusions: Inclusions) -> list[Any]:
+    def _included(self, owner: Owner, ref: object, inclusions: Inclusions) -> list[Block | Inline | Text]:
         resolved = self._resolver.content_ref(owner, ref, "reusable-content") if isinstance(ref, dict) else {}
         item = self._view.item(str(resolved.get("reusableContent")), "reusable-content")
         if item is None or not item.content:
@@ -224,7 +224,7 @@ class ViewDocuments:
         def is_gone(node: Block | Inline, ref: object) -> bool:
             return isinstance(ref, dict) and (node.type, _encoded(ref)) in gone
 
-        def change(node: Block | Inline) -> list[object] | None:
+        def change(node: Block | Inline) -> Replacement | None:
             if node.type == "table":
                 return _table_without(node, lambda ref: is_gone(node, ref))
             if not is_gone(node, node.data.get("ref")):
@@ -244,8 +244,8 @@ def _is_of_specification(block: Block) -> bool:
     return isinstance(ref, dict) and ref.get("kind") == "openapi"
 
 
-def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[object] | None:
-    """Return the table without values that lead to withheld pages, or None if there are none."""
+def _table_without(table: Block | Inline, is_gone: Callable[[object], bool]) -> Replacement | None:
+    """Return the table without values that point to withheld pages, or None if there are none."""
 
     def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}

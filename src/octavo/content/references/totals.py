@@ -256,7 +256,7 @@ def start_recount(tx: Transaction, space_id: str) -> None:
 
 
 def recount(db: Database, space_id: str) -> None:
-    """Counts everything anew, or goes on where that has begun."""
+    """Count everything again, or continue a count that has begun."""
     with db.write() as tx:
         if _counting(tx, space_id).counted_to is None:
             start_recount(tx, space_id)

@@ -26,6 +26,7 @@ from octavo.content.revisions.store import (
     list_variables,
     shown_state,
 )
+from octavo.content.revisions.tags import list_tags
 from octavo.core.document.anchors import Anchors, DocumentPlace, anchors, list_places
 from octavo.core.document.evaluating import close_conditions
 from octavo.core.document.nodes import Document
@@ -33,6 +34,7 @@ from octavo.core.expressions import NOBODY, Shown
 from octavo.core.layered_mapping import Layered
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
+from octavo.core.tags import Tag
 from octavo.errors import BadRequest
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -76,7 +78,7 @@ class _IdsByName(Generic[K]):
     def changed(
         self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
     ) -> _IdsByName[K]:
-        """Return a copy without the names that are gone and with the new ones. ``every``: all names of the
+        """Return a copy without the removed names and with the new ones. ``every``: all names of the
         result."""
         gone, new = set(gone), list(new)
         if self.shared & (gone | {name for name, _ in new}):
@@ -90,7 +92,7 @@ class _IdsByName(Generic[K]):
 
 
 class SpaceView:
-    """Pages, files, and variables of one revision for a ``visitor`` as seen by conditions.
+    """Pages, files, variables, and tags of one revision for a ``visitor`` as seen by conditions.
 
     ``tree``: the pages that they can see; ``every``: all pages, because a link to a withheld page is not a
     broken link. ``computed`` identifies everything that computed pages depend on.
@@ -102,6 +104,7 @@ class SpaceView:
         every: PageTree,
         items: Mapping[str, Item],
         variables: Mapping[str, object],
+        tags: Mapping[str, Tag],
         computed: bytes = b"",
         visitor: Mapping[str, object] = NOBODY,
         names: tuple[_IdsByName[str], _IdsByName[tuple[ItemKind, str]]] | None = None,
@@ -110,6 +113,7 @@ class SpaceView:
         self.visitor = visitor
         self.computed = computed
         self.variables = variables
+        self.tags = tags
         self.every = every
         self.items = items if isinstance(items, Layered) else Layered(dict(items))
         self._names = names or (
@@ -131,7 +135,7 @@ class SpaceView:
     def seen_by(self, visitor: Mapping[str, object]) -> SpaceView:
         """Return the same revision for another visitor."""
         return SpaceView(
-            self.state, self.every, self.items, self.variables, self.computed, visitor, self._names
+            self.state, self.every, self.items, self.variables, self.tags, self.computed, visitor, self._names
         )
 
     def changed(
@@ -140,6 +144,7 @@ class SpaceView:
         pages: dict[str, Page | None],
         items: dict[str, Item | None],
         variables: Mapping[str, object],
+        tags: Mapping[str, Tag],
     ) -> SpaceView:
         """Return the view of a later revision of the same branch, in which these pages and items replace
         those with the same IDs; None for deleted ones."""
@@ -155,7 +160,7 @@ class SpaceView:
         there = self.items.changed(shown)
         new = _paths_of(there[id] for id in items if id in there)
         by_path = self._by_path.changed(gone, new, _paths_of(there.values()))
-        return SpaceView(state, every, there, variables, self.computed, names=(by_file, by_path))
+        return SpaceView(state, every, there, variables, tags, self.computed, names=(by_file, by_path))
 
     @property
     def withholds(self) -> bool:
@@ -163,7 +168,8 @@ class SpaceView:
         return self.every is not self.tree
 
     def is_withheld(self, ref: Mapping[str, object]) -> bool:
-        """Return whether a resolved reference leads to a page that exists but is not visible to this visitor."""
+        """Return whether a resolved reference points to a page that exists but is not visible to this
+        visitor."""
         page = ref.get("page")
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
             return False
@@ -228,7 +234,8 @@ def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
     items = [*list_items(tx, state, "file"), *list_items(tx, state, "reusable-content"), *expansion.items]
     variables = list_variables(tx, state)
     every = PageTree(pages)
-    return SpaceView(state, every, {item.id: item for item in items}, variables, expansion.fingerprint)
+    by_id = {item.id: item for item in items}
+    return SpaceView(state, every, by_id, variables, list_tags(tx, state), expansion.fingerprint)
 
 
 def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
@@ -249,6 +256,7 @@ def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView
         {id: pages.get(id) for id in touched.pages},
         {id: items.get(id) for id in touched.items},
         list_variables(tx, state),
+        list_tags(tx, state),
     )
 
 

@@ -205,7 +205,7 @@ def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
     return len(changes) + rows > staging.MOST_AT_ONCE
 
 
-def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
+def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, object]]:
     pairs = (
         (derived.versioned, part) for derived, part in zip(prepared.derived, prepared.parts, strict=True)
     )
@@ -224,7 +224,7 @@ def is_still_true(
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
-    """Make prepared data count, in the transaction of the revision, which has claimed what is already
+    """Activate prepared data in the transaction of the revision, which has claimed the rows already
     written."""
     if prepared.staged is None:
         for derived, part in zip(prepared.derived, prepared.parts, strict=True):

@@ -44,7 +44,7 @@ class Draft:
         self._by_slug: dict[tuple[str | None, str], list[str]] = {}
         self._by_file: dict[str, list[str]] = {}
         self._by_path: dict[str, list[str]] = {}
-        """IDs of what was put, by its current path."""
+        """IDs of the files that were put, by their current path."""
         self._root: str | None = None
         for page_id, page in (laid.pages if laid is not None else {}).items():
             self._lay_page(page_id, page)
@@ -64,7 +64,7 @@ class Draft:
         return page
 
     def page_before(self, page_id: str) -> Page | None:
-        """Return the page as it is in the state."""
+        """Return the page as it was before the draft."""
         if page_id not in self._pages_below:
             self._pages_below[page_id] = find_page(self.tx, self.state, page_id)
         return self._pages_below[page_id]
@@ -133,7 +133,7 @@ class Draft:
         return item
 
     def item_before(self, item_id: str) -> Item | None:
-        """Return the item as it is in the state."""
+        """Return the item as it was before the draft."""
         if item_id not in self._items_below:
             self._items_below[item_id] = find_items(self.tx, self.state, [item_id]).get(item_id)
         return self._items_below[item_id]
@@ -208,16 +208,12 @@ class Draft:
 
     # --- contents of a revision -------------------------------------------------------------------------
 
-    def is_put(self, owner_id: str) -> bool:
-        """Return whether a page or item was changed or deleted."""
-        return owner_id in self._pages or owner_id in self._items
-
     def find_put(self, owner_id: str) -> Page | Item | None:
         """Return the new page or item, or None if it was deleted or not changed."""
         return self._pages.get(owner_id) or self._items.get(owner_id)
 
     def version_before(self, now: Page | Item) -> Page | Item | None:
-        """Return the page or item as it is in the state."""
+        """Return the page or item as it was before the draft."""
         return self.page_before(now.id) if isinstance(now, Page) else self.item_before(now.id)
 
     @property

@@ -30,7 +30,7 @@ def insert_main(tx: Transaction, beginning: NewSpace) -> None:
 
 
 def activate_copy(tx: Transaction, copy: Copy) -> None:
-    """Make the first revision of a copy count."""
+    """Activate the first revision of a copy."""
     branch = get_space(tx, copy.copy_id).main_branch
     tx.run("UPDATE branches SET sequence = 1 WHERE id = :id AND sequence = 0", id=branch)
     tx.run("UPDATE revisions SET sequence = 1 WHERE branch_id = :id AND sequence = 0", id=branch)

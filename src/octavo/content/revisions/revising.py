@@ -31,7 +31,7 @@ from .versions import claim_version
 
 
 class RevisionWriter(Struct):
-    """RevisionWriter being written. ``tx``: its transaction. ``state``: the state it is based on."""
+    """Revision being written. ``tx``: its transaction. ``state``: the state it is based on."""
 
     tx: Transaction
     state: State
@@ -92,8 +92,8 @@ def first_revision(
     keys: Sequence[KeptKeys],
     author: str | None,
 ) -> Iterator[RevisionWriter]:
-    """Do the same for a branch that is opened at the head of main with its first changes. Raises BranchMoved
-    if ``main`` is no longer the head."""
+    """Open a branch at the head of main and create its first revision, like ``new_revision``. Raises
+    BranchMoved if ``main`` is no longer the head."""
     db, size = context.db, context.settings.page_size
     with prepare_branch(db, main, changes, texts, size, author) as prepared, db.write() as tx:
         if main_state(tx, main.space_id).layers != main.layers:
@@ -146,7 +146,8 @@ def prepare_commit(
 def prepare_branch(
     db: Database, main: State, changes: Changes, texts: Sequence[str], page_size: int, author: str | None
 ) -> Iterator[PreparedCommit]:
-    """Do the same for a branch that is opened at the head of main with its first changes (``open_branch``)."""
+    """Prepare the first revision of a branch that is opened at the head of main (``open_branch``), like
+    ``prepare``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return

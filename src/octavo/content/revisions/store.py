@@ -22,7 +22,7 @@ from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.http.operation import Drafted
 from octavo.organization.spaces.store import advance_main
@@ -240,6 +240,20 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
     source = (
         f"FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id WHERE s.id = :space AND {_IS_LAST}"
     )
+    return _list_revisions(tx, source, count, limit, page, space=space_id)
+
+
+def _list_revisions(
+    tx: Transaction,
+    source: str,
+    count: int,
+    limit: int,
+    page: str | None,
+    /,
+    *,
+    before: str = "",
+    **given: str,
+) -> Slice[RevisionRow]:
     return list_page(
         tx,
         limit,
@@ -250,8 +264,9 @@ def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None)
         by="r.sequence",
         key_types=(int,),
         descending=True,
+        before=before,
         count=count,
-        space=space_id,
+        **given,
     )
 
 
@@ -276,20 +291,7 @@ def list_revisions_of_page(
     prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
     count = tx.value(f"{prefix} SELECT count(sequence) FROM shown", **given)
     source = "FROM revisions r WHERE r.branch_id = :branch AND r.sequence IN (SELECT sequence FROM shown)"
-    return list_page(
-        tx,
-        limit,
-        page,
-        _REVISION,
-        source,
-        _revision,
-        by="r.sequence",
-        key_types=(int,),
-        descending=True,
-        before=prefix,
-        count=count,
-        **given,
-    )
+    return _list_revisions(tx, source, count, limit, page, before=prefix, **given)
 
 
 _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
@@ -345,7 +347,7 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
 
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
     """Return the sequence before the consecutive saves that an edit of this state by this person or their
-    agent continues, or None if it starts anew."""
+    agent continues, or None if it starts a new series."""
     last = get_revision(tx, state.revision_id)
     if (
         (last.type, last.author, last.agent) != ("edits", author, agent)
@@ -361,7 +363,7 @@ def find_continued_saves(tx: Transaction, state: State, author: str, agent: str 
     return last.before
 
 
-def _revision(row: tuple[Any, ...]) -> RevisionRow:
+def _revision(row: Row) -> RevisionRow:
     values = list(row)
     values[4] = msgspec.json.decode(row[4])
     values[9] = msgspec.json.decode(row[9]) if row[9] else None
@@ -386,7 +388,7 @@ PageFields = defstruct(
 """Shape of the column ``page_versions.fields``, to validate imported data."""
 
 
-def _page(row: tuple[Any, ...]) -> Page:
+def _page(row: Row) -> Page:
     page_id, parent, rank, slug, kind, title, body, file_path, created_at, updated_at, fields, _ = row
     rare = {} if fields in _NOTHING_RARE else _decode_fields(fields)
     return Page(
@@ -420,6 +422,11 @@ def _encode_fields(page: Page) -> str:
     return msgspec.json.encode({name: plain[name] for name in _RARE if name in plain}).decode()
 
 
+def list_tagged_pages(tx: Transaction, state: State) -> list[Page]:
+    """Return the pages that have tags."""
+    return _pages_where(tx, state, "p.fields LIKE :tagged", tagged='%"tags":[%')
+
+
 def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
     for layer in state.layers:
         row = tx.one(
@@ -438,9 +445,9 @@ _BATCH = 500
 
 def _find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
-) -> dict[str, tuple[Any, ...] | None]:
+) -> dict[str, Row | None]:
     """Return the topmost row of each of these IDs, or None where it is marked as deleted."""
-    found: dict[str, tuple[Any, ...] | None] = {}
+    found: dict[str, Row | None] = {}
     left = list(dict.fromkeys(wanted))
     for layer in state.layers:
         for start in range(0, len(left), _BATCH):
@@ -468,10 +475,10 @@ def get_page(tx: Transaction, state: State, page_id: str) -> Page:
     return page
 
 
-def _overlay(layers: Iterable[list[tuple[Any, ...]]]) -> dict[str, tuple[Any, ...]]:
+def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:
     """Return rows by ID, upper layers first. Rows marked as deleted are included, to hide those in lower
     layers."""
-    found: dict[str, tuple[Any, ...]] = {}
+    found: dict[str, Row] = {}
     for rows in layers:
         for row in rows:
             found.setdefault(row[0], row)
@@ -510,7 +517,7 @@ def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) 
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
-def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, Any]]:
+def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, object]]:
     """Return ``select`` for the pages of each layer for which ``where`` holds in the state as a whole, and
     the parameters."""
     selects, parameters = [], dict[str, Any]()
@@ -717,7 +724,7 @@ def _count(tx: Transaction, state: State, table: str, key: str, where: str, **pa
 _ITEM = "p.item_id, p.kind, p.name, p.path, p.content, p.size, p.fields, p.created_at, p.deleted"
 
 
-def _item(row: tuple[Any, ...]) -> Item:
+def _item(row: Row) -> Item:
     item_id, kind, name, path, content, size, fields, created_at, _ = row
     rare = {} if fields == "{}" else msgspec.json.decode(fields)
     return Item(
@@ -1037,7 +1044,7 @@ def commit(
     return State(state.space_id, revision_id, layers)
 
 
-def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, Any]:
+def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, object]:
     shown = page or Page(id=page_id)
     return {
         "branch": branch,
@@ -1058,7 +1065,7 @@ def _page_row(branch: str, sequence: int, page_id: str, page: Page | None, momen
     }
 
 
-def _item_row(branch: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, Any]:
+def _item_row(branch: str, sequence: int, item_id: str, item: Item | None, moment: int) -> dict[str, object]:
     fields = {}
     if item is not None:
         for name in ItemFields.__struct_fields__:

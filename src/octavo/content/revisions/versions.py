@@ -50,8 +50,8 @@ def current_versions(tx: Transaction, space_id: str, owner_ids: Iterable[str]) -
 def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tuple[str, str]) -> Staged:
     """Reserve a version and a sequence to write under; ``replaced`` as returned by ``list_replaced``.
 
-    What a killed process leaves is removed after a day, or before a later version counts. Raises BranchMoved
-    if the branch is gone.
+    Rows left by a killed process are removed after a day, or before a later version counts. Raises
+    BranchMoved if the branch is gone.
     """
     if not lock_branch(tx, branch_id):
         raise BranchMoved

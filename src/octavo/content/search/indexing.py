@@ -76,8 +76,8 @@ class PreparedIndex:
 
 
 def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
-    """Read and split the texts of changed pages. For the whole, also index long texts of pages that are already
-    indexed, instead of leaving them to a job."""
+    """Read and split the texts of changed pages. For a whole update, also index long texts of pages that are
+    already indexed, instead of leaving them to a job."""
     state, changes, _, anew, whole = update
     prepared = PreparedIndex()
     if not (anew or whole):
@@ -232,8 +232,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
-    """Take pages out of the index. Their words are counted anew with what takes their place, even where it has the same
-    words: of another organization, since a transfer."""
+    """Remove pages from the index. Their words are counted again with the pages that replace them, even if
+    the words are the same, because after a transfer they belong to another organization."""
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 

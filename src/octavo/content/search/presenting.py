@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
-from octavo.content.revisions.store import main_state, trace_pages
+from octavo.content.revisions.store import list_tagged_pages, main_state, trace_pages
 from octavo.core.pages import Page
+from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, Slice, decode_token, slice_rows
 from octavo.kit.http.operation import Recipient
@@ -17,9 +18,18 @@ from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
 from .drafts import SearchedDraft
-from .querying import PageHit, Results, Sees, search_pages, sees_everything, with_snippets
-from .store import FEW, OrganizationScope
-from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
+from .querying import PageHit, Results, SectionHit, Sees, search_pages, sees_everything, with_snippets
+from .store import FEW, OrganizationScope, SectionMatch
+from .wire import (
+    Ancestor,
+    ResultType,
+    SearchListing,
+    SearchPage,
+    SearchQuery,
+    SearchSection,
+    SearchSpace,
+    SearchUrls,
+)
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -40,13 +50,15 @@ def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organizat
 
 
 def search_space(
-    tx: Transaction, to: Recipient, space_id: str, query: SearchQuery
+    tx: Transaction, to: Recipient, space_id: str, query: SearchQuery, tag: str | None = None
 ) -> SearchListing[SearchPage]:
-    """Search the pages of a space, best matches first."""
+    """Search the pages of a space, best matches first. ``tag``: only pages with it."""
     start, end = _result_range(query)
-    found = search_pages(tx, [space_id], query.query, end)
+    found = search_pages(tx, [space_id], query.query, end, sees=sees_tagged(tx, tag))
+    if tag is not None:
+        found = _without_estimate(found, len(found.hits))
     rows = _slice(found.hits[start:end], start, query, found)
-    pages = _present_pages(to, tx, rows.rows)
+    pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)))
     return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
 
 
@@ -64,30 +76,55 @@ def search_spaces(
     that one of the spaces shows instead of main."""
     start, end = _result_range(query)
     found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees, draft=draft)
-    if trace is not None and not found.is_exact:
-        # An estimate would count results that the caller cannot see.
-        found = Results(found.hits, len({hit.space_id for hit in found.hits}), False)
+    if sees is not sees_everything:
+        found = _without_estimate(found, len({hit.space_id for hit in found.hits}))
     grouped: dict[str, list[PageHit]] = {}
     for hit in found.hits:
         grouped.setdefault(hit.space_id, []).append(hit)
     rows = _slice(list(grouped.items())[start:end], start, query, found)
     titles = get_titles(tx, [space_id for space_id, _ in rows.rows])
     hits = [hit for _, hits in rows.rows for hit in hits[:_PAGES_OF_SPACE]]
-    pages = _present_pages(to, tx, hits, trace)
+    ranks = {hit: rank for rank, hit in enumerate(found.hits, 1)}
+    pages = _present_pages(to, tx, {hit: ranks[hit] for hit in hits}, trace)
     items = [
         SearchSpace(
-            id=space_id, title=titles[space_id].title, pages=[pages[hit] for hit in hits if hit in pages]
+            id=space_id,
+            title=titles[space_id].title,
+            score=_score(ranks[hits[0]]),
+            pages=[pages[hit] for hit in hits if hit in pages],
         )
         for space_id, hits in rows.rows
     ]
     return _present_slice(rows, items, found)
 
 
+def _without_estimate(found: Results, count: int) -> Results:
+    """Return results whose count, if it is a lower bound, has only results that were read: an estimate would
+    include what is left out."""
+    return found if found.is_exact else Results(found.hits, count, False)
+
+
+def sees_tagged(tx: Transaction, tag: str | None) -> Sees:
+    """Return which matches are on pages with a tag; everything without one."""
+    if tag is None:
+        return sees_everything
+    tagged: dict[str, frozenset[str]] = {}
+
+    def sees(found: SectionMatch) -> bool:
+        if found.space_id not in tagged:
+            pages = list_tagged_pages(tx, main_state(tx, found.space_id))
+            tagged[found.space_id] = frozenset(page.id for page in pages if has_tag(page, tag))
+        return found.page_id in tagged[found.space_id]
+
+    return sees
+
+
 def _present_pages(
-    to: Recipient, tx: Transaction, hits: Sequence[PageHit], trace: Trace | None = None
+    to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets, reading their pages at once. Hits on deleted pages, and on computed pages
-    that the caller cannot see, are left out."""
+    """Present hits with snippets, reading their pages at once. ``ranks``: their positions among all hits, from 1.
+    Hits on deleted pages, and on computed pages that the caller cannot see, are left out."""
+    hits = list(ranks)
     by_space: dict[str, list[str]] = {}
     for hit in hits:
         by_space.setdefault(hit.space_id, []).append(hit.page_id)
@@ -99,7 +136,7 @@ def _present_pages(
         ).items()
     }
     return {
-        hit: _present_page(to, quoted, traced[hit.space_id, hit.page_id])
+        hit: _present_page(to, quoted, ranks[hit], traced[hit.space_id, hit.page_id])
         for hit, quoted in zip(hits, with_snippets(tx, hits), strict=True)
         if (hit.space_id, hit.page_id) in traced
     }
@@ -121,24 +158,40 @@ def _trace_pages(
     return traced
 
 
-def _present_page(to: Recipient, hit: PageHit, chain: Sequence[Page]) -> SearchPage:
+def _score(rank: int) -> float:
+    """Return the score of a result by its position. Scores of the engine would tell callers about the words of
+    spaces that they can't see."""
+    return 1 / rank
+
+
+def _result_type(sections: Iterable[SectionHit]) -> ResultType:
+    return "page" if any(section.names_page for section in sections) else "section"
+
+
+def _present_page(to: Recipient, hit: PageHit, rank: int, chain: Sequence[Page]) -> SearchPage:
     *ancestors, page = chain
     path = "/".join(p.slug for p in chain)
     url = to.app.page(hit.space_id, path)
     return SearchPage(
         id=page.id,
         title=page.title,
+        description=page.description or "",
         path=path,
+        score=_score(rank),
+        rank=rank,
+        result_type=_result_type(hit.sections),
         urls=SearchUrls(url),
         sections=[
             SearchSection(
                 id=section.anchor or "",
                 title=section.heading,
                 path=f"{path}#{section.anchor}" if section.anchor else path,
+                score=_score(rank) / at,
+                result_type=_result_type([section]),
                 body="".join(part.text for part in section.snippet),
                 urls=SearchUrls(f"{url}#{section.anchor}" if section.anchor else url),
             )
-            for section in hit.sections
+            for at, section in enumerate(hit.sections, 1)
         ],
         ancestors=[Ancestor(p.title) for p in ancestors],
     )

@@ -50,9 +50,9 @@ _WINDOW = 1000
 _PER_RESULT = 8
 """Sections in the first window per requested result, of those that the engine scores highest."""
 _SMALL_WINDOW = 60
-"""The same for queries of frequent words only, whose order says little."""
+"""Sections ranked together for queries of frequent words only, whose order says little."""
 _FILLED = 60
-"""The same for partial matches."""
+"""Sections ranked together for partial matches."""
 _AT_ONCE = 16
 """Spaces searched together for frequent words."""
 MAX_COUNT = 1000
@@ -91,7 +91,7 @@ _SUGGESTED = 12
 _COMPLETED = 20
 """Completions that are looked up for a prefix with many."""
 
-# Scores of the ways of matching: how well the words fit counts as much as the engine's order.
+# Scores of the ways of matching: how well the words match counts as much as the engine's order.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
@@ -113,11 +113,13 @@ class SnippetPart(Struct, frozen=True):
 
 
 class SectionHit(Struct, frozen=True):
-    """Matching section. ``snippet``: empty until ``with_snippets``. ``body``: only if it was already read."""
+    """Matching section. ``names_page``: the query matched the page's title. ``snippet``: empty until
+    ``with_snippets``. ``body``: only if it was already read."""
 
     id: int
     anchor: str | None
     heading: str
+    names_page: bool
     body: str | None = None
     snippet: tuple[SnippetPart, ...] = ()
 
@@ -667,12 +669,19 @@ class _Gathered:
             pages.setdefault((row.space_id, row.page_id), []).append((score, row))
         for (space_id, page_id), best in pages.items():
             # Parts of a section under different conditions are indexed separately but shown once.
-            parts: dict[str | None, SectionMatch] = {}
-            for _, row in best:
-                parts.setdefault(row.anchor, row)
+            parts: dict[str | None, tuple[float, SectionMatch]] = {}
+            for score, row in best:
+                parts.setdefault(row.anchor, (score, row))
             shown = list(parts.values())[:_SECTIONS]
             sections = tuple(
-                SectionHit(row.id, row.anchor, row.heading, self.bodies.get(row.id)) for row in shown
+                SectionHit(
+                    row.id,
+                    row.anchor,
+                    row.heading,
+                    names_page=self._likeness[row.titles] > 0,
+                    body=self.bodies.get(row.id),
+                )
+                for score, row in shown
             )
             self.hits.append(PageHit(space_id, page_id, best[0][0], sections, self._shown))
             self._spaces.add(space_id)

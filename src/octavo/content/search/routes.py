@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.roles import Can
 
 from . import presenting
-from .wire import SearchListing, SearchPage, SearchQuery, SearchSpace
+from .wire import SearchListing, SearchPage, SearchSpace, TaggedSearchQuery
 
 operation = Area("search").operation
 
@@ -20,7 +22,7 @@ operation = Area("search").operation
     agents="docs:read",
     yields=("content:read",),
 )
-def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchListing[SearchPage]:
+def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> SearchListing[SearchPage]:
     """Search the pages of a space. Returns one entry per page, best matches first, each with its best
     sections.
 
@@ -31,7 +33,7 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchLi
 
     def search() -> SearchListing[SearchPage]:
         with call.db.read() as tx:
-            return presenting.search_space(tx, call, space.space_id, query)
+            return presenting.search_space(tx, call, space.space_id, query, query.tag)
 
     found: SearchListing[SearchPage] = call.context.answers.get(_key(call, space.space_id, query), search)
     return found
@@ -45,7 +47,7 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchLi
     agents="docs:read",
     yields=("content:read",),
 )
-def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> SearchListing[SearchSpace]:
+def search_organization(call: Call, org: OrgAccess, query: TaggedSearchQuery) -> SearchListing[SearchSpace]:
     """Search the spaces of an organization that the caller can see. Returns spaces with matching pages, best
     first, each with its ten best pages; search the space to get all of them.
 
@@ -56,7 +58,8 @@ def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> Searc
 
     def search() -> SearchListing[SearchSpace]:
         with call.db.read() as tx:
-            return presenting.search_spaces(tx, call, presenting.visible_spaces(tx, org), query)
+            spaces = presenting.visible_spaces(tx, org)
+            return presenting.search_spaces(tx, call, spaces, query, presenting.sees_tagged(tx, query.tag))
 
     found: SearchListing[SearchSpace] = call.context.answers.get(
         _key(call, org.organization_id, query), search
@@ -64,6 +67,6 @@ def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> Searc
     return found
 
 
-def _key(call: Call, place: str, query: SearchQuery) -> tuple[object, ...]:
+def _key(call: Call, place: str, query: TaggedSearchQuery) -> tuple[object, ...]:
     """Return what the results of a search depend on, except for the state of the database."""
-    return call.operation.id, place, call.actor, query.query, query.page, query.limit
+    return call.operation.id, place, call.actor, *msgspec.structs.astuple(query)

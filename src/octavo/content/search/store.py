@@ -33,7 +33,7 @@ FEW = 16
 _SPACES_COUNTED = 1001
 """Spaces of an organization, those with most pages first, whose pages with a word are counted."""
 _SPACES_BEGUN = 100
-"""The same for each completion of a prefix."""
+"""Spaces whose pages are counted for each completion of a prefix."""
 _BEGINNINGS = 400
 _BEGINNINGS_OF_MANY = 100
 _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
@@ -56,7 +56,8 @@ _WALKED = 20
 """Sections that PostgreSQL reads in order per requested section before it yields to other queries."""
 _BATCH = 500
 _MAX_WORDS = 10_000
-"""Different words of a page that are counted, as many as a novel has; pages with more are data tables."""
+"""Different words of a page that are counted, about as many as in a novel; pages with more contain data
+tables."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
 """Condition for rows of ``search_pages p``, or ``search_sections s``, of the current version."""

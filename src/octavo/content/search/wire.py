@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.core.tags import MAX_SLUG
 from octavo.kit.db.pagination import Listing, PageQuery
 
 from .querying import MAX_SEARCH
@@ -17,6 +18,12 @@ class SearchQuery(PageQuery, kw_only=True):
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]
 
 
+class TaggedSearchQuery(SearchQuery, kw_only=True):
+    """Search among pages. ``tag``: only those with this tag; an Octavo extension."""
+
+    tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
+
+
 class SearchUrls(Struct):
     app: str
 
@@ -25,26 +32,44 @@ class Ancestor(Struct):
     title: str
 
 
-class SearchSection(Struct):
+ResultType = Literal["page", "section"]
+
+
+class SearchSection(Struct, rename="camel", kw_only=True):
+    """Section of a result. ``score``: comparable within one response. ``resultType`` `page`: the query matched the
+    title of the page."""
+
     id: str
     title: str
     path: str
+    score: float
+    result_type: ResultType
     body: str
     urls: SearchUrls
 
 
-class SearchPage(Struct, kw_only=True):
+class SearchPage(Struct, rename="camel", kw_only=True):
+    """Page of a result. ``rank``: its position among all pages found, from 1. ``score`` and ``resultType``: as for
+    its sections."""
+
     id: str
     title: str
+    description: str
     path: str
+    score: float
+    rank: int
+    result_type: ResultType
     urls: SearchUrls
     sections: list[SearchSection]
     ancestors: list[Ancestor]
 
 
-class SearchSpace(Struct):
+class SearchSpace(Struct, tag_field="type", tag="space"):
+    """Space of a result. ``score``: that of its best page."""
+
     id: str
     title: str
+    score: float
     pages: list[SearchPage]
 
 

@@ -23,7 +23,7 @@ from . import schema
 from .anchors import list_places
 from .json import MAX_DEPTH, DocumentError, check_block
 from .keys import Digests, assign_keys, carry_keys, keyed_in
-from .nodes import Block, Document, Fragment, Inline, children
+from .nodes import Block, Document, Fragment, Inline, Node, children
 from .reader import open_ends, read
 from .references import Reference, references
 from .writing import is_all_crlf, write_parts
@@ -190,7 +190,7 @@ class NotLocal(Exception):
 
 
 class Missing(EditError):
-    """No node has this key."""
+    """Raised if no node has the requested key."""
 
 
 class BlockPosition(Struct, frozen=True):
@@ -204,7 +204,7 @@ class BlockPosition(Struct, frozen=True):
 
 
 class Allowed(Struct, frozen=True):
-    """What is allowed at a position: ``blocks`` or one type; and the depth in the document."""
+    """Content allowed at a position (``blocks`` or one type), and its depth in the document."""
 
     type: str
     depth: int
@@ -216,7 +216,7 @@ class EditedBlocks(Struct, frozen=True):
 
     text: str
     index: Index
-    nodes: dict[str, Any]
+    nodes: dict[str, Block | Fragment]
     document: Document | None = None
 
 
@@ -605,7 +605,7 @@ class BlockEdits:
             self._register_slot(slot)
 
     def _register_slot(self, slot: _Slot) -> None:
-        """Map the keys of a block to it unless they already lead to a block."""
+        """Map the keys of a block to it unless they already refer to a block."""
         if slot.entry is not None and not slot.is_read:
             self._register_keys(slot.entry.keys, slot)
         else:
@@ -628,7 +628,7 @@ class BlockEdits:
         keys: Iterable[str] = (
             slot.entry.keys
             if slot.entry is not None and slot.is_untouched
-            else [node.key for node in keyed_in([slot.node])]
+            else [node.key for node in keyed_in([slot.node]) if node.key]
         )
         for key in keys:
             if self._by_key.get(key) is slot:
@@ -752,7 +752,9 @@ class BlockEdits:
         document = carry_keys(given, read(text))
         same = {slot.node.key for slot in slots if slot.is_untouched}
         nodes = keyed_in([node for node in document.nodes if node.key not in same])
-        return EditedBlocks(text, index_blocks(document), {node.key: node for node in nodes}, document)
+        return EditedBlocks(
+            text, index_blocks(document), {node.key: node for node in nodes if node.key}, document
+        )
 
     def _finish_local(self, news: Document) -> EditedBlocks:
         """Write and reread the changed blocks and one on either side."""
@@ -797,7 +799,7 @@ class BlockEdits:
             name for entry in (*self._old_entries(), *self._new_entries(entries)) for name in entry.names
         }
         kept = _kept_since(self._index, entries, changed)
-        said = {node.key: node for node in keyed_in(fresh)}
+        said = {node.key: node for node in keyed_in(fresh) if node.key}
         return EditedBlocks(text, Index(entries, self._index.definitions, kept), said)
 
     def _windows(self) -> list[tuple[int, int]]:
@@ -924,7 +926,7 @@ def is_empty(node: object) -> bool:
     return isinstance(node, Block) and node.type == "paragraph" and not node.nodes
 
 
-def _allowed_in(parent: Any) -> str:
+def _allowed_in(parent: Block | Inline | Fragment | None) -> str:
     """Return what a block, a fragment, or (None) the document contains: ``blocks``, one type, ``inlines``, or
     nothing."""
     if parent is None or isinstance(parent, Fragment):
@@ -934,7 +936,7 @@ def _allowed_in(parent: Any) -> str:
     return schema.BLOCKS[parent.type].children or ""
 
 
-def _require_fitting(node: Any, allowed: str, field: str) -> None:
+def _require_fitting(node: Block | Fragment, allowed: str, field: str) -> None:
     if isinstance(node, Fragment):
         raise EditError(
             field, "this is a part of a block and can't be moved on its own. Move the whole block."
@@ -956,8 +958,9 @@ def _copy(block: Block) -> Block:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(block), type=Block)
 
 
-def _depth(node: Any) -> int:
-    deepest, stack = 0, [(node, 1)]
+def _depth(node: Node) -> int:
+    deepest = 0
+    stack: list[tuple[Node, int]] = [(node, 1)]
     while stack:
         here, depth = stack.pop()
         deepest = max(deepest, depth)

@@ -1,4 +1,4 @@
-"""Contain failures of our own code to the block where they occur: the rest of the page is still read, rendered,
+"""Limit failures of our own code to the block where they occur: the rest of the page is still read, rendered,
 and searchable, and the failure is reported to the server administrator.
 
 Readers and renderers contain failures while they go through the blocks; ``contained`` does it for code that

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import Any
 
 from ..expressions import ExpressionError, Shown, is_deterministic
 from .guards import hide_unread
-from .nodes import Block, Document, Fragment, Inline, Leaf, Text, is_plain, walk
+from .nodes import Block, Document, Fragment, Inline, Leaf, Replacement, Text, is_plain, walk
 from .parts import without_comments
 from .reader import MAX_TAGS, read
 
@@ -51,6 +51,8 @@ def _left_open(node: Block) -> str | None:
     return match[1].strip() if match else None
 
 
+Change = Callable[[Block | Inline], Replacement | None]
+"""Callback that returns what replaces a node, None to keep it."""
 Decided = Callable[[Block | Inline, bool], None]
 """Callback for each conditional part: the condition as written, and whether the part is shown."""
 
@@ -61,7 +63,7 @@ def show_document(document: Document, shown: Shown, decided: Decided | None = No
     return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
-def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) -> list[Any] | None:
+def _seen(node: Block | Inline, shown: Shown, decided: Decided | None = None) -> Replacement | None:
     if node.type == "expression":
         return [Text([Leaf(shown.text(node.data["expression"]))], node.key)]
     if node.type == "if":
@@ -123,20 +125,18 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
     ``deterministic``: only where the result is the same for every visitor; the rest stays as it is.
     """
 
-    def evaluated(node: Block | Inline) -> list[object] | None:
+    def evaluated(node: Block | Inline) -> Replacement | None:
         return _seen(node, shown) if _is_open(node, deterministic) else None
 
     return replace_nodes(document, evaluated)
 
 
-def replace_nodes(
-    document: Document, change: Callable[[Block | Inline], list[Any] | None], *, again: bool = True
-) -> Document:
+def replace_nodes(document: Document, change: Change, *, again: bool = True) -> Document:
     """Replace nodes of the document in place with those that ``change`` returns for them; ``again``: process
     the replacements as well. Top-level blocks with a replaced node lose their source."""
     nodes: list[Block] = []
     gaps = document.gaps[:1]
-    for top, gap in zip_longest(document.nodes, document.gaps[1 : len(document.nodes) + 1], fillvalue=""):
+    for top, gap in zip(document.nodes, chain(document.gaps[1:], repeat("")), strict=False):
         found, changed = _replaced([top], change, again)
         if changed:
             for block in found:
@@ -159,16 +159,14 @@ def _one_gap(before: str, after: str, *, first: bool) -> str:
     return after
 
 
-def _replaced(
-    nodes: list[Any], change: Callable[[Block | Inline], list[Any] | None], again: bool
-) -> tuple[list[Any], bool]:
+def _replaced(nodes: list[Block], change: Change, again: bool) -> tuple[list[Block], bool]:
     """Return the nodes with everything inside them changed, and whether anything was."""
     holder = Fragment("", list(nodes))
     stack: list[Any] = [holder]
     changed = False
     while stack:
         here = stack.pop()
-        waiting, kept = here.nodes[::-1], []
+        waiting, kept = here.nodes[::-1], list[Any]()
         while waiting:
             node = waiting.pop()
             if type(node) is Text:

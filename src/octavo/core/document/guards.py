@@ -7,10 +7,10 @@ misspelled tag) they have no effect, and the content after one would be visible 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .nodes import Block, Document, Fragment, Inline, Text, walk
+from .nodes import Block, Document, Fragment, Inline, Mark, Node, Text, walk
 
 NEVER = "false"
 """A condition that is never met, until an author fixes the tag."""
@@ -178,7 +178,7 @@ def _of_unknown(block: Block) -> _Count:
     return _Count(True, 0 if block.nodes or block.data.get("end") else 1)
 
 
-def _closers(node: Any) -> int:
+def _closers(node: Node) -> int:
     """Return how many guards end in a node, beyond those that start in it."""
     found = 0
     for below in walk(node):
@@ -203,7 +203,7 @@ def _texts(block: Block) -> Iterator[str]:
     yield from _strings(block.data)
 
 
-def _is_code(marks: Any) -> bool:
+def _is_code(marks: Iterable[Mark]) -> bool:
     return any(mark.type == "code" for mark in marks)
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from . import schema
 from .anchors import place_ids
 from .keys import assign_keys
 from .markdown import safe_url
-from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
+from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Inner, Leaf, Mark, Text
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96
@@ -39,15 +38,15 @@ def to_json(document: Document) -> Data:
     }
 
 
-def nodes_to_json(nodes: Iterable[object]) -> list[Data]:
+def nodes_to_json(nodes: Iterable[Inner]) -> list[Data]:
     """Return some nodes with keys as their document shows them, without the ids of link targets, which depend
     on the whole document."""
     return [_show(node, {}) for node in nodes]
 
 
-def _show(node: Any, ids: dict[int, str]) -> Data:
+def _show(node: Inner, ids: dict[int, str]) -> Data:
     shown: Data
-    if type(node) is Text:
+    if isinstance(node, Text):
         leaves = [
             {
                 "object": "leaf",
@@ -60,7 +59,7 @@ def _show(node: Any, ids: dict[int, str]) -> Data:
         if node.key:
             shown["key"] = node.key
         return shown
-    if type(node) is Fragment:
+    if isinstance(node, Fragment):
         shown = {"object": "fragment", "fragment": node.fragment}
         if node.type:
             shown["type"] = node.type
@@ -109,7 +108,7 @@ def _show_mark(mark: Mark) -> Data:
 def from_json(value: object) -> Document:
     """Return the document of a decoded JSON value, checked; ``isVoid``, ``meta.id``, and unknown members are
     ignored, unknown block and inline types are rejected."""
-    found = _Reader().object(value, "document", "document")
+    found = _Reader().mapping(value, "document", "document")
     return nodes_from_json(found.get("nodes"), "document.nodes")
 
 
@@ -131,14 +130,14 @@ class _Reader:
         self.count = 0
         self.size = 0
 
-    def object(self, value: object, path: str, kind: str) -> Data:
+    def mapping(self, value: object, path: str, kind: str) -> Data:
         if not isinstance(value, dict):
             raise DocumentError(f"{path}: expected an object, got {_name(value)}")
         if value.get("object", kind) != kind:
             raise DocumentError(f'{path}.object: expected "{kind}"')
         return value
 
-    def array(self, value: Any, path: str) -> list[Any]:
+    def array(self, value: object, path: str) -> list[object]:
         if not isinstance(value, list):
             raise DocumentError(f"{path}: expected an array, got {_name(value)}")
         self.count += len(value)
@@ -146,7 +145,7 @@ class _Reader:
             raise DocumentError(f"{path}: can have at most {MAX_NODES} nodes")
         return value
 
-    def text(self, value: Any, path: str) -> str:
+    def text(self, value: object, path: str) -> str:
         if not isinstance(value, str):
             raise DocumentError(f"{path}: expected a string, got {_name(value)}")
         self.size += len(value)
@@ -158,9 +157,9 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise DocumentError(f"{path[:200]}: can be nested at most {MAX_DEPTH} levels deep")
 
-    def block(self, value: Any, path: str, depth: int, allowed: str) -> Block:
+    def block(self, value: object, path: str, depth: int, allowed: str) -> Block:
         self.deep(path, depth)
-        value = self.object(value, path, "block")
+        value = self.mapping(value, path, "block")
         kind = schema.BLOCKS.get(value["type"]) if isinstance(value.get("type"), str) else None
         if kind is None:
             raise DocumentError(f"{path}.type: expected a block type, got {_shown(value.get('type'))}")
@@ -175,35 +174,37 @@ class _Reader:
         check_block(block, path)
         return block
 
-    def children(self, kind: schema.NodeType, value: Any, path: str, depth: int) -> list[Any]:
+    def children(
+        self, kind: schema.NodeType, value: object, path: str, depth: int
+    ) -> list[Block | Inline | Text]:
         path += ".nodes"
         nodes = self.array(value, path)
         if kind.children == "inlines":
-            return self.inlines(nodes, path, depth)
+            return [*self.inlines(nodes, path, depth)]
         return [
             self.block(node, f"{path}[{at}]", depth + 1, kind.children or "blocks")
             for at, node in enumerate(nodes)
         ]
 
-    def inlines(self, nodes: list[Any], path: str, depth: int) -> list[Any]:
+    def inlines(self, nodes: list[object], path: str, depth: int) -> list[Text | Inline]:
         """Return text and inline nodes, adjacent texts joined and empty leaves left out, as ``read`` makes
         them."""
-        found: list[Any] = []
+        found: list[Text | Inline] = []
         for at, node in enumerate(nodes):
             here = f"{path}[{at}]"
             kind = node.get("object") if isinstance(node, dict) else None
-            if kind == "inline":
+            if isinstance(node, dict) and kind == "inline":
                 found.append(self.inline(node, here, depth + 1))
                 continue
-            if kind != "text":
+            if not isinstance(node, dict) or kind != "text":
                 raise DocumentError(f'{here}.object: expected "text" or "inline", got {_shown(kind)}')
             key = self.key(node, here)
             for number, leaf in enumerate(self.array(node.get("leaves"), f"{here}.leaves")):
                 self.leaf(leaf, f"{here}.leaves[{number}]", found, key)
         return found
 
-    def leaf(self, value: Any, path: str, found: list[Any], key: str | None) -> None:
-        value = self.object(value, path, "leaf")
+    def leaf(self, value: object, path: str, found: list[Text | Inline], key: str | None) -> None:
+        value = self.mapping(value, path, "leaf")
         text = self.text(value.get("text"), f"{path}.text")
         raw = value.get("marks", [])
         marks: list[Mark] = []
@@ -220,8 +221,8 @@ class _Reader:
         else:
             found[-1].leaves.append(Leaf(text, marks))
 
-    def mark(self, value: Any, path: str) -> Mark:
-        value = self.object(value, path, "mark")
+    def mark(self, value: object, path: str) -> Mark:
+        value = self.mapping(value, path, "mark")
         kind = value.get("type")
         if kind not in schema.MARKS:
             raise DocumentError(f"{path}.type: expected one of {', '.join(schema.MARKS)}")
@@ -235,9 +236,9 @@ class _Reader:
                 raise DocumentError(f"{path}.data.{name}: expected one of {', '.join(schema.COLORS)}")
         return Mark("color", {"text": data["text"], "background": data["background"]})
 
-    def inline(self, value: Any, path: str, depth: int) -> Inline:
+    def inline(self, value: Data, path: str, depth: int) -> Inline:
         self.deep(path, depth)
-        kind = schema.INLINES.get(value.get("type")) if isinstance(value.get("type"), str) else None
+        kind = schema.INLINES.get(value["type"]) if isinstance(value.get("type"), str) else None
         if kind is None:
             raise DocumentError(f"{path}.type: expected an inline type, got {_shown(value.get('type'))}")
         if kind.type == "button":
@@ -267,7 +268,7 @@ class _Reader:
         found = []
         for at, fragment in enumerate(self.array(value.get("fragments", []), f"{path}.fragments")):
             here = f"{path}.fragments[{at}]"
-            fragment = self.object(fragment, here, "fragment")
+            fragment = self.mapping(fragment, here, "fragment")
             kind = fragment.get("type")
             name = self.text(fragment.get("fragment", kind or ""), f"{here}.fragment")
             nodes = self.array(fragment.get("nodes"), f"{here}.nodes")
@@ -305,7 +306,7 @@ class _Reader:
             found[name] = self.field(field, source[name], f"{path}.{where}.{name}")
         return found
 
-    def field(self, field: schema.DataField, value: Any, path: str) -> Any:
+    def field(self, field: schema.DataField, value: object, path: str) -> object:
         if field.kind == "text":
             value = self.text(value, path)
             if field.choices and value not in field.choices:
@@ -337,14 +338,14 @@ class _Reader:
             raise DocumentError(f"{path}: expected an object, got {_name(value)}")
         return self.plain(value, path, 0)
 
-    def number(self, value: Any, path: str) -> int | float:
+    def number(self, value: object, path: str) -> int | float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise DocumentError(f"{path}: expected a number, got {_name(value)}")
         if not math.isfinite(value) or not 0 <= value < 10**9:
             raise DocumentError(f"{path}: expected a number of at least 0 and below 1,000,000,000")
         return int(value) if float(value).is_integer() else value
 
-    def ref(self, value: Any, path: str) -> Data:
+    def ref(self, value: object, path: str) -> Data:
         if not isinstance(value, dict):
             raise DocumentError(f"{path}: expected a reference object, got {_name(value)}")
         kind = value.get("kind")
@@ -362,7 +363,7 @@ class _Reader:
             )
         return found
 
-    def plain(self, value: Any, path: str, depth: int) -> Any:
+    def plain(self, value: object, path: str, depth: int) -> object:
         """Return any JSON value with its texts cleaned."""
         if isinstance(value, str):
             return self.text(value, path)

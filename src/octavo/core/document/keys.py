@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence, Set
 from hashlib import blake2b
-from typing import Any
 
 from ..alignment import align
 from ..free_names import free_name
-from .nodes import Block, Data, Document, Fragment, Inline, Mark, Text, children, is_plain
+from .nodes import Block, Data, Document, Fragment, Inline, Mark, Node, Text, children, is_plain
 
 _NAMED_BY = {
     line.split()[0]: frozenset(["attributes", *line.split()[1:]])
@@ -73,9 +72,12 @@ _TABLE_PARTS: dict[str, frozenset[str]] = {
     "definition": frozenset("id title type textAlignment multiple options max".split()),
     "records": frozenset(["orderIndex", "values"]),
 }
-"""The same for the data of a table: its view, each column, and each row."""
+"""Fields that are part of the key of a table: of its view, each column, and each row."""
 _ALIGN_MAX = 2_000
 """Runs of changed blocks longer than this are aligned in order rather than by similarity."""
+
+Keyed = list[Block | Fragment]
+KeyedPairs = list[tuple[Block | Fragment, Block | Fragment]]
 
 
 def assign_keys(document: Document) -> Document:
@@ -83,7 +85,7 @@ def assign_keys(document: Document) -> Document:
     yields the same keys, even if a later reader finds more in it. Equal nodes are distinguished by their order;
     no two nodes share a key."""
     taken: set[str] = set()
-    waiting: list[Any] = []
+    waiting: list[Block | Fragment] = []
     for node in keyed_nodes(document):
         if node.key and node.key not in taken:
             taken.add(node.key)
@@ -118,18 +120,17 @@ class Digests:
         after keys were fixed."""
         return self._names.get(id(node)) or self._known[id(node)]
 
-    def _hash(self, node: Any) -> tuple[str, str]:
-        kind = type(node)
-        if kind is Fragment:
+    def _hash(self, node: Block | Inline | Fragment) -> tuple[str, str]:
+        if isinstance(node, Fragment):
             parts = ["fragment", _kind(node)]
             names = parts[:]
         else:
-            parts = [kind.__name__, node.type, _written(node.data)]
+            parts = [type(node).__name__, node.type, _written(node.data)]
             names = parts[:]
             if node.data and (known := _known_data(node)) != node.data:
                 names[2] = _written(known)
         for child in node.nodes:
-            if type(child) is Text:
+            if isinstance(child, Text):
                 for leaf in child.leaves:
                     said = (
                         f"{leaf.text}\0[{', '.join(map(_marked, leaf.marks))}]"
@@ -142,7 +143,7 @@ class Digests:
                 digest, name = self._hash(child)
                 parts.append(digest)
                 names.append(name)
-        if kind is not Fragment:
+        if not isinstance(node, Fragment):
             for fragment in node.fragments:
                 digest, name = self._hash(fragment)
                 parts.append(digest)
@@ -187,7 +188,7 @@ def _only(value: object, names: Set[str]) -> object:
     )
 
 
-def _name_of(field: tuple[str, Any]) -> str:
+def _name_of(field: tuple[str, object]) -> str:
     return field[0]
 
 
@@ -200,7 +201,7 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
     assign_keys(old)
     digests = Digests(old, new)
     known = {node.key for node in keyed_nodes(old)}
-    claimed: set[str] = set()
+    claimed: set[str | None] = set()
     keyed = keyed_nodes(new)
     for node in keyed:
         key = node.key
@@ -214,7 +215,7 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
 
     # If no key is given, the contents of a node are paired only with those of a node with equal content.
     none_given = not claimed
-    pairs: list[tuple[list[Any], list[Any]]] = [(list(old.nodes), list(new.nodes))]
+    pairs: list[tuple[Keyed, Keyed]] = [(list(old.nodes), list(new.nodes))]
     while pairs:
         before, after = pairs.pop()
         for was, now in _align(before, after, digests, claimed):
@@ -239,26 +240,25 @@ def keyed_nodes(document: Document) -> list[Block | Fragment]:
     return keyed_in(document.nodes)
 
 
-def keyed_in(nodes: Sequence[object]) -> list[Any]:
+def keyed_in(nodes: Sequence[Block | Inline | Fragment]) -> list[Block | Fragment]:
     """Return the nodes with keys among these and inside them, in reading order."""
-    found: list[Any] = []
-    stack: list[Any] = list(reversed(nodes))
+    found: list[Block | Fragment] = []
+    stack: list[Block | Inline | Fragment] = list(reversed(nodes))
     while stack:
         node = stack.pop()
-        kind = type(node)
-        if kind is not Inline:
+        if not isinstance(node, Inline):
             found.append(node)
-        if kind is Fragment:
+        if isinstance(node, Fragment):
             stack += reversed(node.nodes)
         elif not is_plain(node):
             stack += reversed(node.fragments)
-            stack += [child for child in reversed(node.nodes) if type(child) is not Text]
+            stack += [child for child in reversed(node.nodes) if not isinstance(child, Text)]
     return found
 
 
-def inner_nodes(node: Any) -> list[Any]:
+def inner_nodes(node: Node) -> list[Block | Fragment]:
     """Return the keyed nodes directly inside a node, through inline nodes."""
-    found: list[Any] = []
+    found: list[Block | Fragment] = []
     stack = list(reversed(children(node)))
     while stack:
         child = stack.pop()
@@ -269,28 +269,28 @@ def inner_nodes(node: Any) -> list[Any]:
     return found
 
 
-def _align(before: list[Any], after: list[Any], digests: Digests, claimed: set[str]) -> list[tuple[Any, Any]]:
+def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | None]) -> KeyedPairs:
     """Return pairs of siblings that are the same node: by key, by content, then by position and similarity in
     between."""
-    pairs: list[tuple[Any, Any]] = []
+    pairs: KeyedPairs = []
     by_key = {node.key: node for node in before}
     paired = {node.key: node for node in after if node.key is not None and node.key in by_key}
     pairs.extend((by_key[key], node) for key, node in paired.items())
     left = [node for node in before if node.key not in paired and node.key not in claimed]
     right = [node for node in after if node.key is None]
-    moved: list[tuple[list[Any], list[Any]]] = []
+    moved: list[tuple[Keyed, Keyed]] = []
     i = j = 0
     for a, b in [*_same(left, right, digests), (len(left), len(right))]:
         if a > i or b > j:
             moved.append((left[i:a], right[j:b]))
         pairs.extend(zip(left[a : a + 1], right[b : b + 1], strict=True))
         i, j = a + 1, b + 1
-    gone: dict[str, deque[Any]] = {}
+    gone: dict[str, deque[Block | Fragment]] = {}
     for olds, _ in moved:
         for node in olds:
             gone.setdefault(digests.of(node), deque()).append(node)
     used: set[int] = set()
-    changed: list[tuple[list[Any], list[Any]]] = []
+    changed: list[tuple[Keyed, Keyed]] = []
     for olds, news in moved:
         rest = []
         for node in news:
@@ -313,9 +313,9 @@ def _same(before: Sequence[object], after: Sequence[object], digests: Digests) -
     return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
 
-def _alike(olds: Sequence[object], news: Sequence[object], used: set[int]) -> list[tuple[Any, Any]]:
+def _alike(olds: Keyed, news: Keyed, used: set[int]) -> KeyedPairs:
     """Pair each new node of one changed run with the next old one of its type if their texts share words."""
-    pairs: list[tuple[Any, Any]] = []
+    pairs: KeyedPairs = []
     at = 0
     for node in news[:_ALIGN_MAX]:
         words = _words(node)
@@ -336,15 +336,15 @@ def _alike(olds: Sequence[object], news: Sequence[object], used: set[int]) -> li
     return pairs
 
 
-def _kind(node: Any) -> str:
+def _kind(node: Block | Inline | Fragment) -> str:
     # Table cells are named by position, and stay the same cells when rows are inserted above them.
     kind = (node.type or node.fragment) if isinstance(node, Fragment) else node.type
     return "heading" if str(kind).startswith("heading-") else str(kind)
 
 
-def _words(node: Any) -> set[str]:
+def _words(node: Node) -> set[str]:
     found: set[str] = set()
-    stack = [node]
+    stack: list[Node] = [node]
     while stack and len(found) < 400:
         here = stack.pop()
         if isinstance(here, Text):

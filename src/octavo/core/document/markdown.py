@@ -387,9 +387,9 @@ def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a table as one token: its cells are in ``meta``. Rows shorter than the header get empty cells; a
-    page can get only so many of them, and further rows and tables are text, or a few characters could create
-    any number of cells."""
+    """Parse a table as one token: its cells are in ``meta``. Rows shorter than the header get empty cells;
+    their number on a page is limited, and further rows and tables are text; otherwise, a few characters could
+    create any number of cells."""
     added = state.env.get("cells_added", 0)
     if line + 2 > end or added > MAX_ADDED_CELLS:
         return False
@@ -718,8 +718,8 @@ _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Return whether a link can lead there: no script, data, or local file, however a browser would read the
-    URL."""
+    """Return whether a link can have this URL: no script, data, or local file, however a browser would read
+    it."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 

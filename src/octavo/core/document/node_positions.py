@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from hashlib import blake2b
-from typing import Any
 
 from .keys import inner_nodes, keyed_nodes
-from .nodes import Document
+from .nodes import Block, Document, Fragment
 
 
 def whereabouts(document: Document) -> dict[str, str]:
@@ -29,14 +28,14 @@ def restore_keys(document: Document, places: Mapping[str, str], kept: Collection
             node.key = lost[place]
 
 
-def _placed(document: Document) -> Iterator[tuple[str, Any]]:
+def _placed(document: Document) -> Iterator[tuple[str, Block | Fragment]]:
     counts: Counter[str] = Counter()
     for block in document.nodes:
         said = (block.source or "").strip().encode("utf-8", "surrogatepass")
         digest = blake2b(said, digest_size=8).hexdigest()
         place = f"{digest}:{counts[digest]}"
         counts[digest] += 1
-        waiting: list[tuple[str, Any]] = [(place, block)]
+        waiting: list[tuple[str, Block | Fragment]] = [(place, block)]
         while waiting:
             here, node = waiting.pop()
             yield here, node

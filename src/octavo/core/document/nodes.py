@@ -22,7 +22,7 @@ It also bounds everything computed from a document, and each step that no other 
 
 
 PARTS = "blocks, cells, and pieces of text"
-"""What messages say that a page has too many of."""
+"""Name in messages for what a page has too many of."""
 
 
 class Mark(Struct, frozen=True, gc=False):
@@ -92,7 +92,10 @@ class Document(Struct):
     whole: bool = True
 
 
-Node = Document | Block | Inline | Text | Fragment
+Inner = Block | Inline | Text | Fragment
+Node = Document | Inner
+Replacement = Sequence[Block | Inline | Text]
+"""Nodes that replace one; none of them remove it."""
 
 
 def is_plain(node: Block | Inline) -> bool:
@@ -101,7 +104,7 @@ def is_plain(node: Block | Inline) -> bool:
     return len(node.nodes) == 1 and type(node.nodes[0]) is Text and not node.fragments
 
 
-def children(node: Node) -> list[Any]:
+def children(node: Node) -> list[Inner]:
     """Return the node's children in reading order, its fragments after its nodes."""
     if isinstance(node, Text):
         return []
@@ -122,7 +125,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 def walk_blocks(document: Document) -> Iterator[Block]:
     """Yield all blocks, depth first."""
-    stack: list[Any] = list(reversed(document.nodes))
+    stack: list[Inner] = list(reversed(document.nodes))
     while stack:
         node = stack.pop()
         if type(node) is Block:

@@ -14,6 +14,7 @@ from octavo.core.json_types import JsonObject
 
 from ..expressions import ExpressionError, parse
 from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
+from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
 from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
 from .inline import plain
@@ -197,6 +198,7 @@ _LAYOUT = {
     "metadata": "metadata",
     "tags": "tags",
     "actions": "actions",
+    "anchors": "anchors",
 }
 
 
@@ -228,8 +230,8 @@ class _Head:
                 return self.condition()
             case "mapping":
                 return self.take(key, dict) or {}
-            case "list":
-                return tuple(self.take(key, list) or ())
+            case "tags":
+                return self.tags(key)
             case "cover":
                 return self.cover()
             case "layout":
@@ -301,6 +303,14 @@ class _Head:
             height = None
         return Cover(light=light, dark=dark, y=y, height=height)
 
+    def tags(self, key: str) -> tuple[str | JsonObject, ...]:
+        tags, complete = read_page_tags(self.take(key, list) or ())
+        if not complete:
+            self.problem(
+                key, f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; others are left out"
+            )
+        return tags
+
     def layout(self) -> LayoutOptions:
         value = self.take("layout", dict) or {}
         fields: JsonObject = {}
@@ -318,6 +328,8 @@ class _Head:
                 fields["cover"] = cover["visible"]
             if isinstance(cover.get("size"), str):
                 fields["cover_size"] = cover["size"]
+            if isinstance(cover.get("mask"), str):
+                fields["cover_mask"] = cover["mask"]
         return LayoutOptions(**fields)
 
 
@@ -328,7 +340,7 @@ def front_keys(page: PageFields, name: str) -> JsonObject:
         return dict.fromkeys(field.keys) if value is None else _cover_keys(value)
     if field.type == "layout":
         value = _layout_value(value)
-    return {field.keys[0]: (list(value) if field.type == "list" else value) or None}
+    return {field.keys[0]: (list(value) if field.type == "tags" else value) or None}
 
 
 def _cover_keys(cover: Cover) -> JsonObject:
@@ -345,6 +357,8 @@ def _layout_value(layout: LayoutOptions) -> JsonObject:
     cover: JsonObject = {} if layout.cover == plain.cover else {"visible": layout.cover}
     if layout.cover_size != plain.cover_size:
         cover["size"] = layout.cover_size
+    if layout.cover_mask != plain.cover_mask:
+        cover["mask"] = layout.cover_mask
     if cover:
         told["cover"] = cover
     return told

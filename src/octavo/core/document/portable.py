@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .evaluating import replace_nodes
-from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
+from .nodes import Block, Document, Fragment, Inline, Leaf, Mark, Replacement, Text, plain_text, walk
 from .parts import emoji, text_of
 
 _WHOLE = ("http://", "https://", "mailto:", "tel:", "//", "#")
@@ -66,7 +66,7 @@ def _as_link(url: str, words: str) -> Inline:
     return Inline("link", {"ref": {"kind": "url", "url": url}}, [_text(words)])
 
 
-def _bare(node: Block, *names: str) -> list[object] | None:
+def _bare(node: Block, *names: str) -> Replacement | None:
     """Return the block without fields that standard Markdown can't express; None if it has none of them."""
     data = {name: value for name, value in node.data.items() if name not in names}
     if data == node.data:
@@ -98,11 +98,11 @@ class _Change:
     def __init__(self, titles: Mapping[str, str]) -> None:
         self._titles = titles
 
-    def node(self, node: Block | Inline) -> list[object] | None:
+    def node(self, node: Block | Inline) -> Replacement | None:
         """Return the replacement of a node; None: it stays."""
         return self._inline(node) if isinstance(node, Inline) else self._block(node)
 
-    def _inline(self, node: Inline) -> list[object] | None:
+    def _inline(self, node: Inline) -> Replacement | None:
         url = _address(node)
         match node.type:
             case "link":
@@ -122,7 +122,7 @@ class _Change:
                 return [_text(text_of(node.data, "alt") or "")] if _is_dead(node) else None
         return None
 
-    def _block(self, node: Block) -> list[object] | None:
+    def _block(self, node: Block) -> Replacement | None:
         nodes: list[Any] = list(node.nodes)
         match node.type:
             case "hint":
@@ -164,14 +164,14 @@ class _Change:
                 return _bare(node, "align")
         return None
 
-    def _named(self, node: Block) -> list[object]:
+    def _named(self, node: Block) -> list[Block]:
         """Return a link in place of an embedded or downloadable file."""
         url = _address(node) if node.type == "file" else str(node.data.get("url"))
         caption = _inside(node.fragments, "caption")
         link = [Block("paragraph", {}, [_as_link(url, self._titles.get(url) or url)])] if url else []
         return [*link, *caption]
 
-    def _image(self, node: Block) -> list[Any]:
+    def _image(self, node: Block) -> list[Block]:
         url, alt = _address(node), text_of(node.data, "alt") or ""
         caption = _inside(node.fragments, "caption")
         if url is None:
@@ -179,7 +179,7 @@ class _Change:
         shown = Inline("inline-image", {"ref": node.data["ref"], **({"alt": alt} if alt else {})})
         return [Block("paragraph", {}, [shown]), *caption]
 
-    def _cards(self, table: Block) -> list[Any]:
+    def _cards(self, table: Block) -> list[Block]:
         """Return the cards of a table as a list, each with its texts and its link."""
         view, definition = table.data.get("view", {}), table.data.get("definition", {})
         cells = {one.fragment: list(one.nodes) for one in table.fragments}

@@ -182,8 +182,8 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return the number that a node counts for, as when a client sends it back: a text counts its leaves and
-    their marks."""
+    """Return how much a node counts, as if a client sent it back. A text also counts its leaves and their
+    marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 
@@ -675,11 +675,6 @@ def _alone(texts: list[str], nested: _Nested) -> str:
     if nested.around and nested.around[-1].line == nested.start and "checked" in nested.around[-1].token.meta:
         found[0] = _BOX.sub("", found[0], count=1)
     return "\n".join(found).rstrip()
-
-
-def read_inlines(markdown: str) -> Inlines:
-    """Return the nodes of one paragraph's text."""
-    return inlines(parse_inline(markdown, {}))
 
 
 def code_lines(content: str) -> list[Block | Inline | Text]:

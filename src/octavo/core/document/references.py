@@ -12,8 +12,8 @@ from .nodes import Block, Data, Document, Fragment, Inline, Text, is_plain
 
 
 class Reference(Struct, frozen=True):
-    """A reference. ``ref`` is the ContentRef dict; ``key`` and ``type`` are those of its block (the key is None
-    before ``keys.assign_keys``) and of the node that contains it; ``path`` leads there, such as
+    """A reference. ``ref`` is the ContentRef dict; ``key`` and ``type`` are those of its block (the key is
+    None before ``keys.assign_keys``) and of the node that contains it; ``path`` is its location, such as
     ``nodes[3].nodes[0].data.ref``."""
 
     ref: Data

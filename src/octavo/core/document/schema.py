@@ -104,12 +104,16 @@ COLORS = [
     "orange",
     "yellow",
     "purple",
+    "pink",
+    "violet",
+    "cyan",
     "$primary",
     "$info",
     "$success",
     "$warning",
     "$danger",
-]  # the API's
+    "$tint",
+]  # as in the API
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 

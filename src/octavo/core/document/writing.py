@@ -25,8 +25,8 @@ def write(document: Document, was: Mapping[str, Block] | None = None) -> str:
 
 
 def rewritten(document: Document, change: Callable[[Reference], Data | None]) -> str:
-    """Write a document as it was read, but with rewritten references (see ``rewrite``), which also change in the
-    document, too."""
+    """Write a document as it was read, but with rewritten references (see ``rewrite``), in the document as
+    well."""
     assign_keys(document)
     was = {block.key or "": block for block in _copy(document.nodes)}
     return write(rewrite(document, change), was)
@@ -175,8 +175,8 @@ def _canonical(block: Block, notes: Notes, previous: Block | None, before: str) 
 
 
 def _read_as_two(before: str, gap: str, after: str) -> bool:
-    """Return whether two blocks with this text between them are read as these two, except for blank lines that
-    end the second."""
+    """Return whether two blocks with this text between them are read as the same two blocks. Blank lines at
+    the end of the second one are ignored."""
     found = [block.source or "" for block in read("\n" + before + gap + after).nodes]
     return len(found) == 2 and found[0] == before and found[1].rstrip() == after.rstrip()
 

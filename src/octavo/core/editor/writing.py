@@ -120,7 +120,7 @@ class _Names:
 
 def _write_table(node: Node) -> JsonObject:
     data = dict(attrs_of(node)["data"])
-    view, hidden, rest = data.pop("view"), attrs_of(node)["hidden"], attrs_of(node)["rest"]
+    view, hidden, rest = data.pop("view", {}), attrs_of(node)["hidden"], attrs_of(node)["rest"]
     head, *rows = node.children
     column_names = _Names(hidden, (attrs_of(heading)["id"] for heading in head.children))
     row_names = _Names((), (attrs_of(row)["id"] for row in rows))

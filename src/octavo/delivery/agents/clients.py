@@ -1,5 +1,5 @@
-"""What both OAuth servers, that of the API and those of sites, ask of apps: how they register, which they are, and how
-they ask for access (RFC 6749, 7591, 7636, and apps that are known by a document)."""
+"""Clients of both OAuth servers, that of the API and those of sites: how apps register, how they are
+identified, and how they request access (RFC 6749, 7591, 7636, and client metadata documents)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .connecting import Unusable, allows_redirect, check_redirect
 from .documents import LONGEST, Documents, is_document
 
 MAX_FORM = 16 * 1024
-"""Bytes of what apps post."""
+"""Maximum bytes of a form that apps post."""
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 _REGISTRATIONS = 20
 """Programs that may register in a minute from one address."""
@@ -29,7 +29,7 @@ _KEPT = {"cache-control": "public, max-age=300"}
 
 
 class BadOAuth(Exception):  # noqa: N818
-    """A request that the program made wrongly. ``redirect``: where it may be told, None: nowhere."""
+    """Invalid request of an app. ``redirect``: where the error can be sent; None: nowhere."""
 
     def __init__(
         self, code: str, message: str, redirect: str | None = None, state: str | None = None
@@ -39,7 +39,7 @@ class BadOAuth(Exception):  # noqa: N818
 
 
 class AppRequest(NamedTuple):
-    """What the address says that an app sends someone to. ``scopes`` and ``resource``: "" and none where it names
+    """Request of an app, as in the authorization URL. ``scopes`` and ``resource`` are empty if it names
     none."""
 
     client: store.ClientRow
@@ -68,7 +68,7 @@ def error_answer(code: str, message: str, status: int = 400) -> Answer:
 
 
 def describe_resource(resource: str, server: str, name: str, scopes: list[str] | None = None) -> Answer:
-    """The metadata of a protected resource (RFC 9728). ``server``: the issuer of its tokens."""
+    """Return the metadata of a protected resource (RFC 9728). ``server``: the issuer of its tokens."""
     told = {
         "resource": resource,
         "authorization_servers": [server],
@@ -80,8 +80,8 @@ def describe_resource(resource: str, server: str, name: str, scopes: list[str] |
 
 
 def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] | None = None) -> Answer:
-    """The metadata of an authorization server (RFC 8414). ``authorize``: the address where people agree; ``start``:
-    what the addresses of the other endpoints begin with."""
+    """Return the metadata of an authorization server (RFC 8414). ``authorize``: the URL where people give
+    consent; ``start``: the common start of the URLs of the other endpoints."""
     told = {
         "issuer": issuer,
         "authorization_endpoint": authorize,
@@ -101,7 +101,7 @@ def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] |
 
 
 def fields_of(text: bytes) -> dict[str, str]:
-    """Form fields; one that is there twice is refused, as RFC 6749 has it."""
+    """Return the fields of a form. Raises BadOAuth if one occurs twice, as RFC 6749 requires."""
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:
@@ -115,13 +115,13 @@ def fields_of(text: bytes) -> dict[str, str]:
 
 
 def answer_at(redirect: str, issuer: str, state: str | None, **told: str) -> str:
-    """The address at which a browser takes an answer to the app (RFC 9207)."""
+    """Return the URL with which a browser takes a response to the app (RFC 9207)."""
     said = {**told, "iss": issuer, **({"state": state} if state is not None else {})}
     return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(said)}"
 
 
 class Registrations:
-    """Takes in the apps that register with one server."""
+    """Registrations of apps with one server."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -153,7 +153,7 @@ class Registrations:
 
 
 def read_request(context: Context, request: Request, query: bytes) -> AppRequest:
-    """What an app asks for in the query of an address. Raises BadOAuth."""
+    """Return what an app requests in the query of a URL. Raises BadOAuth."""
     fields = fields_of(query)
     client = _find_client(context, fields.get("client_id", ""), request)
     redirect = fields.get("redirect_uri", "")

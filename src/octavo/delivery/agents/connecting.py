@@ -138,7 +138,7 @@ def new_secret(prefix: str) -> str:
 
 
 def is_proved(verifier: str, challenge: str) -> bool:
-    """Whether who sends a code is who asked for it (RFC 7636, S256)."""
+    """Return whether the sender of a code is the one who requested it (RFC 7636, S256)."""
     digest = hashlib.sha256(verifier.encode("utf-8", "surrogateescape")).digest()
     proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
     return secrets.compare_digest(proof, challenge)

@@ -1,4 +1,4 @@
-"""Scheduled jobs: deleting clients that registered and that no one works with, and what ended."""
+"""Scheduled jobs that delete unused clients and expired connections."""
 
 from __future__ import annotations
 

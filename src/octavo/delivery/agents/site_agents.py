@@ -1,5 +1,5 @@
-"""Agents that visitors let read a site for authenticated visitors: from a visitor's consent to a token for the MCP
-server of that site, which is good for as long as what the visitor proved."""
+"""Agents that visitors allow to read a site for authenticated visitors: from a visitor's consent to a token
+for the site's MCP server, which is valid as long as the visitor's own sign-in."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .store import DAY
 PREFIX = "ocv_"
 _REFRESH_PREFIX = "ocvr_"
 _LONGEST = 90 * DAY
-"""Milliseconds after which a visitor connects an agent again, however long what they proved is good."""
+"""Milliseconds after which a visitor has to connect an agent again, however long their own sign-in lasts."""
 _KEPT = 30 * DAY
-"""Milliseconds for which an app stays known after its token has ended, so that it need not register again."""
+"""Milliseconds for which an app stays registered after its token has expired."""
 _PROOF = sealed_column("site_agents", "proof", "id")
 
 
 class SiteConsent(Struct, frozen=True):
-    """What a visitor agreed to. ``proof``: a hash of the token that they are signed in with."""
+    """Consent of a visitor. ``proof``: a hash of the token that they are signed in with."""
 
     site: str
     client: str
@@ -63,7 +63,7 @@ def _find(tx: Transaction, column: str, secret: str) -> _Row | None:
 
 
 def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str, preview: bool) -> int | None:
-    """When a visitor's token ends at a site, in milliseconds; None where it is not good there now."""
+    """Return when a visitor's token expires at a site, in milliseconds; None if it isn't valid there."""
     if site is None or not site.published or site.visibility != "visitor-auth":
         return None
     if preview:
@@ -76,8 +76,8 @@ def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str,
 def connect_visitor(
     tx: Transaction, context: Context, site: SiteRow, agreed: SiteConsent, proof: str, preview: bool
 ) -> str:
-    """Return the code by which an app gets a token that stands for a visitor's. Raises BadRequest where theirs has
-    ended meanwhile."""
+    """Return the code with which an app gets a token that represents a visitor's. Raises BadRequest if the
+    visitor's token has expired in the meantime."""
     until = _end_of(tx, context, site, proof, preview)
     if until is None:
         raise BadRequest("asked: your sign-in has expired. Connect the app again.")
@@ -123,7 +123,8 @@ def use_site_code(
 def refresh_site_agent(
     tx: Transaction, context: Context, token: str, client_id: str
 ) -> tuple[SiteRow, Grant] | None:
-    """The site and new tokens. None where the token is the one before: then all of them have ended. Raises Unusable."""
+    """Return the site and new tokens, or None if the token was already used, which also revokes all of them.
+    Raises Unusable."""
     stolen = _find(tx, "former_refresh_hash", token)
     if stolen is not None:
         _delete(tx, stolen.id)
@@ -157,7 +158,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
 
 
 def revoke_site_agent(tx: Transaction, token: str) -> None:
-    """Ends the agent with this token, if there is one."""
+    """Disconnect the agent with this token, if there is one."""
     for column in ("access_hash", "refresh_hash"):
         found = _find(tx, column, token)
         if found is not None:
@@ -179,7 +180,7 @@ def forget_site_agents(tx: Transaction) -> None:
 
 
 def find_proof(tx: Transaction, context: Context, site_id: str, token: str) -> AgentProof | None:
-    """What a token of an agent stands for at a site; None for one that is not good there."""
+    """Return what an agent's token represents at a site; None if it isn't valid there."""
     if not token.startswith(PREFIX):
         return None
     found = _find(tx, "access_hash", token)

@@ -1,8 +1,7 @@
-"""OAuth for the MCP servers of sites for authenticated visitors: what apps find out, the page on which visitors agree,
-tokens (RFC 6749, 7009, 8414, 8707, 9728).
+"""OAuth for the MCP servers of sites for authenticated visitors: metadata, the consent page, and tokens.
 
-The authorization server of a site has an address below that of all sites; visitors agree at the site itself, where
-they are signed in.
+Follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL below the sites URL; visitors
+give consent on the site itself, where they are signed in.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ from .site_agents import SiteConsent, connect_visitor, refresh_site_agent, revok
 _PATH = "/~oauth"
 _PURPOSE = "agreement of a visitor"
 _DECIDING = 3_600_000
-"""Milliseconds for which a visitor may look at the page that asks them."""
+"""Milliseconds for which the consent page is valid."""
 _agreed = msgspec.json.Decoder(SiteConsent)
 
 
@@ -67,7 +66,7 @@ def _issuer(context: Context, site_id: str) -> str:
 
 
 def _resources(tx: Transaction, context: Context, site: SiteRow) -> list[str]:
-    """The addresses of the MCP server of a site, which its tokens are for."""
+    """Return the URLs of the MCP server of a site, for which its tokens are valid."""
     return [f"{public_url(tx, context, site)}{path}" for path in MCP_PATHS]
 
 
@@ -184,8 +183,8 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
 @route("askVisitor", CONNECT_PATH, pool="calls")
 @route("askVisitor", f"{CONNECT_PATH}/{{asked}}", pool="calls")
 def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
-    """Ask a visitor whether an app may read the site as they see it. ``asked``: the query, where they had to sign in
-    first."""
+    """Ask a visitor whether an app may read the site as they see it. ``asked``: the query, if they had to
+    sign in first."""
     _require_agents(view, visit)
     draw, context, site_id = prepare_agreement(view, visit), view.context, visit.site.id
     query = unfold_query(asked) if asked else view.request.query_string

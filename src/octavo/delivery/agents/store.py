@@ -224,21 +224,25 @@ def list_agents(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None
 ) -> Slice[AgentRow]:
     """Return a person's active agents, newest first. ``only``: of one organization."""
-    where = "a.user_id = :user AND a.revoked_at IS NULL AND a.expires_at > :now"
-    if only is not None:
-        where += " AND a.organization_id = :only"
+    of_one = " AND a.organization_id = :org" if only is not None else ""
+    return _list_active(tx, f"a.user_id = :user{of_one}", limit, page, user_id, only)
+
+
+def _list_active(
+    tx: Transaction, where: str, limit: int, page: str | None, user: str | None, org: str | None
+) -> Slice[AgentRow]:
     return list_page(
         tx,
         limit,
         page,
         _AGENT,
-        f"FROM agents a WHERE {where}",
+        f"FROM agents a WHERE {where} AND a.revoked_at IS NULL AND a.expires_at > :now",
         lambda row: AgentRow(*row),
         by="a.id",
         descending=True,
-        user=user_id,
         now=now(),
-        only=only,
+        user=user,
+        org=org,
     )
 
 
@@ -257,19 +261,7 @@ def list_of_organization(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[AgentRow]:
     """Return the active agents that members connected to an organization, newest first."""
-    where = "a.organization_id = :org AND a.revoked_at IS NULL AND a.expires_at > :now"
-    return list_page(
-        tx,
-        limit,
-        page,
-        _AGENT,
-        f"FROM agents a WHERE {where}",
-        lambda row: AgentRow(*row),
-        by="a.id",
-        descending=True,
-        org=organization_id,
-        now=now(),
-    )
+    return _list_active(tx, "a.organization_id = :org", limit, page, None, organization_id)
 
 
 def find_in_organization(tx: Transaction, organization_id: str, agent_id: str) -> AgentRow | None:

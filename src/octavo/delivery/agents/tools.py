@@ -77,7 +77,7 @@ class Using(Struct, frozen=True):
         pages: int = 0,
         parent: str | None = None,
     ) -> Any:
-        """Do the same for an operation that changes something, and log it."""
+        """Call an operation that changes something, and log it."""
         self._require_budget(operation, pages)
         change = path.get("changeRequestId")
         if change is not None:

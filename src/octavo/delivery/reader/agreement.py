@@ -1,4 +1,4 @@
-"""The page on which a visitor lets an agent read a site as they see it."""
+"""The page on which a visitor allows an agent to read a site as they see it."""
 
 from __future__ import annotations
 

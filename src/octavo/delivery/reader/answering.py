@@ -125,7 +125,7 @@ def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
         target = find_redirect(view.tx, visit, view.context.settings.sites_url)
         if target is None:
             raise NotFound("There is no page at this URL.")
-        return redirect(target)
+        return redirect(target.target, permanent=target.permanent)
     if not visit.is_below(space.base):
         return redirect(with_query(view, f"{space.base}{quote(space.rest)}"))
     below = of_space.find(space.rest.split("/"))

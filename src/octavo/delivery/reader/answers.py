@@ -113,19 +113,19 @@ def link_header(visit: SiteVisit, first: str) -> str:
     )
 
 
-def redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
+def redirect(location: str, cookies: tuple[str, ...] = (), *, permanent: bool = False) -> Answer:
     headers = {
         "location": location.translate(_ESCAPED),
         "cache-control": "no-store" if cookies else "no-cache",
     }
-    return Answer(307, headers=headers, cookies=cookies)
+    return Answer(308 if permanent else 307, headers=headers, cookies=cookies)
 
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
     """Redirect the visitor if a redirect matches; otherwise answer that the page doesn't exist."""
     target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
-        return redirect(target)
+        return redirect(target.target, permanent=target.permanent)
     as_markdown = space.rest.endswith(".md")
     state, tree = space.view.state, space.view.tree
     former = find_former(view.tx, state, tree, space.rest.removesuffix(".md"))

@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, quote, urlencode
 import msgspec
 
 from octavo.core.document.anchors import slug
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import slugify
@@ -192,7 +193,7 @@ class _Pages:
         """Draw a page. ``below``: the last path segment of an operation's page; empty for the page of its area."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
         access = name == _AUTHENTICATION
-        # These pages use the room of the outline.
+        # These pages use the space of the outline.
         bare = access or name == _SCHEMAS
         listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
@@ -280,7 +281,7 @@ class _Pages:
         return self._drawer().operation(operation, operation.title)
 
     def _drawer(self) -> Drawer:
-        """Drawer that links to schemas on their own pages."""
+        """Return a drawer that links to schemas on their own pages."""
         schemas = self._description.schemas
         return Drawer(self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}")
 

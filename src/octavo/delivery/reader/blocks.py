@@ -15,7 +15,8 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.document.reader import read
 from octavo.core.document.urls import safe_url

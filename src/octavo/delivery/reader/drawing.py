@@ -26,11 +26,14 @@ from .views import (
     Crumb,
     ElementView,
     FrameLabels,
+    LinkView,
     MessageView,
     NavItem,
     SearchAnswer,
     SitePageView,
     SiteView,
+    TaggedPage,
+    TagView,
 )
 
 # The only inline script: it must run before the first paint, or the wrong theme would flash.
@@ -319,6 +322,13 @@ def draw_block(element: ElementView, labels: FrameLabels, offer: str | None = No
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:
     """Return the search results as a page, for readers without JavaScript; an empty query shows the form."""
     return _templates().get_template("search.html").render(site=site, answer=answer, nav=nav)
+
+
+def draw_tag(
+    site: SiteView, tag: TagView, pages: Sequence[TaggedPage], feed: LinkView, nav: tuple[NavItem, ...]
+) -> str:
+    """Return the pages of a tag as a page."""
+    return _templates().get_template("tag.html").render(site=site, tag=tag, pages=pages, feed=feed, nav=nav)
 
 
 def draw_ask(

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from lxml import etree, html
 
 from octavo.core.pages import Page
+from octavo.core.tags import by_slug, tag_or_slug
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
 from octavo.kit.clock import iso
 
@@ -61,13 +62,22 @@ def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], 
 
 def site_feed_xml(visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]]) -> bytes:
     """Return the feed of the site's most recently updated pages, the newest first."""
+    address = f"{visit.published}{FEED_PATH}"
+    return pages_feed_xml(visit, pages, visit.site.title, address, visit.published)
+
+
+def pages_feed_xml(
+    visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]], title: str, address: str, about: str
+) -> bytes:
+    """Return the feed at ``address`` of the most recently updated of these pages, the newest first. ``about``: the
+    URL of the page that lists them."""
     entries = nlargest(MAX_PAGES, pages, key=lambda entry: entry[1].updated_at)
     feed = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})
-    _add_atom(feed, "id", visit.published)
-    _add_atom(feed, "title", visit.site.title)
+    _add_atom(feed, "id", about)
+    _add_atom(feed, "title", title)
     _add_atom(feed, "updated", iso(entries[0][1].updated_at if entries else visit.site.updated_at))
-    _link(feed, "alternate", "text/html", visit.published)
-    _link(feed, "self", "application/atom+xml", f"{visit.published}{FEED_PATH}")
+    _link(feed, "alternate", "text/html", about)
+    _link(feed, "self", "application/atom+xml", address)
     _add_atom(etree.SubElement(feed, f"{{{_ATOM}}}author"), "name", visit.site.title)
     for space, page in entries:
         address = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
@@ -76,6 +86,11 @@ def site_feed_xml(visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]]) ->
         _add_atom(entry, "title", page.title)
         _add_atom(entry, "updated", iso(page.updated_at))
         _link(entry, "alternate", "text/html", address)
+        for slug in by_slug(page.tags):
+            tag = tag_or_slug(space.view.tags, slug)
+            category = etree.SubElement(entry, f"{{{_ATOM}}}category")
+            category.set("term", _strip_invalid(tag.tag))
+            category.set("label", _strip_invalid(tag.label))
         if page.description:
             _add_atom(entry, "summary", page.description)
     written: bytes = etree.tostring(feed, encoding="UTF-8", xml_declaration=True)
@@ -103,7 +118,8 @@ def _format_date(day: date) -> str:
 
 
 def _make_standalone(body: str, address: str) -> str:
-    """Return the HTML of a page for use elsewhere: with absolute URLs and without what needs our scripts."""
+    """Return the HTML of a page for use elsewhere: with absolute URLs and without parts that need our
+    scripts."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     tree = html.document_fromstring(f"<div>{body}</div>".encode(), parser=parser)
     for element in _FRAME(tree):

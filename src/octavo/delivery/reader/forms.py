@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from octavo.core.document.html import ALL_FIELDS
+from octavo.core.document.html_context import ALL_FIELDS
 from octavo.kit.http.edge import Request
 
 _ALL_FIELDS = ALL_FIELDS.encode()

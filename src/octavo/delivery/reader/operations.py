@@ -17,9 +17,9 @@ from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.kit.db.database import Transaction
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import MANY
 from octavo.sites.openapi.index import IndexHit, OperationIndex
 from octavo.sites.openapi.models import index_models, list_models
+from octavo.sites.openapi.operation_drawing import MANY
 from octavo.sites.openapi.pages import (
     Listed,
     authentication_of,

@@ -19,7 +19,8 @@ from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
 from octavo.content.revisions.expanding import markdown_page, requester_at
 from octavo.content.revisions.store import Item
-from octavo.core.document.html import COLUMN, Asset, Html, HtmlContext, HtmlTarget, ImageSource, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import COLUMN, Asset, Html, HtmlContext, HtmlTarget, ImageSource
 from octavo.core.document.nodes import Block, Document, plain_text, walk
 from octavo.core.document.parts import emoji, text_of
 from octavo.core.document.portable import portable
@@ -56,6 +57,7 @@ from .locales import direction
 from .operations import count_operations, find_access_form, find_authentication, shows_operations
 from .questions import ASK_PATH
 from .styling import SiteLook
+from .tags import view_tags
 from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
 
 _WHOLE_TREE = 400
@@ -553,6 +555,7 @@ class PageBuilder:
             emoji=emoji(page.emoji) if page.emoji else None,
             icon=icon(page.icon) if page.icon else None,
             cover=self._cover(page),
+            tags=view_tags(self._visit, page) if layout.tags else (),
             nav=self.nav(page),
             crumbs=tuple(
                 Crumb(title=p.link_title or p.title, href=self.href(p) if p.kind == "document" else None)

@@ -17,7 +17,8 @@ from octavo.assistants.ask.asking import QuestionAsker, ask
 from octavo.assistants.ask.material import VisitorMaterial
 from octavo.assistants.ask.recommending import recommend
 from octavo.assistants.ask.wire import MAX_QUESTION
-from octavo.core.document.html import HtmlContext, render
+from octavo.core.document.html import render
+from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk
 from octavo.core.document.writing import write
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
@@ -85,6 +86,7 @@ def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionA
         visit.admission.claims,
         frozenset(one.space_id for one in shown),
         drafted=visit.admission.drafted,
+        drafts=visit.admission.drafts,
     )
     variants = {one.id for one in space.site_spaces} - {space.site_space.id}
     only = [one.id for one in shown if one.id not in variants]

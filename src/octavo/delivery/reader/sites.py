@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import msgspec
 from msgspec.structs import replace
 
-from octavo.core.document.html import HtmlTarget
+from octavo.core.document.html_context import HtmlTarget
 from octavo.core.document.parts import emoji
 from octavo.core.document.urls import safe_url
 from octavo.core.expressions import Shown
@@ -40,8 +40,8 @@ FEED_PATH = "~feed.xml"
 _HEADER, _SEARCH, _GAP = 1216, 360, 52
 """Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""With more variants than this, their links lead to the variants' start pages, because looking up the page in all
-of them would be slow."""
+"""With more variants than this, their links point to the variants' start pages, because looking up the page
+in all of them would be slow."""
 
 
 def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
@@ -89,7 +89,8 @@ def own_frame(
 def site_view(
     tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """Return the frame of a page of a site, or of a view without a page. Links lead only to what this visitor sees."""
+    """Return the frame of a page of a site, or of a view without a page. Links point only to content that
+    this visitor sees."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -169,7 +170,7 @@ def _variants(
 
 
 class _Links:
-    """Links of header, footer, and announcement that lead somewhere for this visitor."""
+    """Links of header, footer, and announcement that have a target for this visitor."""
 
     def __init__(self, space: SpaceVisit, builder: PageBuilder, look: SiteLook) -> None:
         self._space = space

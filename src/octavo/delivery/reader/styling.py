@@ -25,6 +25,7 @@ from octavo.sites.fonts.built_in import (
 from octavo.sites.fonts.serving import CustomFont
 from octavo.sites.site.customization.colors import site_theme
 from octavo.sites.site.customization.model import Customization
+from octavo.sites.site.customization.settings import list_classes
 
 from . import locales
 from .views import FrameLabels, ThemedImage
@@ -83,7 +84,7 @@ def read_look(
         colors=colors,
         theme_css=Markup(css),  # noqa: S704 - numbers and names of ours
         font_file=text_file,
-        classes=_classes(chosen),
+        classes=tuple(list_classes(chosen)),
         theme=theme_chosen or "system",
     )
 
@@ -153,26 +154,6 @@ def _header_style(customization: Customization, colors: Theme) -> str:
 
 def _light_and_dark(light: Oklch, dark: Oklch) -> str:
     return f"light-dark({light.css()},{dark.css()})"
-
-
-# --- classes --------------------------------------------------------------------------------------------
-
-
-def _classes(customization: Customization) -> tuple[str, ...]:
-    """Return the classes for what differs from the defaults of the style sheet."""
-    styling = customization.styling
-    chosen = (
-        ("theme", styling.theme, "clean"),
-        ("corners", styling.corners, "rounded"),
-        ("depth", styling.depth, "subtle"),
-        ("links", styling.links, "default"),
-        ("icons", styling.icons, "regular"),
-        ("sidebar", styling.sidebar.background, "default"),
-        ("list", styling.sidebar.list, "default"),
-        ("search", styling.search, "prominent"),
-        ("header", customization.header.preset, "default"),
-    )
-    return tuple(f"{name}-{value}" for name, value, plain in chosen if value != plain)
 
 
 def themed_image(themed: object) -> ThemedImage | None:

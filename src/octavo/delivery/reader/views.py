@@ -11,7 +11,7 @@ from typing import Literal
 from markupsafe import Markup
 from msgspec import Struct
 
-from octavo.core.document.html import Asset, BlockLabels, OutlineHeading
+from octavo.core.document.html_context import Asset, BlockLabels, OutlineHeading
 
 Sign = Markup | None
 
@@ -240,7 +240,8 @@ class Tab(Struct, frozen=True, kw_only=True):
 
 
 class VariantView(Struct, frozen=True, kw_only=True):
-    """Version or language of the content; ``href`` leads to the same page there (``same``), or to its start."""
+    """Version or language of the content; ``href`` points to the same page there (``same``), or to its
+    start."""
 
     title: str
     href: str
@@ -377,6 +378,16 @@ class CoverView(Struct, frozen=True, kw_only=True):
         return f"max(100vw, {high}px)"
 
 
+class TagView(Struct, frozen=True, kw_only=True):
+    """Tag of a page, with a link to the pages that have it. ``color``: its name, without `$`."""
+
+    title: str
+    href: str
+    color: str = "default"
+    emoji: str | None = None
+    icon: Sign = None
+
+
 class SitePageView(Struct, frozen=True, kw_only=True):
     """One page. ``about`` is the description for search engines. ``body`` and ``outline`` come from
     ``core.document.html.render``; ``updated`` is an ISO date (YYYY-MM-DD) and ``updated_text`` its localized
@@ -404,7 +415,7 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     emoji: str | None = None
     icon: Sign = None
     cover: CoverView | None = None
-    tags: tuple[str, ...] = ()
+    tags: tuple[TagView, ...] = ()
     nav: tuple[NavItem, ...] = ()
     crumbs: tuple[Crumb, ...] = ()
     previous: Crumb | None = None
@@ -516,6 +527,15 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     crumbs: tuple[str, ...] = ()
     excerpt: tuple[MarkedText, ...] = ()
     sections: tuple[SectionHitView, ...] = ()
+
+
+class TaggedPage(Struct, frozen=True, kw_only=True):
+    """Page in a list; ``crumbs`` are the titles above it."""
+
+    title: str
+    href: str
+    crumbs: tuple[str, ...]
+    description: str | None
 
 
 class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):

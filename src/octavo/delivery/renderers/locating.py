@@ -28,8 +28,7 @@ from octavo.kit.http.operation import Visitor
 from octavo.sites.site.audiences.share_links import find_link_by_key
 from octavo.sites.site.audiences.visitor_auth import read_token as read_visitor_token
 from octavo.sites.site.store import find_site_by_hostname, find_site_by_proxy, get_site
-from octavo.sites.site.structure.outline import Outline
-from octavo.sites.site.structure.store import load_structure
+from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.visitor_tokens import make_visitor_token
 from octavo.sites.site.wire import PROXIED, proxied_path
 
@@ -73,8 +72,9 @@ Published = Redirection | PublishedContent
 
 
 class ResolveRequest(Struct, frozen=True):
-    """Request of a renderer. ``token``: the visitor's, signed with the key of the site; ``unsigned``: unsigned
-    claims of the visitor. ``redirect_on_error``: an invalid token leads to the sign-in page of visitors."""
+    """Request of a renderer. ``token``: the visitor's, signed with the key of the site; ``unsigned``:
+    unsigned claims of the visitor. ``redirect_on_error``: an invalid token redirects to the sign-in page of
+    visitors."""
 
     url: str
     token: str | None
@@ -104,7 +104,7 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
         target = find_redirect(tx, visit, context.settings.sites_url)
         if target is None:
             raise NotFound("There is no page at this URL.")
-        return _redirect(origin, target)
+        return _redirect(origin, target.target)
     if not path.startswith(unquote(space.base)):
         return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")
     return _content(tx, context, origin, space, previewer)
@@ -152,8 +152,10 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
         raise NotFound(_MISSING)
     site = get_site(tx, site_id)
     drafted = previewer.drafted
-    admission = Admission(claims=previewer.claims, personal=True, preview=True, drafted=drafted)
-    outline = Outline(load_structure(tx, site_id), previewer.claims, preview=True, drafted=drafted)
+    admission = Admission(
+        claims=previewer.claims, personal=True, preview=True, drafted=drafted, drafts=previewer.drafts
+    )
+    outline = visitor_outline(tx, previewer)
     made_of = MadeOf(site, None, admission.claims, more=True)
     base = f"/{site_id}/"
     start = f"https://{_PREVIEW_HOST}{base}"
@@ -202,7 +204,7 @@ def _content(
 
 
 def _is_complete(space: SpaceVisit) -> bool:
-    """Return whether every longer path leads to a page of this space."""
+    """Return whether every longer path is a page of this space."""
     if space.rest:
         return True
     outline = space.visit.outline

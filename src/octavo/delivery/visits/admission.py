@@ -43,20 +43,20 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
 MCP_PATHS = ("~gitbook/mcp", "~mcp")
-"""Of the MCP server, below the base of a site; the first one is known to tools that look for it."""
+"""Paths of the MCP server below the base of a site; the first one is the path that tools look for."""
 METADATA_PATH = "/.well-known/oauth-protected-resource"
-"""What the path of an MCP server's metadata begins with (RFC 9728)."""
+"""Prefix of the path of an MCP server's metadata (RFC 9728)."""
 CONNECT_PATH = "~oauth/authorize"
-"""Where a visitor connects an agent to the MCP server, below the base of a site."""
+"""Path, below the base of a site, where a visitor connects an agent to the MCP server."""
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class Coming(Struct, frozen=True):
     """What a request says about its sender. ``query`` in the order of the URL; ``secure``: it arrived over https.
 
-    ``bearer``: a visitor's token from a header; ``said``: unsigned claims. ``site``: the site whose id is in our
-    cookies' names. ``agent``: the request is for a format for agents. ``until``: when the
-    agent's token ends that a request came with, in milliseconds."""
+    ``bearer``: a visitor's token from a header; ``said``: unsigned claims. ``site``: the site whose id is in
+    our cookies' names. ``agent``: the request is for a format for agents. ``until``: when the agent's token
+    in the request expires, in milliseconds."""
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
@@ -90,16 +90,17 @@ class SendOn(Exception):  # noqa: N818
 class Admission(Struct, frozen=True):
     """Admitted visitor. ``key``: of the share link, part of the path. ``claims``: the ``visitor`` of conditions.
     ``personal``: what they see depends on more than the path and must not be shared. ``until``: when their proof
-    expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``:
-    the person whose unsaved customization it shows, ``theme``: light or dark, overriding the look, ``framed``:
-    it can be shown in a frame of the app. ``proof``: the
-    token of an authenticated visitor or of a preview, by which they were let in."""
+    expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``drafts``:
+    it shows drafts of the structure, ``look``: the person whose unsaved customization it shows, ``theme``: light or
+    dark, overriding the look, ``framed``: it can be shown in a frame of the app. ``proof``: the token of an
+    authenticated visitor or of a preview, by which they were let in."""
 
     key: str = ""
     claims: JsonObject = field(default_factory=lambda: NOBODY)
     personal: bool = False
     preview: bool = False
     drafted: Drafted | None = None
+    drafts: bool = False
     until: int | None = None
     look: str | None = None
     theme: Literal["light", "dark"] | None = None
@@ -115,7 +116,8 @@ class Admission(Struct, frozen=True):
     def audience(self) -> str:
         """Return a key for everyone who sees the same; part of every cache key."""
         if self.personal:
-            return f"{self.key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
+            key = f"{self.key} drafts" if self.drafts else self.key
+            return f"{key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
         return f"{self.key} agent" if self.claims.get("agent") else self.key
 
     def as_agent(self) -> Admission:
@@ -124,8 +126,8 @@ class Admission(Struct, frozen=True):
 
 
 class AgentProof(NamedTuple):
-    """What an agent's token stands for: the token of the visitor who connected it, or of their ``preview``. ``until``:
-    when the agent's own token ends, in milliseconds."""
+    """What an agent's token represents: the token of the visitor who connected it, or of their ``preview``.
+    ``until``: when the agent's own token expires, in milliseconds."""
 
     token: str
     preview: bool
@@ -137,7 +139,8 @@ _agents: list[FindProof] = []
 
 
 def recognize_site_agents(find: FindProof) -> None:
-    """Registers ``find(tx, context, site_id, token)``: what a token for the MCP server of a site stands for."""
+    """Register ``find(tx, context, site_id, token)``, which returns what a token for the MCP server of a site
+    represents."""
     _agents.append(find)
 
 
@@ -168,6 +171,7 @@ def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Ad
         personal=True,
         preview=True,
         drafted=found.drafted,
+        drafts=found.drafts,
         look=found.look,
         theme=found.theme,
         framed=True,
@@ -200,8 +204,8 @@ def admit(
 
 
 def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Coming:
-    """The request as the visitor would send it who connected the agent that sends it. An agent's token is good for the
-    MCP server of one site alone."""
+    """Return the request of an agent as the visitor who connected it would send it. An agent's token is valid
+    only for the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)
@@ -256,12 +260,12 @@ def _require_token(
 
 
 def fold_query(query: str) -> str:
-    """A query as one part of a path."""
+    """Return a query encoded as one segment of a path."""
     return base64.urlsafe_b64encode(query.encode()).rstrip(b"=").decode()
 
 
 def unfold_query(part: str) -> bytes:
-    """What ``fold_query`` folded; nothing for what it did not."""
+    """Return the query that ``fold_query`` encoded; empty for anything else."""
     try:
         return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
     except ValueError:
@@ -269,7 +273,7 @@ def unfold_query(part: str) -> bytes:
 
 
 def _challenge(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Unauthorized:
-    """Tell an agent where to learn how its person signs in (RFC 9728)."""
+    """Return the header that tells an agent where to find out how its user signs in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # A proxy of the owner's forwards what is below the site, and nothing else.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
@@ -288,7 +292,7 @@ def public_url(tx: Transaction, context: Context, site: SiteRow) -> str:
 
 
 def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
-    """Whether a site sends everyone who comes to it to a sign-in page, so that it is no secret that it is there."""
+    """Return whether a site redirects everyone to a sign-in page, so that its existence is no secret."""
     if not site.published or site.visibility != "visitor-auth":
         return False
     return isinstance(_sign_in(tx, context, site, "/"), SendOn)
@@ -338,7 +342,15 @@ def _preview(
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
-    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted, proof=kept or "")
+    return Admission(
+        "",
+        found.visitor,
+        personal=True,
+        preview=True,
+        drafted=found.drafted,
+        drafts=found.drafts,
+        proof=kept or "",
+    )
 
 
 # --- unsigned claims -------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """From a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
 
-A visit is the proof that the visitor can see what it is at; every route of a site takes one.
+A visit is the proof that the visitor can see its location; every route of a site takes one.
 
 A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` under the sites domain. An
 owner's proxy requests ``/~proxied/{site id}/`` there, and every answer to it uses the paths that the visitor's
@@ -138,7 +138,7 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Site that a URL names; the path, its escaped base, and the rest, as browsers have them."""
+    """Site that a URL names; the path, its escaped base, and the rest, as browsers see them."""
 
     site: SiteRow
     path: str
@@ -230,7 +230,13 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
             raise NotFound("This site can't be embedded.")
         base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
     structure = load_structure(tx, site.id)
-    outline = Outline(structure, admission.claims, preview=admission.preview, drafted=admission.drafted)
+    outline = Outline(
+        structure,
+        admission.claims,
+        preview=admission.preview,
+        drafts=admission.drafts,
+        drafted=admission.drafted,
+    )
     made_of = MadeOf(site, find_version(tx, site.id), admission.claims, structure.empty)
     return SiteVisit(
         site,
@@ -275,12 +281,20 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     return visit_space(tx, visit, shown, rest)
 
 
-def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | None:
+class VisitRedirect(NamedTuple):
+    """Redirect of a visitor. ``permanent``: everyone is redirected there, and will be."""
+
+    target: str
+    permanent: bool = False
+
+
+def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRedirect | None:
     """Return the redirect for a visitor whose page wasn't found. ``sites_url``: the public URL of sites."""
     lead = resolve_redirect(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
     if lead is None:
         return None
-    return lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"
+    target = lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"
+    return VisitRedirect(target, lead.is_permanent and visit.indexed and not visit.admission.personal)
 
 
 class OtherSpaces:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.observability import tracing
 from octavo.kit.secrets.sealing import sealed_column
@@ -62,7 +62,7 @@ _PLAIN = Delivery.__struct_fields__[3:]
 _COLUMNS = ", ".join(f"d.{name}" for name in ("number", "id", "integration_id", "webhook_id", *_PLAIN))
 
 
-def _delivery(row: tuple[Any, ...]) -> Delivery:
+def _delivery(row: Row) -> Delivery:
     number, id, integration_id, webhook_id, *rest = row
     recipient = (
         DeliveryRecipient("integration", integration_id)

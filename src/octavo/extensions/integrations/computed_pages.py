@@ -129,7 +129,7 @@ def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
 
 def with_own_pages(document: Document, source: ComputedSource) -> Document:
     """Return a document whose references to pages of the same source use the ids they have here. References
-    with a ``space`` lead to a page of that space."""
+    with a ``space`` point to a page of that space."""
     if source.seed is not UNSET:
         for node in walk(document):
             if isinstance(node, Block | Inline):

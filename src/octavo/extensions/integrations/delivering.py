@@ -173,7 +173,8 @@ ANSWERED = (
     "content_compute_revision",
     "content_compute_document",
 )
-"""Events with an immediate answer. Delivering one again is useless: nobody waits for the answer."""
+"""Events with an immediate answer. Delivering one again is useless, because nothing is waiting for the
+answer."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
@@ -192,7 +193,7 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
 
 @recipient("integration")
 def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
-    """Have a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
+    """Let a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
     problem: str | None = None

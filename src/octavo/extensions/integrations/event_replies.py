@@ -46,7 +46,7 @@ class _Note:
         self._one_more()
 
     def answered(self, answer: ScriptAnswer | None) -> None:
-        """Note the answer. None: the script gave none; what it finished with says why."""
+        """Record the answer. None: the script gave none; its result says why."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
 

@@ -11,7 +11,7 @@ from octavo.organization.access.authorization import enter_site, organization_ac
 from octavo.organization.access.reach import require_person
 from octavo.organization.access.roles import Can
 from octavo.organization.access.scopes import SCRIPTS_REACH
-from octavo.organization.access.visibility import select_visible_spaces
+from octavo.organization.access.visibility import select_visible_sites, select_visible_spaces
 from octavo.sites.site.publishing import require_publish_permission
 
 from . import installing, store
@@ -93,7 +93,13 @@ def list_sites_of_integration(
         return present_slice(
             _list_places(tx, "site", integration, query),
             lambda place: present_site_installation(
-                call, tx, place, integration.row.id, whole=integration.changes, extended=query.extended
+                call,
+                tx,
+                place,
+                integration.row.id,
+                whole=integration.changes,
+                actor=integration.actor,
+                extended=query.extended,
             ),
         )
 
@@ -130,16 +136,32 @@ def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
     return [row[0] for row in rows]
 
 
+def _seen_sites(tx: Transaction, installation: InstallationAccess) -> list[str]:
+    """Return the sites of an installation that the caller can see."""
+    org = organization_access(tx, installation.actor, Can.VIEW, installation.row.organization_id)
+    placed = "t.id IN (SELECT p.site_id FROM integration_places p WHERE p.installation_id = :installation)"
+    seen = select_visible_sites(org, placed, installation=installation.row.id)
+    rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
+    return [row[0] for row in rows]
+
+
 @operation("listIntegrationInstallationSites", "GET", _SITES, needs=Can.VIEW)
 def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery) -> Listing[SiteInstallation]:
-    """List the sites of an installation."""
+    """List the sites of an installation that the caller can see."""
     row = installation.row
     with call.db.read() as tx:
-        found = store.list_places(tx, "site", query.limit, query.page, installation_id=row.id)
+        only = None if installation.by_script else _seen_sites(tx, installation)
+        found = store.list_places(tx, "site", query.limit, query.page, installation_id=row.id, only=only)
         return present_slice(
             found,
             lambda place: present_site_installation(
-                call, tx, place, row.integration_id, whole=installation.changes, extended=query.extended
+                call,
+                tx,
+                place,
+                row.integration_id,
+                whole=installation.changes,
+                actor=installation.actor,
+                extended=query.extended,
             ),
         )
 
@@ -193,7 +215,13 @@ def install_on_site(
         require_publish_permission(tx, site)
         place = installing.install_at(tx, call.context, installation.actor, row, "site", site.site_id)
         return present_site_installation(
-            call, tx, place, row.integration_id, whole=True, extended=query.extended
+            call,
+            tx,
+            place,
+            row.integration_id,
+            whole=True,
+            actor=site.actor,
+            extended=query.extended,
         )
 
 
@@ -215,7 +243,13 @@ def _show_site(
     call: Call, tx: Transaction, access: SiteInstallationAccess, place: PlaceRow, extended: bool
 ) -> SiteInstallation:
     return present_site_installation(
-        call, tx, place, access.installation.integration_id, whole=access.changes, extended=extended
+        call,
+        tx,
+        place,
+        access.installation.integration_id,
+        whole=access.changes,
+        actor=access.actor,
+        extended=extended,
     )
 
 

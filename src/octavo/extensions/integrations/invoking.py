@@ -109,7 +109,7 @@ def environment(context: Context, tx: Transaction, subject: Subject) -> JsonObje
         found[f"{place.kind}Installation"] = (
             present_space_installation(to, tx, place, integration.id, whole=True, actor=None)
             if place.kind == "space"
-            else present_site_installation(to, tx, place, integration.id, whole=True)
+            else present_site_installation(to, tx, place, integration.id, whole=True, actor=None)
         )
     # Older scripts read the singular fields.
     last = list(signing.values())[-1]

@@ -9,12 +9,13 @@ from msgspec import UNSET
 
 from octavo.content.revisions.files import signed_url
 from octavo.core.json_types import JsonObject
+from octavo.interchange.gitsync.store import ProjectRow, find
 from octavo.kit.clock import iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.files import FileGrant
 from octavo.kit.http.operation import Actor, Recipient
-from octavo.organization.access.authorization import find_space_access
+from octavo.organization.access.authorization import find_site_access, find_space_access
 from octavo.organization.access.roles import Can, at_least
 from octavo.organization.orgs.store import OrgRow, OrgSettings, get_organization
 from octavo.organization.orgs.wire import Organization, present_organization
@@ -213,13 +214,16 @@ def present_site_installation(
     integration_id: str,
     *,
     whole: bool,
+    actor: Actor | None,
     extended: bool = False,
 ) -> SiteInstallation:
-    """Present an installation on a site. ``extended``: with the whole site."""
+    """Present an installation on a site. ``extended``: with the whole site, as ``actor`` sees it."""
     site = None
-    if extended:
+    if extended and actor is not None:
         found = get_site(tx, row.place_id)
-        site = present_site(to, get_organization(tx, found.organization_id), found)
+        seen = find_site_access(tx, actor, Can.VIEW, found.organization_id, found.id)
+        organization, sync = get_organization(tx, found.organization_id), find(tx, ProjectRow, found.id)
+        site = present_site(to, organization, found, seen.role if seen else None, sync)
     return SiteInstallation(
         integration=row.integration,
         installation=row.installation_id,

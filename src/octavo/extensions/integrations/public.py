@@ -49,7 +49,7 @@ browsers or by proxies in front of this server: ``Authorization``, ``Cookie``, `
 unknown ones."""
 _OURS = frozenset(
     {
-        # Connection, and transfer of the body.
+        # Connection and transfer of the body.
         "connection",
         "content-length",
         "date",

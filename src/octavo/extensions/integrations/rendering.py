@@ -132,7 +132,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
     if organization_id is None:
         raise NotFound(f"There is no site {at.site_id!r}.")
     site = site_access(tx, actor, Can.ADMIN, organization_id, at.site_id)
-    # Actions run with the script's own permissions: they change the configuration.
+    # Actions run with the script's own permissions, because they change the configuration.
     require_publish_permission(tx, site)
     return _subject(tx, row, site.organization_id, "site", at.site_id)
 

@@ -47,6 +47,7 @@ from .wire import (
     TemporaryToken,
     UpdateInstallation,
     filter_of,
+    present_status,
 )
 
 __all__ = ["embed_routes", "event_routes", "installation_routes"]
@@ -294,12 +295,13 @@ def _integration_of(call: Call, tx: Transaction, integration_id: str, org: OrgAc
     needs=Can.LIST_INSTALLATIONS,
 )
 def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[StatusItem]:
-    """List the integrations installed in an organization, or on any space or site of it, with their status."""
+    """List the integrations installed in an organization, or on each of its spaces or sites, with their status.
+    Spaces that the caller can't see are left out."""
     with call.db.read() as tx:
-        found = store.list_statuses(tx, org.organization_id, query.target, query.limit, query.page)
+        found = store.list_statuses(tx, org, query.target, query.site or query.space, query.limit, query.page)
         return present_slice(
             found,
-            lambda row: StatusItem(row[1], _integration_of(call, tx, row[0], org)),  # type: ignore[arg-type]
+            lambda row: present_status(row, query.target, _integration_of(call, tx, row.integration_id, org)),
         )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import sealed_column
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.visibility import select_visible_spaces
 from octavo.organization.spaces.garbage import release, retain
 
 from .manifest import Manifest
@@ -104,20 +106,20 @@ _PLACED = (
 )
 
 
-def _integration(row: tuple[Any, ...]) -> IntegrationRow:
+def _integration(row: Row) -> IntegrationRow:
     values = list(row)
     values[10] = msgspec.json.decode(row[10], type=Manifest)
     return IntegrationRow(*values)
 
 
-def _installation(row: tuple[Any, ...]) -> InstallationRow:
+def _installation(row: Row) -> InstallationRow:
     values = list(row)
     for place in (6, 10):
         values[place] = msgspec.json.decode(row[place])
     return InstallationRow(*values)
 
 
-def _place(row: tuple[Any, ...]) -> PlaceRow:
+def _place(row: Row) -> PlaceRow:
     values = list(row)
     values[5] = msgspec.json.decode(row[5])
     return PlaceRow(*values)
@@ -670,29 +672,46 @@ def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int
 # --- what is installed where ----------------------------------------------------------------------------
 
 
+class InstalledRow(NamedTuple):
+    """Status of an integration at the object that it is installed on."""
+
+    integration_id: str
+    status: str
+    target_id: str
+
+
 def list_statuses(
-    tx: Transaction, organization_id: str, target: str, limit: int, page: str | None
-) -> Slice[tuple[str, str]]:
-    """Return the ids of the integrations installed in an organization (``target`` `organization`), or on any
-    ``space`` or ``site`` of it, each with its status. On spaces and sites it is `active` if it is so on any."""
-    if target == "organization":
-        source = (
-            "SELECT n.id, n.integration_id, n.status FROM integration_installations n WHERE "
-            "n.organization_id = :org"
-        )
-    else:
-        source = f"""SELECT n.id, n.integration_id, min(p.status) AS status FROM integration_installations n
-            JOIN integration_places p ON p.installation_id = n.id AND p.kind = '{target}'
-            WHERE n.organization_id = :org GROUP BY n.id, n.integration_id"""
+    tx: Transaction, org: OrgAccess, target: str, target_id: str | None, limit: int, page: str | None
+) -> Slice[InstalledRow]:
+    """List the integrations that are installed in an organization (``target`` `organization`), or on each
+    ``space`` or ``site`` of it that the caller can see, or only on that with ``target_id``."""
+    before, parameters = "", dict[str, Any]()
+    columns = "n.integration_id, n.status, n.organization_id"
+    source, by = "FROM integration_installations n WHERE n.organization_id = :org", "n.id"
+    if target != "organization":
+        columns, by = "n.integration_id, p.status, p.place_id", "n.id, p.place_id"
+        joined = f"""FROM integration_installations n
+            JOIN integration_places p ON p.installation_id = n.id AND p.kind = '{target}'"""
+        if target == "space":
+            seen = select_visible_spaces(org, "s.deleted_at IS NULL")
+            joined += f" JOIN {seen.visible} v ON v.id = p.space_id"
+            before, parameters = seen.prefix, dict(seen.parameters)
+        source = f"{joined} WHERE n.organization_id = :org"
+        if target_id is not None:
+            source += " AND p.place_id = :target"
+            parameters["target"] = target_id
     return list_page(
         tx,
         limit,
         page,
-        "x.integration_id, x.status",
-        f"FROM ({source}) x WHERE TRUE",
-        lambda row: (row[0], row[1]),
-        by="x.id",
-        org=organization_id,
+        columns,
+        source,
+        lambda row: InstalledRow(*row),
+        by=by,
+        key_types=(str,) * len(by.split(", ")),
+        before=before,
+        org=org.organization_id,
+        **parameters,
     )
 
 

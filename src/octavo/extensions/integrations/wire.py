@@ -25,7 +25,7 @@ from .manifest import (
     Target,
     Visibility,
 )
-from .store import IntegrationFilter
+from .store import InstalledRow, IntegrationFilter
 
 Name = Annotated[
     str,
@@ -94,7 +94,16 @@ class IntegrationPlacesQuery(PlacesQuery):
 
 
 class StatusQuery(PageQuery):
+    """``site`` and ``space``: only what is installed there; each requires the ``target`` of its kind."""
+
     target: Literal["organization", "space", "site"] = "organization"
+    site: str | None = None
+    space: str | None = None
+
+    def __post_init__(self) -> None:
+        for kind, given in (("site", self.site), ("space", self.space)):
+            if given is not None and self.target != kind:
+                raise ValueError(f"{kind}: requires the target {kind}")
 
 
 # --- answers --------------------------------------------------------------------------------------------
@@ -239,9 +248,32 @@ class InstalledItem(Struct):
     installation: Installation
 
 
+class InstalledInOrganization(Struct, rename="camel", tag_field="type", tag="organization"):
+    organization_id: str
+
+
+class InstalledOnSite(Struct, rename="camel", tag_field="type", tag="site"):
+    site_id: str
+
+
+class InstalledOnSpace(Struct, rename="camel", tag_field="type", tag="space"):
+    space_id: str
+
+
 class StatusItem(Struct):
+    """Status of an integration at one object that it is installed on."""
+
     status: Status
     integration: Integration
+    target: InstalledInOrganization | InstalledOnSite | InstalledOnSpace
+
+
+_INSTALLED = {"organization": InstalledInOrganization, "site": InstalledOnSite, "space": InstalledOnSpace}
+
+
+def present_status(row: InstalledRow, kind: str, integration: Integration) -> StatusItem:
+    """``kind``: of the objects that are listed."""
+    return StatusItem(row.status, integration, _INSTALLED[kind](row.target_id))  # type: ignore[arg-type]
 
 
 class IntegrationStatus(Struct):

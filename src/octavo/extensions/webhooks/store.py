@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import Sealer, sealed_column
 
@@ -36,7 +34,7 @@ class WebhookRow(Struct, frozen=True):
 _COLUMNS = ", ".join(WebhookRow.__struct_fields__)
 
 
-def _webhook(row: tuple[Any, ...]) -> WebhookRow:
+def _webhook(row: Row) -> WebhookRow:
     values = list(row)
     values[4] = msgspec.json.decode(row[4])
     values[5] = bool(row[5])

@@ -1,4 +1,4 @@
-"""Spaces and branches of Git repositories that stay in step."""
+"""Sync of spaces with branches of Git repositories."""
 
 from . import collection_folders as collection_folders
 from . import jobs as jobs

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Call, enters
 from octavo.organization.access.authorization import (
     CollectionAccess,
     SiteAccess,
     SpaceAccess,
+    collection_access,
     enter_collection,
     enter_site,
     enter_space,
+    named_site_access,
+    require_actor,
+    space_access,
 )
 from octavo.organization.access.roles import Can
 
-from .store import Connected, OwnerKind, ProjectRow, SyncRow
+from .store import Connected, OwnerKind, ProjectRow, SyncRow, find_kind
 
 
 class SyncAccess(Struct, frozen=True):
@@ -50,6 +56,30 @@ class SyncAccess(Struct, frozen=True):
         else:
             kind, id = "site", access.site_id
         return cls(kind, id, access.organization_id, access.actor)
+
+
+def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, object_id: str) -> SyncAccess:
+    """Return the caller's access to what they want to sync. Raises NotFound and Forbidden."""
+    if kind == "space":
+        return SyncAccess.of(space_access(tx, actor, needs, object_id))
+    if kind == "collection":
+        return SyncAccess.of(collection_access(tx, actor, needs, object_id))
+    return SyncAccess.of(named_site_access(tx, actor, needs, object_id))
+
+
+@enters(SyncAccess, "installationId")
+def enter_git_installation(call: Call, needs: Can, installation_id: str) -> SyncAccess:
+    """Authorize the caller at what an installation syncs, which has the same ID."""
+    missing = NotFound(f"There is no installation {installation_id!r}.")
+    actor = require_actor(call)
+    with call.db.read() as tx:
+        kind = find_kind(tx, installation_id)
+        if kind is None:
+            raise missing
+        try:
+            return sync_access(tx, actor, needs, kind, installation_id)
+        except NotFound:
+            raise missing from None
 
 
 @enters(SyncAccess, "spaceId")

@@ -180,7 +180,7 @@ class _Following:
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 
     def _guarded(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
-        """Update one branch and record on it what went wrong."""
+        """Update one branch and record any failure on it."""
         try:
             do(link)
             said = None
@@ -270,18 +270,13 @@ class _Following:
             self.space_id,
             want.ref,
             want.branch,
-            want.pull,
             want.title,
-            want.url,
-            None,
-            None,
-            None,
-            None,
-            0,
-            "open",
-            None,
-            moment,
-            moment,
+            pushes=0,
+            status="open",
+            created_at=moment,
+            updated_at=moment,
+            pull=want.pull,
+            url=want.url,
         )
 
     # --- one branch -----------------------------------------------------------------------------------
@@ -507,16 +502,16 @@ class _Following:
                 commit = pull.merged
                 if commit is None or (self.copy.has(commit) and self._is_synced(commit)):
                     self._arrived(link)
-                return  # the next sync brings what has not arrived
+                return  # the next sync fetches the rest
         elif is_there:
-            self._finish(link)  # the pattern changed
+            self._finish(link)  # the pattern has changed
             return
         if link.commit_id is not None and self._is_synced(link.commit_id):
             self._arrived(link)
         elif self._is_in_main(change):
             self._merged(link, change)
         elif link.pushes and link.pull is None:
-            self._finish(link)  # it was created in Octavo, and stays
+            self._finish(link)  # it was created in Octavo, so it stays
         else:
             access = self._access(change)
             with self.context.db.write() as tx:

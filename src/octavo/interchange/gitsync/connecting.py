@@ -209,7 +209,7 @@ def share_settings(tx: Transaction, context: Context, row: ProjectRow) -> None:
         store.set_fields(tx, member, **_shared_settings(context, row, member.space_id))
 
 
-def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, Any]:
+def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, object]:
     """Return the columns that a space takes from its project."""
     sealer = context.sealer
     signing = open_text(sealer, project, "signing_secret")
@@ -235,7 +235,7 @@ def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> di
     }
 
 
-def _told(row: Connected) -> dict[str, Any]:
+def _told(row: Connected) -> dict[str, object]:
     return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
 
 
@@ -322,7 +322,7 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
     if settings.get("forget_host_key"):
         fields["host_key"] = None
         if _waits_for_key(row):
-            # The sync waited for this only: no side has to be chosen.
+            # The sync was only waiting for this: no side has to be chosen.
             fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
     return fields
 
@@ -410,18 +410,12 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
             space.space_id,
             ref,
             name,
-            None,
             change.subject or name,
-            None,
-            change.id,
-            None,
-            None,
-            None,
-            1,
-            "open",
-            None,
-            moment,
-            moment,
+            pushes=1,
+            status="open",
+            created_at=moment,
+            updated_at=moment,
+            change_id=change.id,
         )
     store.put_branch(tx, link)
     target = ("space", space.space_id)

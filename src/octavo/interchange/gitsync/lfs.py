@@ -73,7 +73,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Tells whether the attributes of a commit put a path of the synced folder into LFS."""
+    """Check whether the attributes of a commit put a path of the synced folder into LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy
@@ -160,8 +160,8 @@ class _Answer(Struct):
 
 
 class _Granted(Struct):
-    """Answer of an SSH server about its Git LFS server: the URL, and the headers "
-    "that open it for a number of seconds."""
+    """Answer of an SSH server about its Git LFS server: the URL, and the headers that give access to it for a
+    number of seconds."""
 
     href: str
     header: dict[str, str] = field(default_factory=dict)
@@ -218,7 +218,7 @@ class LargeFiles:
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
             if "upload" not in actions:
-                return  # the server has it
+                return  # the server already has it
             data = contents[pointer.oid]()
             self._ask(actions["upload"], "PUT", data, {"content-type": "application/octet-stream"})
             if "verify" in actions:

@@ -214,7 +214,7 @@ class _Members:
     def _move(self, member: SyncRow, folder: str) -> None:
         fields: dict[str, Any] = {"folder": f"{self.row.folder}{folder}", "was": member.was or member.folder}
         if member.reason == Reason.EMPTIED.value:
-            # The sync waited for this.
+            # The sync was waiting for this.
             fields |= {"status": "waiting", "reason": None, "error": None}
         store.set_fields(self.tx, member, **fields)
 

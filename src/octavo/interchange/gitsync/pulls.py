@@ -78,7 +78,7 @@ def list_open(
             pull = read_pull(provider, value, branch)
             if pull is not None and pull.state == "open":
                 found[pull.number] = pull
-        # A Gitea server may return fewer than requested, so only an empty page is certainly the last.
+        # A Gitea server may return fewer than requested, so only an empty page is known to be the last.
         if not values or (provider != "gitea" and len(values) < _PAGE[provider]):
             return list(found.values())[:MOST], len(found) <= MOST
         if len(found) > MOST:

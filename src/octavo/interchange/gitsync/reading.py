@@ -449,7 +449,7 @@ class _Structure:
             before = self.pages.get(id)
             then = old_plan.pages[old_place[id]] if id in old_place else None
             if before is None and then is not None and path not in self.changed:
-                skipped.add(id)  # skipped before, and still
+                skipped.add(id)  # skipped before, and still skipped
                 continue
             title = planned.title
             if then is None or _title_may_differ(planned, then, self.changed):

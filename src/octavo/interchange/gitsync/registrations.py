@@ -1,4 +1,4 @@
-"""Register what Git calls the content of a space, for pages."""
+"""Register the lookup of Git names for the content of a space, for pages."""
 
 from __future__ import annotations
 

@@ -88,10 +88,10 @@ class RemoteConnection:
         return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
-        """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't exist.
-        ``base``: the last synced commit. Without it, only the newest commit is fetched, without its history; one that
-        ``base`` may not lead to is fetched with all of its history. ``whole``: fetch all of the history, whatever the
-        copy has."""
+        """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't
+        exist. ``base``: the last synced commit. Without it, only the newest commit is fetched, without its
+        history; one that may not descend from ``base`` is fetched with all of its history. ``whole``: fetch
+        all of the history, whatever the copy has."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":
@@ -107,7 +107,7 @@ class RemoteConnection:
 
         depth = 1 if base is None and not whole else None
         if base is not None and not copy.has(base):
-            copy.forget()  # the commits of the copy do not lead to the base
+            copy.forget()  # the base is not reachable from the commits of the copy
         with self._client() as client:
 
             def bring() -> FetchPackResult:

@@ -10,6 +10,11 @@ from octavo.kit.work.jobs import enqueue
 
 from .store import Connected, ProjectRow, SyncRow, find
 
+SYNCS = ("changes:write", "content:write")
+"""Scopes of a sync, which imports and exports content, and updates change requests and branches."""
+SYNCS_SPACES = (*SYNCS, "spaces:write")
+SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
+
 Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
 AFTER_EDIT = 2_000
 """Delay before a sync, in milliseconds: edits follow each other, and one commit can contain several."""

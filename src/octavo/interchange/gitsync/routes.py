@@ -17,11 +17,14 @@ from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, RawBody
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.wire import GitSyncState
 
-from . import connecting, store, webhooks, wire
+from . import connecting, installation_routes, store, webhooks, wire
 from .authorization import SyncAccess
+from .requesting import SYNCS, SYNCS_SITE, SYNCS_SPACES
 from .store import Connected, ProjectRow, SyncRow
 
 operation = Area("gitsync").operation
+
+__all__ = ["installation_routes"]
 
 _SPACE = "/spaces/{spaceId}/git"
 _COLLECTION = "/collections/{collectionId}/git"
@@ -37,11 +40,6 @@ _HOOK: dict[str, Any] = {
     "errors": (400, 404),
     "body_limit": 4 * 1024 * 1024,
 }
-
-SYNCS = ("changes:write", "content:write")
-"""Scopes of a sync, which imports and exports content, and updates change requests and branches."""
-SYNCS_SPACES = (*SYNCS, "spaces:write")
-SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
 
 
 def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
@@ -89,7 +87,9 @@ def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository)
 def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
     """Return the repository that a space is synced with. Responds with 404 if the space is not synced."""
     with call.db.read() as tx:
-        return wire.present_info(connecting.get_space_sync(tx, at.id))
+        row = connecting.get_space_sync(tx, at.id)
+        runs = store.list_runs(tx, at.id, 1, None).rows
+        return wire.present_info(row, runs[0] if runs else None)
 
 
 @operation(

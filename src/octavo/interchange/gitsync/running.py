@@ -89,8 +89,8 @@ class SyncRun(Generic[R]):
         return self.row
 
     def require_same(self, copy: Repository, head: str | None, before: bytes | None) -> str:
-        """Return the head. Raises Stopped if the repository was rewritten. ``before``: "
-        "the tree that was synced last."""
+        """Return the head. Raises Stopped if the repository was rewritten. ``before``: the tree that was
+        synced last."""
         row = self.row
         if head is None:
             raise Stopped(Reason.BRANCH_GONE, f"The repository no longer has the branch {row.branch}.")

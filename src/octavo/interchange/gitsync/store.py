@@ -172,20 +172,42 @@ class BranchRow(Struct, frozen=True):
     space_id: str
     ref: str
     branch: str | None
-    pull: str | None
     title: str
-    url: str | None
-    change_id: str | None
-    commit_id: str | None
-    checked: str | None
-    pushing: str | None
     pushes: int
     status: str
-    error: str | None
     created_at: int
     updated_at: int
+    pull: str | None = None
+    url: str | None = None
+    change_id: str | None = None
+    commit_id: str | None = None
+    checked: str | None = None
+    pushing: str | None = None
+    error: str | None = None
 
 
+class DraftRow(Struct, frozen=True):
+    """Connection that has no repository yet, or what a client gave of one that has; see the table."""
+
+    id: str
+    organization_id: str
+    space_id: str | None
+    site_id: str | None
+    provider: str
+    instance_url: str | None
+    secret: str | None
+    repository: str | None
+    branch: str | None
+    folder: str
+    message: str | None
+    pulls: int
+    user_id: str
+    created_at: int
+    updated_at: int
+    repository_id: int | None = None
+
+
+_DRAFT = ", ".join(DraftRow.__struct_fields__)
 _RUN = ", ".join(SyncRunRow.__struct_fields__)
 _BRANCH = ", ".join(BranchRow.__struct_fields__)
 R = TypeVar("R", bound=Connected)
@@ -213,6 +235,7 @@ def describe(row: SyncRow) -> JsonObject:
     told = {
         "repoName": remote.name,
         "installationProvider": row.provider if row.provider in ("github", "gitlab") else None,
+        "parentInstallationId": row.project,
         "integration": row.integration,
         "url": row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder),
         "updatedAt": iso(row.updated_at),
@@ -249,7 +272,40 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
     spaces = [id] if of is SyncRow else [member.space_id for member in list_members(tx, id)]
     for space_id in spaces:
         set_git_state(tx, space_id, None)
+    delete_draft(tx, id)
     return bool(tx.run(f"DELETE FROM {of.TABLE} WHERE {of.KEY} = :id", id=id))
+
+
+def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
+    """Return whether a space, a collection, or a site with this id is connected, or about to be."""
+    row = tx.one(
+        """SELECT 'space' FROM git_syncs WHERE space_id = :id
+           UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
+             FROM git_projects WHERE id = :id
+           UNION ALL SELECT CASE WHEN site_id IS NULL THEN 'space' ELSE 'site' END
+             FROM git_installations WHERE id = :id""",
+        id=id,
+    )
+    return None if row is None else row[0]
+
+
+def find_draft(tx: Transaction, id: str) -> DraftRow | None:
+    """Return the connection that was begun for a space or a site. ``id``: its id."""
+    row = tx.one(f"SELECT {_DRAFT} FROM git_installations WHERE id = :id", id=id)
+    return DraftRow(*row) if row else None
+
+
+def put_draft(tx: Transaction, row: DraftRow) -> None:
+    values = ", ".join(f":{name}" for name in row.__struct_fields__)
+    sets = ", ".join(f"{name} = excluded.{name}" for name in row.__struct_fields__ if name != "id")
+    tx.run(
+        f"INSERT INTO git_installations ({_DRAFT}) VALUES ({values}) ON CONFLICT (id) DO UPDATE SET {sets}",
+        **msgspec.structs.asdict(row),
+    )
+
+
+def delete_draft(tx: Transaction, id: str) -> bool:
+    return bool(tx.run("DELETE FROM git_installations WHERE id = :id", id=id))
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
@@ -284,7 +340,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Return what is due for polling, with its organization. It becomes due again if polling doesn't happen."""
+    """Return a sync that is due for polling, with its organization. It becomes due again if polling doesn't
+    happen."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(
@@ -293,6 +350,11 @@ def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str
             ids=[row[0] for row in rows],
         )
     return [(row[0], row[1]) for row in rows]
+
+
+def list_synced_sites(tx: Transaction, site_ids: Sequence[str]) -> dict[str, ProjectRow]:
+    """Return the syncs of these sites, by site."""
+    return {row.id: row for row in list_rows(tx, ProjectRow, "site_id IN :sites", sites=site_ids)}
 
 
 def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:

@@ -21,6 +21,7 @@ from .store import (
     Status,
     SyncRow,
     delete,
+    delete_draft,
     list_projects_of,
 )
 
@@ -65,6 +66,14 @@ declare(
         long=("remote", "message", "error", "public_key", "signing_key", "host_key", "agreed", "problems"),
     ),
     Table(
+        name="git_installations",
+        of_organization="organization_id = :org",
+        stays=_STAYS,
+        columns=(person("user_id"),),
+        values={"provider": ("github", "gitlab")},
+        long=("repository", "message"),
+    ),
+    Table(
         name="git_branches",
         of_space="space_id IN {spaces}",
         stays=_STAYS,
@@ -99,6 +108,7 @@ declare(
 def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Remove the sync: the person who connected the space has no permissions in the new organization."""
     delete(tx, SyncRow, space_id)
+    delete_draft(tx, space_id)
 
 
 def _purge(tx: Transaction, space_id: str) -> None:

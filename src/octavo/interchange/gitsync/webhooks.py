@@ -86,8 +86,8 @@ _PULLS = ("pull_request", "merge_request", "pullrequest")
 
 
 def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
-    """Return whether a webhook may be about the synced branch, a followed one, or a pull request: one that names none
-    of these may be."""
+    """Return whether a webhook may be about the synced branch, a followed one, or a pull request. True if it
+    names none."""
     try:
         said: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

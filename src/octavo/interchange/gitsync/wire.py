@@ -12,10 +12,11 @@ from octavo.kit.clock import iso
 from octavo.kit.http.bodies import given, or_none
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
-from octavo.organization.spaces.wire import GitSyncState
+from octavo.organization.spaces.wire import GitOperation, GitSyncState
 
 from .credentials import Credential
 from .store import (
+    HOLD,
     BranchRow,
     BranchStatus,
     Connected,
@@ -345,7 +346,7 @@ def wanted_sync(body: ConnectGit) -> WantedSync:
     return WantedSync(named_folder(body), body.first, settings)
 
 
-def changed_settings(body: UpdateGitSync) -> dict[str, Any]:
+def changed_settings(body: UpdateGitSync) -> dict[str, object]:
     settings = given(body)
     return settings | {"credential": _credential(body.credential)} if "credential" in settings else settings
 
@@ -364,8 +365,38 @@ def wanted_once(body: ImportRepository | ExportToRepository) -> WantedOnce:
     )
 
 
-def present_info(row: SyncRow) -> GitSyncState:
-    return msgspec.convert(describe(row), GitSyncState)
+def present_info(row: SyncRow, run: SyncRunRow | None) -> GitSyncState:
+    """Present the repository of a space. ``run``: the last sync."""
+    state = msgspec.convert(describe(row), GitSyncState)
+    state.installation_id = row.space_id
+    if run is not None:
+        state.operation = present_operation(run)
+        state.operation_timeout = HOLD
+    return state
+
+
+def present_site_state(row: ProjectRow) -> GitSyncState:
+    """Present the repository of a site."""
+    remote = read_remote(row.remote, local=True)
+    return GitSyncState(
+        repo_name=remote.name,
+        installation_id=row.id,
+        installation_provider=row.provider if row.provider in ("github", "gitlab") else UNSET,  # type: ignore[arg-type]
+        url=web_address(remote, row.provider, "tree", row.branch, row.folder) or UNSET,
+        updated_at=iso(row.updated_at),
+    )
+
+
+def present_operation(run: SyncRunRow) -> GitOperation:
+    """Present a sync as an operation in one direction: that of most of its changes."""
+    done = {"running": "running", "failed": "failure", "stopped": "failure"}.get(run.status, "success")
+    return GitOperation(
+        state=done,  # type: ignore[arg-type]
+        direction="export" if run.exported > run.imported else "import",
+        started_at=iso(run.started_at),
+        ended_at=iso(run.ended_at) if run.ended_at is not None else UNSET,
+        error=run.error or UNSET,
+    )
 
 
 def path_of(row: Connected) -> str:
@@ -432,7 +463,7 @@ def _of_space(row: SyncRow, around: Around) -> dict[str, Any]:
     }
 
 
-def _of_project(row: Connected, around: Around) -> dict[str, Any]:
+def _of_project(row: Connected, around: Around) -> dict[str, object]:
     assert isinstance(row, ProjectRow)
     return {
         "type": row.kind,

@@ -25,7 +25,7 @@ from octavo.core.pages import slugify
 from octavo.core.paths import composed, numbered_path, unsafe_path
 from octavo.core.problems import Problem
 from octavo.core.sources import LOOK_LEFT_OUT, Brand, Source, SourceFiles
-from octavo.core.space_config import ASSETS, CONFIG_PATH
+from octavo.core.space_config import ASSETS, CONFIG_PATH, TAGS_PATH
 from octavo.core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
 from octavo.core.yaml_text import write_yaml
 
@@ -36,6 +36,7 @@ from .markdown.lines import front_text, words
 from .markdown.literals import read_literal
 from .markdown.translating import Translated, translate
 from .names import OUTSIDE, outside_link
+from .page_tags import DEFINED_IN, PageTags
 from .source_files import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .types import Add, Tick
 
@@ -95,7 +96,8 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 
     @cache
     def others() -> list[_Other]:
-        """Return the other variants, which are laid out only when a link leads to none of the imported pages."""
+        """Return the other variants, which are laid out only when a link points to none of the imported
+        pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
             for one in layout.variants
@@ -125,8 +127,8 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """A variant that links may lead to. ``comes`` tells that it is imported into its own space along with this
-    one."""
+    """A variant that links may point to. ``comes`` tells that it is imported into its own space along with
+    this one."""
 
     variant: Variant
     gathering: _Gathering
@@ -179,6 +181,8 @@ class _Gathering:
         self.names: dict[str, list[str]] | None = None
         self.old: dict[str, str] | None = None
         self.others = others
+        defined = next((path for name in DEFINED_IN if (path := layout.root + name) in files.known), None)
+        self.tags = PageTags(layout.dialect.tags, files.text(defined) if defined is not None else None)
         self._name_pages(layout.entries)
         self._add_unlisted()
 
@@ -187,6 +191,8 @@ class _Gathering:
             self.tick()
             self._page(path, made)
         self._add_rest()
+        if tags := self.tags.definitions():
+            self.add(self.made, TAGS_PATH, tags.encode())
         brand = self._brand()
         self.add(self.made, SUMMARY_PATH, self._summary(self._from_root).encode())
         addresses = {
@@ -456,9 +462,7 @@ class _Gathering:
             or head.get("published") is False
         ):
             kept["hidden"] = True
-        tags = head.get("tags")
-        tags = tags.split(",") if isinstance(tags, str) else _texts(tags)
-        if tags := [" ".join(tag.split()) for tag in tags if tag.strip()]:
+        if tags := self.tags.read(head.get("tags")):
             kept["tags"] = tags
         kept |= {
             key: value
@@ -604,9 +608,9 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """Return the page of another variant for a path, as written in the file ``source``, or None if the path
-        leads to a page of this variant or to nothing. ``found`` is its target here; ``literal`` tells that the
-        tool adds no prefix."""
+        """Return the page of another variant for a path, as written in the file ``source``, or None if the
+        path is a page of this variant or doesn't exist. ``found`` is its target here; ``literal`` tells that
+        the tool adds no prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
@@ -652,7 +656,7 @@ class _Gathering:
         return None
 
     def _leaves_language(self, name: str, source: str, found: str) -> bool:
-        """Return whether a relative path leads out of the folder of a language to the same page in the default
+        """Return whether a relative path goes from the folder of a language to the same page in the default
         language."""
         return any(
             source.startswith(over)
@@ -718,7 +722,7 @@ class _Gathering:
         return None
 
     def _redirect_target(self, address: str) -> str | None:
-        """Return the page that an old URL path led to."""
+        """Return the page that was at an old URL path."""
         if self.old is None:
             self.old = {
                 address.strip("/").casefold(): target for address, target in self.layout.redirects.items()

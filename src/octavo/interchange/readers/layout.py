@@ -116,9 +116,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     """The results of a reader before the pages are read.
 
     ``root`` is the folder that pages and root-relative links are relative to, empty or with a trailing slash.
-    ``statics`` are folders whose files were served from the root of the site. ``addresses`` are the URL paths of
-    the files of the source, without slashes at their ends. ``redirects`` are further URL paths, with the URL path
-    or file that each led to. ``parts`` are folders with texts that others include.
+    ``statics`` are folders whose files were served from the root of the site. ``addresses`` are the URL paths
+    of the files of the source, without slashes at their ends. ``redirects`` are further URL paths, with the
+    URL path or file that each redirected to. ``parts`` are folders with texts that others include.
     """
 
     entries: Sequence[Entry]

@@ -197,7 +197,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return entries without those that lead nowhere."""
+    """Return entries without those that have no target."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]

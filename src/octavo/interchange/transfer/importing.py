@@ -90,7 +90,8 @@ class StagedFiles(Struct, frozen=True):
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
-        """Return the pages, parents first, with these ids by place. Links to files lead to ``file_ids`` by path."""
+        """Return the pages, parents first, with these ids by place. Links to files point to ``file_ids`` by
+        path."""
         found = []
         for read, head, body in self.reads:
             page = page_of(read, ids, file_ids)
@@ -176,7 +177,8 @@ def import_files(
 
 
 def stage_for(context: Context, source: Source, space_id: str, progress: Progress) -> StagedFiles:
-    """Stage a source like ``stage_files``, for a space. Links may lead to other spaces of its organization."""
+    """Stage a source like ``stage_files``, for a space. Links may point to other spaces of its
+    organization."""
 
     def is_neighbour(other: str) -> bool:
         with context.db.read() as tx:
@@ -195,8 +197,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space`` returns whether a
-    link to a space with this id leads to a space that the source's space may link to."""
+    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space`` returns whether
+    a link to a space with this id refers to a space that the source's space may link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0

@@ -65,8 +65,9 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return, for each id that isn't ``known`` and that links of these sources name, the name of the only source
-    that has all pages they lead to. An id without pages, or with several possible sources, is omitted."""
+    """Return, for each id that isn't ``known`` and that links of these sources name, the name of the only
+    source that has all pages they point to. An id without pages, or with several possible sources, is
+    omitted."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

@@ -88,7 +88,7 @@ class Variants:
                 self.made.append(self.spaces[entry.key])
 
     def linked(self, part: Source) -> Source:
-        """Return a variant whose links to the others lead to their spaces."""
+        """Return a variant whose links to the others point to their spaces."""
         return with_ids(part, self.spaces, self._hosts)
 
     def bring(self, progress: Callable[[int, int], None]) -> None:

@@ -130,7 +130,7 @@ class _Crawl:
     # --- fetching ------------------------------------------------------------------------------------------
 
     def _set_scope(self, url: str) -> None:
-        """Set the origin to where the first URL led, and the scope to its folder."""
+        """Set the origin to the URL that the first URL redirected to, and the scope to its folder."""
         parts = read_address(url)
         if parts is None:
             raise SourceError("the URL isn't valid")

@@ -82,7 +82,7 @@ class Memory:
             if self._taken <= self.limit:
                 return
             caches = list(self._caches)
-            # Counted again: a cache that is gone with its application released nothing.
+            # Counted again, because a cache that was discarded with its application released nothing.
             sizes = {cache: cache.size for cache in caches}
             self._taken = sum(sizes.values())
             excess = self._taken - self.limit
@@ -187,8 +187,8 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Cache of values read from the database, each valid until anyone next commit by any process, and then checked
-    again.
+    """Cache of values read from the database, each valid until the next commit by any process, and then
+    checked again.
 
     ``cost`` returns how many bytes a value takes, or None for one that is not cached. Never use it inside a
     write transaction: what it sees may yet be rolled back.

@@ -42,12 +42,14 @@ log = logging.getLogger("octavo.db")
 TURN_SECONDS = 10.0
 """Seconds that a write waits for its turn before it fails and the caller has to try again."""
 _LEAST_TURN_SECONDS = 1.0
-"""The same for a request that has already waited that long for a thread: others would wait behind it."""
+"""Seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for a thread:
+others would wait behind it."""
 
 _LEAST_PROCESS_SECONDS = 0.1
-"""The same for turns of processes, if nearly all of the time was spent waiting for threads of this process."""
+"""Seconds that a write waits for the turn of its process if nearly all of the time was spent waiting for
+threads of this process."""
 _THREADS = 1000
-"""More threads than a process has."""
+"""Number above the number of threads of any process."""
 _LATELY = 0.001
 """Seconds for which the counter of other processes' commits may be reused."""
 REQUEST_SECONDS = 60.0
@@ -113,8 +115,8 @@ def was_full_lately() -> bool:
 
 def taking_turns(name: str, size: int) -> Shares:
     """Return the slots that the threads of a process share to read or write a database. A quarter is reserved
-    for organizations that hold none. No one number of waiting threads leads to a refusal, because the number of
-    threads is limited."""
+    for organizations that hold none. Requests are never refused because of waiting threads, because the
+    number of threads is limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
     return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
@@ -284,8 +286,8 @@ class Database:
         raise NotImplementedError
 
     def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """Start a read that may be answered with rows of earlier reads, until the next no one commits, or by a replica;
-        still one snapshot.
+        """Start a read that may be answered with rows of earlier reads, until the next commit, or by a
+        replica; still one snapshot.
 
         For callers that can start again: raises NotKept when it needs rows of another snapshot than those it
         has returned. Not ``begins``: also when it would have to query another process at all.
@@ -300,7 +302,7 @@ class Database:
         raise NotImplementedError
 
     def generation(self) -> int | None:
-        """Return a number that grows with anyone commit; None when it can't be known right now.
+        """Return a number that grows with each commit by any process; None when it can't be known right now.
 
         All threads see the same numbers. Inside an open read it is the number its snapshot started with, so
         values computed there may be cached under it.
@@ -371,7 +373,7 @@ def is_damage(error: Exception) -> bool:
 class _SqliteTransaction(Transaction):
     engine: Engine = "sqlite"
 
-    def __init__(self, connection: sqlite3.Connection, caches: dict[Any, Any]) -> None:
+    def __init__(self, connection: sqlite3.Connection, caches: dict[object, object]) -> None:
         super().__init__(caches)
         self._connection = connection
         self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
@@ -449,7 +451,7 @@ class SqliteDatabase(Database):
         self._counted = (0.0, 0)
         """Until when the generation counts as known, and its value."""
         if self._mark.exists() and not self.find_damage():
-            # It was restored since.
+            # It has been restored since.
             self._mark.unlink(missing_ok=True)
 
     def _explained(self, error: sqlite3.Error) -> Exception:

@@ -12,8 +12,8 @@ from .database import Database, SqliteDatabase, is_damage
 def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
     """Open ``sqlite:///path`` or ``postgresql://...``.
 
-    ``connections``: maximum number to PostgreSQL; ``direct_url``: of the server itself, if ``url`` leads to a
-    connection pooler; ``replica_url``: of a streaming replica that answers reads. Raises Unavailable that
+    ``connections``: maximum number to PostgreSQL; ``direct_url``: of the server itself, if ``url`` points to
+    a connection pooler; ``replica_url``: of a streaming replica that answers reads. Raises Unavailable that
     names the problem.
     """
     if url.startswith("sqlite:///"):

@@ -1,4 +1,4 @@
-"""Cached rows of reads from a database in another process, valid until someone next commit."""
+"""Cached rows of reads from a database in another process, valid until the next commit."""
 
 from __future__ import annotations
 

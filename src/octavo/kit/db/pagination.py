@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -131,11 +131,17 @@ def list_page(
     return Slice([make(row[len(names) :]) for row in found.rows], found.count, found.next_token)
 
 
-def slice_items(items: Sequence[T], limit: int, page: str | None, key: Callable[[T], str]) -> Slice[T]:
+def slice_items(
+    items: Iterable[T], limit: int, page: str | None, key: Callable[[T], str], *, descending: bool = False
+) -> Slice[T]:
     """Return one page of ``items`` in memory, sorted by their ``key``, which is unique."""
     after = decode_token(page, str)
-    rest = [item for item in items if key(item) > after[0]] if after is not None else items
-    return slice_rows(rest[: limit + 1], limit, len(items), lambda item: (key(item),))
+    ordered = sorted(items, key=key, reverse=descending)
+    rest = ordered
+    if after is not None:
+        last = after[0]
+        rest = [item for item in ordered if (key(item) < last if descending else key(item) > last)]
+    return slice_rows(rest[: limit + 1], limit, len(ordered), lambda item: (key(item),))
 
 
 def present_slice(found: Slice[T], present: Callable[[T], U]) -> Listing[U]:

@@ -42,7 +42,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from secrets import token_hex
-from typing import Any
 
 import psycopg
 from psycopg import sql as pg_sql
@@ -111,7 +110,7 @@ def _statement(sql: str) -> str:
 class _PostgresTransaction(Transaction):
     engine: Engine = "postgresql"
 
-    def __init__(self, connection: Connection, caches: dict[Any, Any]) -> None:
+    def __init__(self, connection: Connection, caches: dict[object, object]) -> None:
         super().__init__(caches)
         self._connection = connection
 
@@ -209,7 +208,7 @@ class _KeptRead(Transaction):
         try:
             return timed(self.begin().execute)(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # It took too long, and would at the server.
+            raise  # It took too long, and would take too long at the server as well.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise
@@ -266,7 +265,7 @@ class PostgresDatabase(Database):
         """Connect to PostgreSQL.
 
         ``connections``: maximum number, one of them to listen; half of the others are for writes, so that
-        waiting for a row does not block readers. ``direct_url``: the server, if ``url`` leads to a pooler.
+        waiting for a row does not block readers. ``direct_url``: the server, if ``url`` points to a pooler.
         ``replica_url``: of a streaming replica, which gets as many connections as reads have.
         """
         super().__init__()
@@ -322,7 +321,7 @@ class PostgresDatabase(Database):
             raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
 
     def _require_heard(self, connection: Connection) -> None:
-        """Check that notices on this connection are received at the direct URL: that it leads to the same
+        """Check that notices on this connection are received at the direct URL: that it points to the same
         database, and to the server itself."""
         name = "OCTAVO_DATABASE_DIRECT_URL"
         try:
@@ -522,10 +521,10 @@ class PostgresDatabase(Database):
         except psycopg.errors.DiskFull as error:
             raise out_of_room(error) from error
         except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
-            # A server accepts no writes while it is a standby of another one, or has no room left.
+            # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None
-        self._changed(row[1])  # Not waiting for our own notice: a thread reads what it wrote.
+        self._changed(row[1])  # Don't wait for our own notice, so that a thread reads what it wrote.
         for effect in transaction._after_commit:
             effect()
 
@@ -550,7 +549,7 @@ class PostgresDatabase(Database):
             self._generation += 1
 
     def _disown(self) -> None:
-        """Treat our transaction like someone else's: no one is unknown whether it has committed, or will."""
+        """Treat our transaction like another process's: it is unknown whether it has committed, or will."""
         self._name = token_hex(8)
         self._changed()
 
@@ -601,7 +600,7 @@ class PostgresDatabase(Database):
                         self._hear(connection, _QUIET_SECONDS)
                         asked = time.monotonic()
                         if asked > self._heard_until - _HEARD_SECONDS / 2:
-                            # From a server that vanished nothing would ever be received.
+                            # A server that vanished would never send anything.
                             self._learn(connection)
                             self._hear(connection, 0)  # Notices that arrived before the answer.
                             self._heard_until = asked + _HEARD_SECONDS

@@ -26,7 +26,7 @@ T = TypeVar("T")
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 """The server is gone, full, or overloaded; nothing is wrong with the statement."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
-"""The server read something else than it wrote."""
+"""Errors raised when the server read something other than it had written."""
 CONNECT_SECONDS = 5
 """Seconds for the server to respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
@@ -52,7 +52,7 @@ class Connection(psycopg.Connection[Row]):
     give_back: Callable[[], None]
     """Returns the place in its pool."""
     place: Hashable | None = None
-    """What it leads to, once that is known (``replica``)."""
+    """The server that it is connected to, once that is known (``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout

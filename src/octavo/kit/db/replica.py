@@ -1,4 +1,4 @@
-"""Streaming replica that answers reads as long as no one results are the same as the server's.
+"""Streaming replica that answers reads as long as its results are the same as the server's.
 
 A read may start at a replica if its snapshot has every transaction that this process knows to have committed: its
 own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows promises the same, so
@@ -45,7 +45,7 @@ _ANSWER_SECONDS = 0.5
 _AWAY_SECONDS = 2.0
 """Seconds for which a replica that did not respond is not used."""
 _BEHIND_SECONDS = 0.005
-"""The same for a replica that is behind what a read needs: usually by a few milliseconds."""
+"""Seconds to wait for a replica that is behind what a read needs, usually by a few milliseconds."""
 _OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 

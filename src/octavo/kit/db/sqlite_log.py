@@ -106,7 +106,7 @@ class SqliteLog:
         self._held, self._next = self._next, self._held
 
     def move(self) -> None:
-        """Move pages from the log into the database, as far as no one reader needs the older ones."""
+        """Move pages from the log into the database, as far as no reader needs the older ones."""
         self._mover.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
     def _end(self) -> tuple[LogEnd, int]:

@@ -12,7 +12,7 @@ from octavo.kit.scheduling.permits import waiting
 from .database import Database, Transaction
 
 PAUSE = 0.1
-"""Seconds between two transactions: each commit makes the caches of all processes be checked again."""
+"""Seconds between two transactions: each commit causes the caches of all processes to be checked again."""
 
 
 @contextmanager

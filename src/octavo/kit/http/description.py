@@ -96,7 +96,8 @@ def _types(operation: Operation) -> list[object]:
 
 
 def _options(returns: object) -> list[object]:
-    """Return the alternatives of a response one by one: they need no tag, because no one are not decoded here."""
+    """Return the alternatives of a response one by one: they need no tag, because they are not decoded
+    here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
@@ -283,7 +284,7 @@ def describe(
     server: str,
     meanings: Meanings = _NO_MEANINGS,
     examples: Mapping[str, Example] = {},
-    schemas: Mapping[str, Mapping[str, Any]] = {},
+    schemas: Mapping[str, Mapping[str, object]] = {},
 ) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 

@@ -427,13 +427,13 @@ class Dispatcher:
         except self._tried_again:
             raise
         except Exception:
-            # An object may have been deleted since it was entered: then that is the error. A read saw one
-            # snapshot, and what failed in it may have ended it.
+            # An object may have been deleted since it was entered, which is then the error. A read saw a single
+            # snapshot, which the failure may have ended.
             if operation.method != "GET":
                 self._enter(call)
             raise
 
-    def _enter(self, call: Call) -> dict[str, Any]:
+    def _enter(self, call: Call) -> dict[str, object]:
         """Return the path parameters for the handler, with the proof that the caller has permission. Raises
         NotFound and Forbidden."""
         operation, given = call.operation, call.path_parameters

@@ -631,7 +631,7 @@ class Edge:
                 body = await self._compress(request, answer, coding)
                 headers["content-encoding"] = coding
                 if answer.etag:
-                    # Other bytes than those of the plain body, with the same meaning.
+                    # The bytes differ from those of the plain body, but the meaning is the same.
                     headers["etag"] = f'W/"{answer.etag}"'
         endless = answer.stream is not None or answer.pushed is not None
         headers.pop("content-length", None)
@@ -686,8 +686,8 @@ class Edge:
     ) -> None:
         """Send pieces, read one by one in threads, until the end or until the client has left.
 
-        After an error in the middle, the connection ends without an end of the response, so that no one don't
-        take it for complete.
+        After an error in the middle, the connection ends without an end of the response, so that no one
+        mistakes it for complete.
         """
         chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(exchange.gone())
@@ -706,7 +706,7 @@ class Edge:
             gone.cancel()
             close = getattr(chunks, "close", None)
             if close is not None:
-                # When the server stops, a piece may be in the making; then everything ends with the process.
+                # When the server stops, a piece may be unfinished; then everything ends with the process.
                 with suppress(ValueError):
                     await self._run(request, threads or self._pool.threads, close)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -183,18 +184,19 @@ class Metrics:
             _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
             self._memory.set((resident - shared) * _PAGE)
             self._files.set(len(os.listdir("/proc/self/fd")))
-        except OSError:  # Not on Linux: the maximum it ever used, in kilobytes.
+        except OSError:  # Not on Linux: use the maximum so far, in kilobytes.
             self._memory.set(used.ru_maxrss * 1024)
 
     def observe_caches(self) -> None:
         """Record what the caches of this process use now."""
         with self._counting:
             for name, use in MEMORY.use().items():
-                self._cache_bytes.labels(name).set(use.bytes)
-                self._cache_entries.labels(name).set(use.entries)
+                label = re.sub(r"\W+", "_", name.lower())
+                self._cache_bytes.labels(label).set(use.bytes)
+                self._cache_entries.labels(label).set(use.entries)
                 hits, misses = self._looked_up.get(name, (0, 0))
-                self._cache_hits.labels(name).inc(use.hits - hits)
-                self._cache_misses.labels(name).inc(use.misses - misses)
+                self._cache_hits.labels(label).inc(use.hits - hits)
+                self._cache_misses.labels(label).inc(use.misses - misses)
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:

@@ -230,7 +230,7 @@ def _camel(name: str) -> str:
     return head + "".join(word.title() for word in tail)
 
 
-def _without_none(annotation: object) -> tuple[Any, bool]:
+def _without_none(annotation: object) -> tuple[object, bool]:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         kept = [a for a in typing.get_args(annotation) if a is not types.NoneType]
         if len(kept) < len(typing.get_args(annotation)):
@@ -488,7 +488,8 @@ class Visitor(Struct, frozen=True):
 
     ``claims``: the ``visitor`` of conditions. ``spaces``: ids of those that the site shows them.
     ``visibility``: of the site. ``base``: its URL for them. ``preview``: the token of the preview they use,
-    whether or not the site is published, and ``drafted`` what that shows. ``named``: further objects of the
+    whether or not the site is published, and ``drafted`` what that shows; ``drafts``: it shows
+    drafts of the structure. ``named``: further objects of the
     request, if a page they see refers to them: ``user`` and an id, ``openapi`` and a slug.
     """
 
@@ -500,6 +501,7 @@ class Visitor(Struct, frozen=True):
     spaces: frozenset[str]
     preview: str = ""
     drafted: Drafted | None = None
+    drafts: bool = False
     named: tuple[str, str] | None = None
 
 

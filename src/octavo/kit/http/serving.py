@@ -9,7 +9,7 @@ import resource
 import socket
 import time
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import uvloop
 from granian.constants import HTTPModes, Interfaces
@@ -65,7 +65,7 @@ class PortListener:
         self._serving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Return when the port accepts connections. Raises what prevents that."""
+        """Wait until the port accepts connections. Raises OSError if it can't be opened."""
         self._serving = asyncio.ensure_future(self._server.serve())
         while not self._serving.done():
             with contextlib.suppress(ConnectionRefusedError):
@@ -96,7 +96,7 @@ def new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def run_served(main: Coroutine[Any, Any, T]) -> T:
+def run_served(main: Coroutine[object, object, T]) -> T:
     """Run a coroutine on a loop of that kind."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(main)
@@ -124,8 +124,8 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit of open files as far as the system allows, and return how many connections each of so
-    many ports can have: at most ``wanted``. A process without free files could not even read its database."""
+    """Raise the limit of open files as far as the system allows, and return how many connections each port
+    can have: at most ``wanted``. A process without free files could not even read its database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= files:

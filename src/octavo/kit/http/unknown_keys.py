@@ -44,7 +44,7 @@ def shape_of(type: object) -> Shape:
     return _shape(models.type_info(type), {})
 
 
-def _shape(kind: models.Type, known: dict[Any, Shape]) -> Shape:
+def _shape(kind: models.Type, known: dict[object, Shape]) -> Shape:
     made = Shape()
     objects: list[models.StructType] = []
     for variant in _variants(kind):
@@ -73,7 +73,7 @@ def _variants(kind: models.Type) -> list[models.Type]:
     return [kind]
 
 
-def _object(kind: models.StructType, known: dict[Any, Shape]) -> Shape:
+def _object(kind: models.StructType, known: dict[object, Shape]) -> Shape:
     made = known.get(kind.cls)
     if made is None:
         made = known[kind.cls] = Shape(fields={}, tag=kind.tag_field)

@@ -63,7 +63,7 @@ class ByteAllowance:
         self._lock = threading.Lock()
 
     def take(self, count: int) -> None:
-        """Take so many bytes. Raises FetchError when fewer are left."""
+        """Use up a number of bytes. Raises FetchError when fewer are left."""
         with self._lock:
             self._left -= count
             if self._left < 0:

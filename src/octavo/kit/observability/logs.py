@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Literal, TextIO
+from typing import Literal, TextIO
 from urllib.parse import quote
 
 from octavo.settings import Settings
@@ -109,7 +109,7 @@ class _Formatter(logging.Formatter):
         super().__init__()
         self._redact = redact
 
-    def _parts(self, record: logging.LogRecord) -> tuple[str, str, dict[str, Any], BaseException | None]:
+    def _parts(self, record: logging.LogRecord) -> tuple[str, str, dict[str, object], BaseException | None]:
         """Return the time, the message, the fields, and the error."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
         given = {name: value for name, value in vars(record).items() if name not in _STANDARD}

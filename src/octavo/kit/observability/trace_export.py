@@ -136,7 +136,7 @@ class Exporting:
     def __init__(self, count: Callable[[str, int], None]) -> None:
         """Set up the export. Raises ValueError and OSError for variables that can't work."""
         for noisy in ("opentelemetry", "urllib3"):
-            # They log the same for each batch that a collector does not accept.
+            # They log the same message for each batch that a collector rejects.
             logging.getLogger(noisy).setLevel(logging.CRITICAL)
         size = int(os.environ.get(OTEL_BSP_MAX_QUEUE_SIZE) or _QUEUE)
         room = _Room(size)

@@ -62,7 +62,7 @@ class TracedCursor(Protocol):
     @property
     def rowcount(self) -> int: ...
     def fetchone(self) -> tuple[object, ...] | None: ...
-    def fetchall(self) -> list[tuple[Any, ...]]: ...
+    def fetchall(self) -> list[tuple[object, ...]]: ...
 
 
 class Span:
@@ -355,5 +355,5 @@ class _TimedCursor:
     def fetchone(self) -> tuple[object, ...] | None:
         return self._timed(self._cursor.fetchone)
 
-    def fetchall(self) -> list[tuple[Any, ...]]:
+    def fetchall(self) -> list[tuple[object, ...]]:
         return self._timed(self._cursor.fetchall)

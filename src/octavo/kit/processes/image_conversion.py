@@ -27,7 +27,7 @@ _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 
 
 def redraw(picture: bytes, width: int, height: int) -> bytes | None:
-    """Return a PNG, SVG, JPEG, GIF, or WebP as a PNG that fits into so many points, with two pixels per
+    """Return a PNG, SVG, JPEG, GIF, or WebP as a PNG that fits into a box in points, with two pixels per
     point; None for an invalid image, or one that takes too much to draw."""
     with TemporaryFolder("picture") as name:
         folder = Path(name)
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         made = compiler.compile(format="png", ppi=144)
     except typst.TypstError:
-        return  # It is not an image.
+        return  # not an image
     assert isinstance(made, bytes), "there is one page"
     (folder / _MADE).write_bytes(made)
 

@@ -126,7 +126,8 @@ class Supervisor:
         return _Process(command, number, self._slots[number].deaths, why, self._life)
 
     def _tend(self, why: str) -> int | None:
-        """Start what is due. Return the exit code of a first worker that ended before it was ready."""
+        """Start workers that are due. Return the exit code of a first worker that ended before it was
+        ready."""
         for number, slot in list(self._slots.items()):
             process = slot.process
             if process is not None and (code := process.look()) is not None:
@@ -201,7 +202,7 @@ class Assignment:
         os.set_inheritable(self.parent, False)
 
     def say_ready(self, workers: int) -> None:
-        """Tell the parent that this process serves, and how many should."""
+        """Tell the parent that this process is ready, and how many workers there should be."""
         os.write(self._says, b"%d" % workers)
         os.close(self._says)
 

@@ -259,7 +259,7 @@ class ScriptProcess:
                     raise ScriptFailed("the script ended") from None
 
     def has_said(self, seconds: float) -> bool:
-        """Return whether the script sends a message, or ends, within so many seconds."""
+        """Return whether the script sends a message, or ends, within this many seconds."""
         return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
 
     def _receive(self, deadline: float) -> _Message:
@@ -294,7 +294,7 @@ def _limit(pid: int) -> None:
 
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is not None:  # Only Linux has it.
-        with suppress(ProcessLookupError):  # It has ended already; waiting for it tells.
+        with suppress(ProcessLookupError):  # It has already ended, which waiting for it will show.
             prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
             prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
@@ -305,7 +305,7 @@ def _allow_cpu(pid: int) -> None:
 
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is not None:
-        with suppress(OSError, ValueError):  # It has ended already.
+        with suppress(OSError, ValueError):  # It has already ended.
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             used = (int(fields[11]) + int(fields[12])) // os.sysconf("SC_CLK_TCK")
             hard = prlimit(pid, resource.RLIMIT_CPU)[1]

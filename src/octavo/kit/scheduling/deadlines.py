@@ -16,15 +16,15 @@ from .permits import pause
 
 
 class Deadline:
-    """The end of the time for some work, ``seconds`` from now on the monotonic clock. Work that goes on in parts renews
-    it with each of them."""
+    """The end of the time for some work, ``seconds`` from now on the monotonic clock. Work that continues in
+    parts renews it with each part."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.renew()
 
     def renew(self) -> None:
-        """Give the work all of its time again."""
+        """Restart the time limit of the work."""
         self.at = time.monotonic() + self.seconds
 
 
@@ -48,7 +48,7 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """The block may take so many seconds, or what is left of an outer limit."""
+    """Limit the block to this many seconds, or to the rest of an outer limit."""
     with within(Deadline(seconds)):
         yield
 

@@ -36,7 +36,7 @@ class PendingCall(Generic[T]):
         self.is_over = False
         self.dropped: Callable[[], None] | None = None
 
-    def __await__(self) -> Generator[Any, None, T]:
+    def __await__(self) -> Generator[object, None, T]:
         assert self._done is not None
         try:
             return (yield from self._done.__await__())
@@ -66,7 +66,7 @@ class PendingCall(Generic[T]):
             # An error refers to the frames it passed, and this frame must not refer to the error.
             self._loop.call_soon_threadsafe(self._end, *outcome.pop())
 
-    def _made(self) -> tuple[Any, BaseException | None]:
+    def _made(self) -> tuple[object, BaseException | None]:
         try:
             return self._context.run(self._function, *self._arguments), None
         except BaseException as error:

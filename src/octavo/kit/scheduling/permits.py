@@ -27,7 +27,7 @@ T = TypeVar("T")
 PATIENCE = 0.1
 """Seconds for which a thread keeps the permit while another wants it."""
 ASIDE_PATIENCE = 0.005
-"""The same for jobs."""
+"""Seconds for which a job keeps the permit while another thread wants it."""
 
 
 class _Thread(threading.local):
@@ -115,7 +115,7 @@ def compute_aside(function: Callable[..., T], *arguments: object) -> T:
 
 
 def pause() -> None:
-    """Let others compute, and wait for the permit if it was lost. For points in a job's loops."""
+    """Let others compute, and wait for the permit if it was lost. Called in the loops of jobs."""
     if _thread.aside and not _thread.writes and not _permit.is_held():
         _permit.take()
 

@@ -3,7 +3,7 @@
 With SQLite, a waiting process checks again from time to time, up to a tenth of a second later: a process that
 writes all the time has started its next write by then, and the others wait for seconds. So processes take
 turns with two locks of the system. A writer waits at the door, and only the one past the door waits for the
-turn itself: a process that has just written finds another one at the door, and is behind it.
+turn itself: a process that has just written finds another one at the door and has to wait behind it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ProcessTurns:
         self._wanted = self._held = self._closed = False
 
     def take(self, seconds: float) -> bool:
-        """Wait for the turn up to this time. Return whether it came."""
+        """Wait for the turn until this time, and return whether it was obtained."""
         with self._changed:
             if not self._asks:
                 if self._try():

@@ -57,9 +57,9 @@ class Busy(Unavailable):
 class Shares(Places):
     """Places of a kind.
 
-    ``name``: what there is too much of, in messages. ``each``: how many of them an organization may hold, and
-    one in it; ``waiting``: how many of their requests may wait; ``reserved``: how many of the last places are
-    for organizations that hold none.
+    ``name``: how messages name the resource. ``each``: how many of them an organization may hold, and one in
+    it; ``waiting``: how many of their requests may wait; ``reserved``: how many of the last places are for
+    organizations that hold none.
     """
 
     def __init__(
@@ -328,7 +328,7 @@ class LoopTurns:
             if self._lines:
                 self._schedule(loop)
 
-    def _next(self) -> PendingCall[Any]:
+    def _next(self) -> PendingCall[object]:
         organization, inside = next(iter(self._lines.items()))
         who, line = next(iter(inside.items()))
         work = line.popleft()

@@ -52,7 +52,8 @@ _CHECKED = 50
 _UNSENT = 256 * 1024
 """Maximum unsent bytes of a slow client; beyond it the stream ends, and the client reconnects."""
 _FRESH = 5.0
-"""Seconds for which a check of access is valid while nobody commits anything: tokens expire by themselves."""
+"""Seconds for which a check of access is valid while no one commits anything: tokens expire without a
+commit."""
 _MISSING_SECONDS = 120.0
 """Seconds to wait for an event with a lower id than those already seen: by then its transaction has ended."""
 _RECONNECT = 3000

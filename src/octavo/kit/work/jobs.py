@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from octavo.errors import NotFound
 from octavo.kit.clock import now
-from octavo.kit.db.database import Database, Transaction
+from octavo.kit.db.database import Database, Row, Transaction
 from octavo.kit.db.tables import Table, declare
 from octavo.kit.ids import new_id
 from octavo.kit.observability import tracing
@@ -70,7 +70,7 @@ class Kind(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """Schedule of a job of ``kind`` every so many milliseconds."""
+    """Schedule of a job of ``kind`` at an interval in milliseconds."""
 
     every: int
     kind: str
@@ -144,12 +144,12 @@ _bells: WeakSet[threading.Event] = WeakSet()
 def job(
     kind: str, *, bound: str | None, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
 ) -> Callable[[F], F]:
-    """Register ``function(context, **payload)`` as what jobs of this kind do.
+    """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
-    ``bound``: what bounds the work of one job; None for a kind whose jobs go on in parts, and say so after each
-    (``advance``, ``renew``). ``waits``: it mostly waits for other servers. After ``seconds`` an attempt, or a part, has
-    failed: ``deadlines`` tell
-    the function, which checks them in its loops.
+    ``bound``: what bounds the work of one job; None for a kind whose jobs continue in parts, which they
+    report after each (``advance``, ``renew``). ``waits``: it mostly waits for other servers. After
+    ``seconds`` an attempt, or a part, has failed: ``deadlines`` tell the function, which checks them in its
+    loops.
     """
 
     def register(function: F) -> F:
@@ -162,7 +162,7 @@ def job(
 
 
 def schedule(name: str, every: float, kind: str) -> None:
-    """Schedule a job of ``kind`` without payload every so many seconds, once for all workers together."""
+    """Schedule a job of ``kind`` without payload at an interval in seconds, once for all workers together."""
     schedules[name] = Schedule(int(every * 1000), kind)
 
 
@@ -219,8 +219,8 @@ def finish(tx: Transaction) -> None:
 
 
 def advance(tx: Transaction, **payload: object) -> None:
-    """Note with the transaction that a part of the job of this thread is done: whatever happens from now on, the job
-    goes on with the payload as it is with these values, all of its attempts, and its whole time.
+    """Record in the transaction that a part of this thread's job is done: from now on, the job continues with
+    these values in its payload, all of its attempts, and its whole time limit.
 
     Raise LeaseLost, for the transaction to roll back, when another worker has the job by now. Outside a job it does
     nothing.
@@ -259,13 +259,13 @@ def delete(tx: Transaction, job_id: str, lease: str) -> bool:
 
 
 def wake() -> None:
-    """Make the workers of this process look for jobs now."""
+    """Wake the workers of this process to look for jobs."""
     for bell in list(_bells):
         bell.set()
 
 
 def listen(bell: threading.Event) -> None:
-    """Have ``wake`` set this event from now on, as long as someone holds it."""
+    """Let ``wake`` set this event from now on, as long as something refers to it."""
     _bells.add(bell)
 
 
@@ -352,6 +352,6 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
     return count
 
 
-def _job(row: tuple[Any, ...]) -> JobRow:
+def _job(row: Row) -> JobRow:
     found = JobRow(*row)
     return found._replace(state=_SHOWN[found.state], payload=msgspec.json.decode(row[4]))

@@ -16,14 +16,14 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.context import Context
-from octavo.kit.db.database import Database, RetryTransaction, Transaction, json_list
+from octavo.kit.db.database import Database, RetryTransaction, Row, Transaction, json_list
 from octavo.kit.db.tables import Table, declare
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling import deadlines
@@ -128,7 +128,7 @@ def consumer(name: str) -> Callable[[Handler], Handler]:
 def deliver(database: Database) -> bool:
     """Let each registered consumer process a batch; return whether there was anything."""
     with database.read() as tx:
-        # Mostly no consumer is behind: two queries then, however many consumers there are.
+        # Usually no consumer is behind, which takes two queries, however many consumers there are.
         last = tx.value("SELECT id FROM events ORDER BY id DESC LIMIT 1") or 0
         cursors: dict[str, int] = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
     handled = 0
@@ -197,7 +197,7 @@ def events_after(tx: Transaction, position: OutboxPosition, limit: int) -> list[
     return list(_placed([*late, *rows], position))
 
 
-def _placed(rows: list[tuple[Any, ...]], position: OutboxPosition) -> Iterator[tuple[Event, OutboxPosition]]:
+def _placed(rows: list[Row], position: OutboxPosition) -> Iterator[tuple[Event, OutboxPosition]]:
     last, missing = position
     for row in rows:
         if row[0] <= last:
@@ -286,5 +286,5 @@ def _cursor(tx: Transaction, name: str, lock: str = "") -> int | None:
     return found
 
 
-def _event(row: tuple[Any, ...]) -> Event:
+def _event(row: Row) -> Event:
     return Event(row[0], row[1], row[2], row[3], msgspec.json.decode(row[4]), row[5], row[6])

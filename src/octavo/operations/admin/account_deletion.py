@@ -1,7 +1,7 @@
 """Deletion of accounts: a forecast in numbers, and the deletion itself.
 
-What a person wrote stays, without a name: pages, comments, and decisions belong to the organization, whose
-history must have no gaps.
+Content that a person wrote is kept without their name: pages, comments, and decisions belong to the
+organization, whose history must have no gaps.
 """
 
 from __future__ import annotations

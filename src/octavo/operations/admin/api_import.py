@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ from octavo.interchange.transfer.reimporting import (
 )
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
+from octavo.kit.http.operation import Recipient
 from octavo.kit.net.fetch import Fetcher, FetchError
 from octavo.kit.temporary import TemporaryFolder
 from octavo.organization.access.authorization import SiteAccess, site_access, space_access
@@ -62,9 +63,9 @@ from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import insert_space
 from octavo.sites.site.creating import create_site
-from octavo.sites.site.customization.editing import put_customization
-from octavo.sites.site.customization.model import PutCustomization
-from octavo.sites.site.redirects.editing import create_redirect
+from octavo.sites.site.customization.editing import list_differences, override, put_customization
+from octavo.sites.site.customization.model import Override, PutCustomization
+from octavo.sites.site.redirects.editing import RedirectEditor
 from octavo.sites.site.redirects.wire import CreateRedirect
 from octavo.sites.site.store import find_site_by_docs_source, set_published
 from octavo.sites.site.structure.arranging import arrange_site, find_parts, require_bounds
@@ -268,7 +269,7 @@ class _Moving:
     def identity(self, kind: str, id: str) -> str:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
 
-    def make_spaces(self, spaces: list[dict[str, Any]]) -> None:
+    def make_spaces(self, spaces: list[dict[str, object]]) -> None:
         """Create a space for each remote one, so that links between them can be resolved from the start."""
         for space in spaces:
             id, title = text_of(space, "id"), text_of(space, "title") or "Imported"
@@ -292,7 +293,7 @@ class _Moving:
 
     # --- a space --------------------------------------------------------------------------------------
 
-    def bring_space(self, space: dict[str, Any]) -> MovedSpace:
+    def bring_space(self, space: dict[str, object]) -> MovedSpace:
         id = text_of(space, "id")
         # Its current state is requested again: the list may be old.
         current = self.remote.get(f"/spaces/{escaped(id)}")
@@ -339,7 +340,7 @@ class _Moving:
 
     # --- change requests ------------------------------------------------------------------------------
 
-    def _bring_change(self, space: str, change: dict[str, Any], problems: list[Problem]) -> bool:
+    def _bring_change(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
         """Import a change request with its edits of pages; False if it was imported before."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
@@ -372,7 +373,7 @@ class _Moving:
 
     # --- a site ---------------------------------------------------------------------------------------
 
-    def bring_site(self, organization: str, site: dict[str, Any], publish: bool) -> MovedSite:
+    def bring_site(self, organization: str, site: dict[str, object], publish: bool) -> MovedSite:
         id, title = text_of(site, "id"), text_of(site, "title")
         at = f"/orgs/{escaped(organization)}/sites/{escaped(id)}"
         structure = self.remote.get(f"{at}/structure")
@@ -390,6 +391,10 @@ class _Moving:
             redirects = list(self.remote.all(f"{at}/redirects"))
         except Absent:
             look, redirects = None, []
+        own_looks = {}
+        for entry in config.spaces if look is not None else ():
+            with suppress(Absent):
+                own_looks[entry.key] = self.remote.get(f"{at}/site-spaces/{escaped(entry.key)}/customization")
         identity = self.identity("site", id)
         spaces = {entry.key: self.spaces[self.shown[entry.key]] for entry in config.spaces}
         with self.context.db.write() as tx:
@@ -401,7 +406,7 @@ class _Moving:
             places = find_parts(tx, here)
         if known is None and look is not None:
             # Settings that people changed here since are kept.
-            self._dress(access, look, places, moved)
+            self._dress(access, look, own_looks, places, moved)
         for redirect in redirects:
             moved.redirects += self._redirect(access, redirect, places, moved)
         if publish and site.get("published") is True:
@@ -409,7 +414,7 @@ class _Moving:
                 set_published(tx, here, True)
         return moved
 
-    def _entry(self, node: dict[str, Any]) -> DocsEntry | None:
+    def _entry(self, node: dict[str, object]) -> DocsEntry | None:
         """Convert a part of a site. Spaces that the token can't access are skipped."""
         kind, id = text_of(node, "object"), text_of(node, "id")
         common: dict[str, Any] = {
@@ -445,18 +450,35 @@ class _Moving:
             **common,
         )
 
-    def _dress(self, access: SiteAccess, look: Any, places: dict[str, str], moved: MovedSite) -> None:
+    def _dress(
+        self,
+        access: SiteAccess,
+        look: dict[str, Any],
+        own_looks: dict[str, Any],
+        places: dict[str, str],
+        moved: MovedSite,
+    ) -> None:
+        """Apply the customization of the remote site, and where those of its site spaces differ from it.
+        ``own_looks``: those of the site spaces, by their remote ids."""
+        ids = {**self.spaces, **places}
         try:
-            body = msgspec.convert(_renamed(look, {**self.spaces, **places}), PutCustomization)
+            body = msgspec.convert(_renamed(look, ids), PutCustomization)
+            own = {
+                places[key]: msgspec.convert(_renamed(list_differences(look, other), ids), Override)
+                for key, other in own_looks.items()
+                if other != look and key in places
+            }
             with self.context.db.write() as tx:
                 put_customization(tx, access, body)
+                for site_space, differences in own.items():
+                    override(tx, access, site_space, differences)
         except (msgspec.ValidationError, OctavoError) as error:
             moved.problems.append(
                 Problem("customization", 0, "left_out", f"the customization can't be imported: {error}")
             )
 
     def _redirect(
-        self, access: SiteAccess, redirect: dict[str, Any], places: dict[str, str], moved: MovedSite
+        self, access: SiteAccess, redirect: dict[str, object], places: dict[str, str], moved: MovedSite
     ) -> bool:
         source = text_of(redirect, "source")
         destination = object_of(redirect.get("destination"))
@@ -465,10 +487,12 @@ class _Moving:
             known = {**places}
             if page:
                 known[page] = self._page(text_of(destination, "siteSpaceId"), page, places)
-            made = {"source": source, "destination": _renamed(destination, known)}
+            names = ("captureWildcard", "permanent")
+            kept: dict[str, Any] = {name: redirect[name] for name in names if name in redirect}
+            made = {"source": source, "destination": _renamed(destination, known), **kept}
             body = msgspec.convert(made, CreateRedirect)
             with self.context.db.write() as tx:
-                create_redirect(tx, self.context, access, body.source, body.destination)
+                RedirectEditor(tx, Recipient(context=self.context), access).create(body.fields)
         except Conflict:
             return False  # It was imported before.
         except (msgspec.ValidationError, OctavoError) as error:
@@ -477,7 +501,7 @@ class _Moving:
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """Return the local page that a redirect leads to. Raises NotFound."""
+        """Return the local page that a redirect points to. Raises NotFound."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:
@@ -529,7 +553,7 @@ class _Edits:
             if id in self._pairs:
                 self._others.append({"operation": "delete_page", "page": self._pairs[id]})
 
-    def _changes(self) -> Iterator[dict[str, Any]]:
+    def _changes(self) -> Iterator[dict[str, object]]:
         place = None
         while True:
             answer = self._remote.get(f"{self._at}/changes", limit=1000, page=place)
@@ -538,7 +562,7 @@ class _Edits:
             if not place:
                 return
 
-    def _read_page(self, page: dict[str, Any], kinds: set[str], above: str | None) -> None:
+    def _read_page(self, page: dict[str, object], kinds: set[str], above: str | None) -> None:
         id, path = text_of(page, "id"), text_of(page, "path")
         if page.get("type", "document") != "document":
             self.problems.append(
@@ -578,7 +602,7 @@ class _Edits:
             return None
 
 
-def _renamed(value: Any, ids: dict[str, str]) -> Any:
+def _renamed(value: object, ids: dict[str, str]) -> object:
     """Return JSON with ids replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}

@@ -119,7 +119,7 @@ def _check_shape(line: Line, table: Table, schema: Schema) -> None:
         raise line.refuse(missing[0], "a value is required")
 
 
-def _check_text(line: Line, table: Table, schema: Schema, column: str, value: Any) -> None:
+def _check_text(line: Line, table: Table, schema: Schema, column: str, value: object) -> None:
     if not isinstance(value, str):
         raise line.refuse(column, f"must be text, got {value!r}")
     most = _LONG if column in table.json or column in table.long else _SHORT
@@ -226,7 +226,7 @@ def _read(line: Line, column: Column) -> Iterator[str]:
         raise line.refuse(column.name, str(error)) from None
 
 
-def _check_name(line: Line, column: Column, value: str, rows: Rows, named: dict[str, set[Any]]) -> None:
+def _check_name(line: Line, column: Column, value: str, rows: Rows, named: dict[str, set[object]]) -> None:
     if column.names in (("text",), ("file",)):
         if not _HASH.fullmatch(value):
             raise line.refuse(column.name, f"must be a SHA-256 hash, got {value!r}")

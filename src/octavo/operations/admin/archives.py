@@ -16,7 +16,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -109,7 +108,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
     return MovedOrganization(organization_id, title, len(spaces), len(needed), count)
 
 
-def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
+def _people(tx: Transaction, ids: list[str]) -> list[dict[str, object]]:
     found = []
     for start in range(0, len(ids), _BATCH):
         rows = tx.all(
@@ -120,7 +119,7 @@ def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> int:
+def _write_rows(path: Path, rows: Iterable[dict[str, object]]) -> int:
     count = 0
     with path.open("wb") as out:
         for row in rows:
@@ -378,6 +377,7 @@ _RIGHTS = {
         ("grants", "object_type = 'collection' AND object_id = :id"),
         ("invite_links", "target_type = 'collection' AND target_id = :id"),
     ),
+    "sites": (("grants", "object_type = 'site' AND object_id = :id"),),
     "teams": (("grants", "subject_type = 'team' AND subject_id = :id"),),
     "saml_providers": (("external_identities", "provider = :id"),),
 }

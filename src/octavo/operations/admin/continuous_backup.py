@@ -201,7 +201,7 @@ class _Follower:
             return False
         end = self._log.hold()
         try:
-            # If nobody held the log since, it has to be the same one. All empty logs look the same.
+            # If nobody has held the log since, it must be the same one. All empty logs look the same.
             if end.salt != head.end.salt or head.end.frame == 0:
                 return False
             segment = self._read(head.end, end)
@@ -299,7 +299,7 @@ class _Follower:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Have SQLite restart the log: the next writer does so once all of it is in the database and no one
+        """Make SQLite restart the log: the next writer does so once all of it is in the database and no one
         reads it."""
         self._log.move()
         with self._context.db.write():

@@ -287,7 +287,7 @@ def _rebuild(
 
 
 def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
-    """Return a base and the pages after it that lead to the wanted time. Raises BadRequest."""
+    """Return a base and the changed pages after it, up to the wanted time. Raises BadRequest."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
         raise BadRequest(f"{place.address}: has no full backup written by --follow")
@@ -320,10 +320,10 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 
 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
-    """Return what is wrong with a continuous backup.
+    """Return the problems of a continuous backup.
 
-    That is: entries that are damaged or missing, damage of the newest state when it is restored, and, with
-    ``fresh``, that the last change is older than so many milliseconds.
+    These are damaged or missing entries, damage of the newest state when it is restored, and, with ``fresh``
+    (milliseconds), a last change that is older than that.
     """
     load_packages()
     kept = place.list("log/")

@@ -19,13 +19,13 @@ from octavo.organization.access.store import revoke_token
 from octavo.organization.access.tokens import revoke_tokens as revoke_all_tokens
 from octavo.organization.identity.sessions import end as end_session
 from octavo.organization.identity.sessions import list_sessions
-from octavo.organization.identity.signing_in import issue_link
 from octavo.organization.identity.store import list_tokens
 
-from . import account_deletion
+from . import account_deletion, accounts, store
 
 _TIMES = ("created_at", "expires_at", "last_used_at")
 CLIENT = "command line"
+_BY = Stranger(CLIENT)
 
 
 def _user_id(tx: Transaction, email: str) -> str:
@@ -46,7 +46,7 @@ def _all(read: Callable[[str | None], Slice[Any]]) -> list[dict[str, Any]]:
             return found
 
 
-def _shown(row: Struct) -> dict[str, Any]:
+def _shown(row: Struct) -> dict[str, object]:
     values = msgspec.structs.asdict(row)
     return {n: iso(v) if n in _TIMES and v is not None else v for n, v in values.items()}
 
@@ -64,14 +64,9 @@ def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
 
 
 def sign_in_link(context: Context, email: str) -> str:
-    """Create a link that signs a person in once. It expires after 15 minutes. Raises NotFound."""
+    """Create a link that signs a person in once. It expires after 15 minutes. Raises NotFound, Conflict."""
     with context.db.write() as tx:
-        user_id = _user_id(tx, email)
-        secret = issue_link(tx, context.sealer, email)
-        if secret is None:
-            raise NotFound(f"email: {email!r} can't sign in: the account is deactivated or is not a person's")
-        audit_person(tx, "sign-in-link.created", user_id, client=CLIENT, actor="")
-    return f"{context.settings.url}/sign-in?link={secret}"
+        return accounts.create_sign_in_link(tx, context, _BY, _user_id(tx, email))
 
 
 def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
@@ -101,6 +96,44 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
         return _end(tx, user_id, "session", ids, end_session)
 
 
+def end_sessions_of_everyone(context: Context) -> int:
+    """End the sessions of all people; return how many there were."""
+    with context.db.write() as tx:
+        people = [row[0] for row in tx.all("SELECT DISTINCT user_id FROM sessions ORDER BY user_id")]
+        return sum(accounts.end_sessions(tx, _BY, user_id) for user_id in people)
+
+
+def list_accounts(context: Context, search: str | None) -> list[store.PersonRow]:
+    """Return all people with an account, newest first."""
+    with context.db.read() as tx:
+        found: list[store.PersonRow] = []
+        page: str | None = None
+        while True:
+            rows = store.list_people(tx, MAX_LIMIT, page, search=search)
+            found += rows.rows
+            page = rows.next_token
+            if page is None:
+                return found
+
+
+def set_activation(context: Context, email: str, *, active: bool) -> None:
+    """Activate or deactivate a person's account. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        accounts.set_activation(tx, context.settings, _BY, _user_id(tx, email), active=active)
+
+
+def change_email(context: Context, email: str, new: str) -> None:
+    """Change the email address of a person's account. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        accounts.change_email(tx, context.settings, _BY, _user_id(tx, email), new)
+
+
+def reset_second_factor(context: Context, email: str) -> bool:
+    """Turn off a person's two-factor authentication; False if it was off. Raises NotFound."""
+    with context.db.write() as tx:
+        return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
+
+
 def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
     """Return what deleting a person's account will do. Raises NotFound."""
     with context.db.read() as tx:
@@ -110,7 +143,7 @@ def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
 def delete_account(context: Context, email: str) -> None:
     """Delete a person's account permanently. Raises NotFound, Conflict."""
     with context.db.write() as tx:
-        account_deletion.delete_account(tx, context.settings, Stranger(CLIENT), _user_id(tx, email))
+        account_deletion.delete_account(tx, context.settings, _BY, _user_id(tx, email))
 
 
 def _end(

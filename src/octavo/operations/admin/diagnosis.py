@@ -31,7 +31,7 @@ _POSTGRESQL = 15
 _APART = 5.0
 """Maximum difference of clocks in seconds."""
 _RENEWED = 14
-"""Days before its end by which a certificate should have been renewed automatically."""
+"""Days before its expiry by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Seconds in which one of our own servers has to respond."""
 _LITTLE_ROOM = 5_000_000_000
@@ -136,7 +136,7 @@ def _certificates(settings: Settings) -> list[Finding]:
         except ssl.SSLCertVerificationError as error:
             return [("certificates", False, f"{address.host}: {error.verify_message}")]
         except OSError:
-            # The proxy in front may only be reachable for others.
+            # The proxy in front may be reachable only from elsewhere.
             said.append(f"{address.host}: can't be checked from here")
             continue
         if days < _RENEWED:

@@ -24,6 +24,7 @@ from octavo.interchange.transfer.brand_images import store_brand
 from octavo.interchange.transfer.space_links import guess_ids, with_names
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import site_access
 from octavo.organization.access.members import find_first_administrator
 from octavo.organization.access.reach import actor_for_job
@@ -55,7 +56,7 @@ from .lookup import find_named
 
 
 class BroughtSite(Struct, frozen=True):
-    """Site that a repository with ``docs.yaml`` became, with each space that has a directory by its key.
+    """Site created from a repository with ``docs.yaml``, with each space that has a directory by its key.
 
     ``site_url``: where it is published, if it is. ``problems``: those of ``docs.yaml`` itself; ``known``:
     which spaces ids in links turned out to mean.
@@ -154,7 +155,7 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
         access = site_access(
             tx, actor_for_job(user, row.organization_id), Can.ADMIN, row.organization_id, site_id
         )
-        return redirect_old_urls(tx, context, access, space_id, source.addresses)
+        return redirect_old_urls(tx, Recipient(context=context), access, space_id, source.addresses)
 
 
 def _read(source: Source) -> DocsConfig:
@@ -200,7 +201,7 @@ def _find_site(
         ids = ", ".join(one.id for one in same)
         raise BadRequest(
             f"The organization already has a site {title!r} ({ids}), which was not created from this source."
-            " Nothing was changed. Use --site with its id to import into it, or --new-site to create another"
+            " Nothing was changed. Use --site with its ID to import into it, or --new-site to create another"
             " one."
         )
     return found
@@ -251,7 +252,7 @@ class _Bringing:
         return made.id
 
 
-def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, Any]:
+def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, object]:
     """Export a site as a repository: ``docs.yaml``, and the files of each space in a folder of its own.
 
     Links between its spaces use their keys. Existing files are overwritten, none are deleted.

@@ -206,8 +206,8 @@ class _Manual(Struct, frozen=True):
 
 
 def update_manual(context: Context) -> bool:
-    """After an upgrade, import the manual of this version, unless someone changed or removed the former one;
-    return whether it was imported."""
+    """Import the manual of this version after an upgrade, unless someone changed or removed the previous one.
+    Return whether it was imported."""
     note, manual = context.settings.data_folder / _NOTE, find_manual()
     try:
         before = msgspec.json.decode(note.read_bytes(), type=_Manual)

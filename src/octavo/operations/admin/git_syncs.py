@@ -36,7 +36,7 @@ def _rows(named: Named) -> type[Connected]:
     return SyncRow if named.kind == "space" else ProjectRow
 
 
-def describe_sync(context: Context, named: Named) -> dict[str, Any]:
+def describe_sync(context: Context, named: Named) -> dict[str, object]:
     """Return the state of the sync of a space, or of a collection or site with its ``spaces``. Raises
     NotFound."""
     row = _find(context, named)
@@ -57,11 +57,11 @@ def describe_sync(context: Context, named: Named) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _of_space(row: SyncRow) -> dict[str, Any]:
+def _of_space(row: SyncRow) -> dict[str, object]:
     return {"revision": row.revision, "project": row.project}
 
 
-def _of_project(context: Context, row: Connected) -> dict[str, Any]:
+def _of_project(context: Context, row: Connected) -> dict[str, object]:
     assert isinstance(row, ProjectRow)
     with context.db.read() as tx:
         members = list_members(tx, row.id)
@@ -74,7 +74,7 @@ def _of_project(context: Context, row: Connected) -> dict[str, Any]:
     }
 
 
-def sync_now(context: Context, named: Named, first: First | None) -> dict[str, Any]:
+def sync_now(context: Context, named: Named, first: First | None) -> dict[str, object]:
     """Sync a space, collection, or site in this process and return its state.
 
     ``first``: the side to start from, if the sync waits for that decision. Raises NotFound, and Conflict if a

@@ -256,8 +256,8 @@ def bring_into(
 
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:
-    """Customize a new site as its source states, in the name of an administrator of the organization. Return
-    what cannot be used."""
+    """Customize a new site as its source specifies, on behalf of an administrator of the organization. Return
+    the values that can't be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)
     if user is None or not given.brand:

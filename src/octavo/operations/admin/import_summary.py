@@ -24,7 +24,7 @@ Imported = Brought | BroughtSite | MovedIn | MovedOrganization | Previewed
 
 
 def summarize_import(done: Imported) -> str:
-    """Return lines that say what an import did, or would do, and what is wrong with the source."""
+    """Return lines that describe what an import did, or would do, and the problems of the source."""
     match done:
         case Brought():
             lines = _describe_space(done)

@@ -28,7 +28,7 @@ def list_jobs(context: Context, *, state: State | None, kind: str | None, limit:
         return JobPage([present(row) for row in found], count, count_waiting(tx))
 
 
-def get_job(context: Context, job_id: str) -> dict[str, Any]:
+def get_job(context: Context, job_id: str) -> dict[str, object]:
     """Return a job with its payload and its last error. Raises NotFound."""
     with context.db.read() as tx:
         row = jobs.get_job(tx, job_id)
@@ -41,7 +41,7 @@ def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) ->
         return jobs.retry_parked(tx, job_ids, kind=kind)
 
 
-def present(row: JobRow) -> dict[str, Any]:
+def present(row: JobRow) -> dict[str, object]:
     """Present a job, with times as ISO 8601; ``problem`` is the last line of the error."""
     return {
         "id": row.id,

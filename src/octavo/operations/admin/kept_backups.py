@@ -30,7 +30,7 @@ def is_place(address: str) -> bool:
 def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) -> tuple[str, BackupOutcome]:
     """Write a backup under a name with the time, verify it, and return its name.
 
-    ``keep``: afterwards, delete backups older than so many milliseconds. Raises BadRequest if the written
+    ``keep``: afterwards, delete backups older than this many milliseconds. Raises BadRequest if the written
     backup is damaged, and Unavailable.
     """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"

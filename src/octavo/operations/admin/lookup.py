@@ -51,7 +51,7 @@ def find_named(
         if len(meant) == 1:
             return meant[0]
     if found:
-        raise BadRequest(f"{given!r} is ambiguous. Use an id:\n{_table(found)}")
+        raise BadRequest(f"{given!r} is ambiguous. Use an ID:\n{_table(found)}")
     there = f"; there are:\n{_table(named)}" if named else f", nor any other {what}"
     raise NotFound(f"There is no {what} {given!r}{there}")
 

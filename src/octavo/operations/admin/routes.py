@@ -7,6 +7,8 @@ from functools import cache
 from importlib.metadata import version
 from threading import Lock
 
+from msgspec import UNSET
+
 from octavo.core.url_parts import read_address
 from octavo.errors import Unavailable
 from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice_rows
@@ -19,7 +21,7 @@ from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, diagnosis, store
+from . import account_deletion, accounts, diagnosis, store
 from .authorization import OperatorAccess
 from .wire import (
     AccountDeletion,
@@ -37,7 +39,9 @@ from .wire import (
     JobsQuery,
     RetriedJobs,
     RetryJobs,
+    SignInLink,
     TestedMail,
+    UpdateAccount,
     WholeInstallation,
     WholeInstallationUrls,
     WholeJob,
@@ -151,9 +155,9 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
 
 @operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
 def delete_own_account(call: Call, caller: SignedIn) -> None:
-    """Delete your account permanently, with its memberships, sessions, tokens, and notifications. What you
-    wrote stays, without your name. Returns 409 for the last administrator of an organization, for server
-    administrators, and for accounts managed by an organization."""
+    """Delete your account permanently, with its memberships, sessions, tokens, and notifications. Content
+    that you wrote is kept without your name. Returns 409 for the last administrator of an organization, for
+    server administrators, and for accounts managed by an organization."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         account_deletion.delete_account(tx, call.settings, caller.actor, caller.user_id)
@@ -175,6 +179,60 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return account_deletion.delete_account(tx, call.settings, operator.actor, user_id)
+
+
+@operation(
+    "updateAccount", "PATCH", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(400, 404, 409)
+)
+def update_account(call: Call, operator: OperatorAccess, user_id: str, body: UpdateAccount) -> HostedPerson:
+    """Change a person's email address, or deactivate or activate their account. Deactivating ends all sessions
+    and revokes all tokens and agents; memberships and content stay. A new email address counts as verified.
+    Returns 409 for server administrators, for the last administrator of an organization, and for an email
+    address that another account has."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        if body.email is not UNSET:
+            accounts.change_email(tx, call.settings, operator.actor, user_id, body.email)
+        if body.disabled is not UNSET:
+            accounts.set_activation(tx, call.settings, operator.actor, user_id, active=not body.disabled)
+        return present_person(call, store.get_person(tx, user_id), call.settings)
+
+
+@operation(
+    "createAccountSignInLink",
+    "POST",
+    "/installation/users/{userId}/sign-in-link",
+    needs=Can.CHANGE_SIGN_IN,
+    status=201,
+    errors=(404, 409),
+)
+def create_sign_in_link(call: Call, operator: OperatorAccess, user_id: str) -> SignInLink:
+    """Create a link that signs a person in once, for someone who can't sign in otherwise. It expires after 15
+    minutes, and two-factor authentication still applies. Returns 409 for a deactivated account."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        return SignInLink(accounts.create_sign_in_link(tx, call.context, operator.actor, user_id))
+
+
+@operation(
+    "resetAccountSecondFactor",
+    "DELETE",
+    "/installation/users/{userId}/second-factor",
+    needs=Can.CHANGE_SIGN_IN,
+)
+def reset_second_factor(call: Call, operator: OperatorAccess, user_id: str) -> bool:
+    """Turn off two-factor authentication for a person who lost their device and recovery codes."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        return accounts.reset_second_factor(tx, operator.actor, user_id)
+
+
+@operation("endAccountSessions", "DELETE", "/installation/users/{userId}/sessions", needs=Can.CHANGE_SIGN_IN)
+def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> bool:
+    """End all sessions of a person. Their tokens and agents keep working."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        return accounts.end_sessions(tx, operator.actor, user_id) > 0
 
 
 @operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)

@@ -2,7 +2,7 @@
 
 A site of this server is requested in process, as an export does; one behind a URL is fetched. Both are seen
 as anonymous visitors see them. Each response adds the URLs it links to, each of which is requested once,
-until nothing is left or a limit is reached. Links are judged only then, since the page that a link leads to
+until nothing is left or a limit is reached. Links are judged only then, since the page that a link points to
 may be requested much later.
 """
 
@@ -171,7 +171,7 @@ def _reader(context: Context, addresses: SiteAddresses) -> Iterator[_AskAll]:
 
     async def ask(asked: _Ask) -> _Answer:
         below, parts = addresses.below(asked.url), read_address(asked.url)
-        assert below is not None and parts is not None  # Or it was not requested.
+        assert below is not None and parts is not None  # Otherwise it would not have been requested.
         query = f"?{parts.query}" if parts.query else ""
         try:
             answer = await client.get(f"{addresses.ask(below)}{query}", headers={"Accept": asked.accept})
@@ -401,7 +401,7 @@ class _Check:
             way.add(asked)
             seen = self._seen.get(asked)
         if seen is None:
-            return  # A limit was reached, which is reported.
+            return  # A limit was reached, which is reported elsewhere.
         if seen.status != 200:
             said = f"answers {seen.status}" if seen.status else f"does not respond: {seen.reason}"
             self._tell(use.page, use.rule, f"{use.ask.url} {said}")

@@ -31,7 +31,7 @@ from lxml import html
 from msgspec import Struct
 
 from octavo.content.images.making import make_variants
-from octavo.core.document.html import ALL_FIELDS
+from octavo.core.document.html_context import ALL_FIELDS
 from octavo.core.url_parts import UrlParts, join_address, own_address, read_address
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.visits.admission import Coming
@@ -52,7 +52,7 @@ _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
 """Paths that start with a tilde and are files; all others with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
-"""Those of them that contain URLs of pages."""
+"""Media types of responses that contain URLs of pages."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
 _FACTS = "application/ld+json"
@@ -250,7 +250,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
         while True:
             found = list_redirects(tx, site.id, MAX_LIMIT, token, None)
             for row in found.rows:
-                if row.source.endswith(_BELOW):
+                if row.is_wildcard:
                     left_out.append(row.source)
                 else:
                     wanted[quote(unquote(row.source).strip("/"))] = None
@@ -470,7 +470,7 @@ def _digest(text: str) -> str:
 
 
 class _Folder:
-    """TemporaryFiles of an export: files of earlier runs, and those that this run is about to write."""
+    """Folder of an export: files of earlier runs, and those that this run is about to write."""
 
     def __init__(self, folder: Path, site_id: str) -> None:
         self._root = folder.resolve()

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from octavo.kit.db.database import Live, Transaction
+from octavo.kit.db.database import Live, Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
-from octavo.organization.access.accounts import IS_FIRST, UserRow
+from octavo.organization.access.accounts import IS_FIRST, PEOPLE_LIKE, UserRow, like_part
 
 
 class OrganizationRow(Struct, frozen=True):
@@ -41,7 +41,7 @@ def list_organizations(
     """Return all organizations, newest first."""
     where, given = "TRUE", dict[str, Any]()
     if search:
-        where, given["like"] = r"lower(o.title) LIKE :like ESCAPE '!'", _like(search)
+        where, given["like"] = r"lower(o.title) LIKE :like ESCAPE '!'", like_part(search)
     columns = f"""o.id, o.title, o.created_at, (SELECT count(*) {_PEOPLE}),
           (SELECT count(*) FROM spaces s WHERE s.organization_id = o.id AND s.deleted_at IS NULL),
           (SELECT count(*) FROM sites s WHERE s.organization_id = o.id)"""
@@ -63,26 +63,35 @@ def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | 
     """Return all accounts of people, newest first, without service accounts."""
     where, given = "u.kind = 'person'", dict[str, Any]()
     if search:
-        where += " AND (lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
-        given["like"] = _like(search)
-    columns = f"""u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, u.email_verified, {IS_FIRST},
-          (SELECT count(*) FROM members m WHERE m.user_id = u.id),
-          (SELECT max(m.last_seen_at) FROM members m WHERE m.user_id = u.id)"""
+        where += f" AND {PEOPLE_LIKE}"
+        given["like"] = like_part(search)
     return list_page(
         tx,
         limit,
         page,
-        columns,
+        _PERSON,
         f"FROM users u WHERE {where}",
-        lambda row: PersonRow(UserRow(*row[:6]), bool(row[6]), bool(row[7]), row[8], row[9]),
+        _person_row,
         by="u.id",
         descending=True,
         **given,
     )
 
 
-def _like(text: str) -> str:
-    return "%" + text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%"
+def get_person(tx: Transaction, user_id: str) -> PersonRow:
+    """Return the account of an existing person."""
+    row = tx.one(f"SELECT {_PERSON} FROM users u WHERE u.id = :id", id=user_id)
+    assert row is not None
+    return _person_row(row)
+
+
+_PERSON = f"""u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, u.email_verified, {IS_FIRST},
+          (SELECT count(*) FROM members m WHERE m.user_id = u.id),
+          (SELECT max(m.last_seen_at) FROM members m WHERE m.user_id = u.id)"""
+
+
+def _person_row(row: Row) -> PersonRow:
+    return PersonRow(UserRow(*row[:6]), bool(row[6]), bool(row[7]), row[8], row[9])
 
 
 def count_everything(tx: Transaction) -> dict[str, int]:

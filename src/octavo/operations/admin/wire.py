@@ -12,6 +12,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.kit.work.jobs import JobCount, JobRow, State
 from octavo.organization.access.accounts import is_listed_operator
 from octavo.organization.access.wire import User, present_user
+from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
 from .account_deletion import Foreseen
@@ -135,6 +136,17 @@ def present_person(to: Recipient, row: PersonRow, settings: Settings) -> HostedP
         organizations=row.organizations,
         last_seen_at=iso(row.last_seen_at) if row.last_seen_at else UNSET,
     )
+
+
+class UpdateAccount(Struct, rename="camel"):
+    email: Email | UnsetType = UNSET
+    disabled: bool | UnsetType = UNSET
+
+
+class SignInLink(Struct):
+    """Link that signs a person in once."""
+
+    url: str
 
 
 class JobsQuery(PageQuery):

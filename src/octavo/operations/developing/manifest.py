@@ -160,7 +160,7 @@ def _image(path: Path, field: str, name: str) -> str:
         raise BadRequest(f"{path}: {field}: {error}") from None
 
 
-def _unknown_keys(path: Path, given: dict[Any, Any]) -> Iterator[str]:
+def _unknown_keys(path: Path, given: dict[object, object]) -> Iterator[str]:
     known = [field.encode_name for field in msgspec.structs.fields(ManifestFile)]
     for key in given:
         if key not in known:

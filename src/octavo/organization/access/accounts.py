@@ -168,6 +168,11 @@ def disable_account(tx: Transaction, user_id: str) -> None:
     tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
 
 
+def enable_account(tx: Transaction, user_id: str) -> None:
+    """Activate a deactivated account."""
+    tx.run("UPDATE users SET disabled = 0 WHERE id = :id", id=user_id)
+
+
 DELETED = "Deleted user"
 """Display name for the author of content whose account was deleted."""
 
@@ -185,3 +190,13 @@ def erase_account(tx: Transaction, user_id: str) -> None:
         name=DELETED,
         at=created_at,
     )
+
+
+PEOPLE_LIKE = "(lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
+"""Condition on ``users u`` for people with a part of their name or email address; see ``like_part``."""
+
+
+def like_part(text: str) -> str:
+    """Return the pattern that matches texts containing ``text``, ignoring case."""
+    escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"

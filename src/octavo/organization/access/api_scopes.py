@@ -111,7 +111,8 @@ _OPERATIONS: dict[ApiScope, str] = {
         listSiteSectionGroups listSiteSections listSiteSpaces listSites
     """,
     "site:write": """
-        addSectionGroupToSite addSectionToSite addSpaceToSite createSite createSiteMcpServer createSiteRedirect
+        addSectionGroupToSite addSectionToSite addSpaceToSite bulkUpsertSiteRedirects createSite
+        createSiteMcpServer createSiteRedirect
         deleteSiteById deleteSiteMcpServerById deleteSiteRedirectById deleteSiteSectionById
         deleteSiteSectionGroupById deleteSiteSpaceById deleteSiteSpaceCustomizationById getSiteMcpServerById
         listSiteMcpServers moveSiteSection moveSiteSectionGroup moveSiteSpace overrideSiteSpaceCustomizationById
@@ -120,8 +121,12 @@ _OPERATIONS: dict[ApiScope, str] = {
         updateSiteSpaceById
     """,
     "site:publish": "publishSite unpublishSite",
-    "site:permissions:read": "listPermissionsAggregateInSite",
-    "site:permissions:write": "",
+    "site:permissions:read": """
+        listPermissionsAggregateInSite listTeamPermissionsInSite listUserPermissionsInSite
+    """,
+    "site:permissions:write": """
+        inviteToSite removeTeamFromSite removeUserFromSite updateTeamPermissionInSite updateUserPermissionInSite
+    """,
     "site:auth:read": "getSitePublishingAuthById listSiteShareLinks",
     "site:auth:write": """
         createSiteShareLink deleteSiteShareLinkById regenerateSitePublishingAuthById

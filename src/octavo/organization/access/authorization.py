@@ -14,7 +14,7 @@ same within a transaction, for IDs in a query, a body, or a job.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, assert_never
+from typing import Literal, TypeVar, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -68,10 +68,14 @@ class OrgAccess(Struct, frozen=True):
 
 
 class SiteAccess(Struct, frozen=True):
+    """Caller at a site. ``role``: their role at the site, which says nothing about its spaces. ``member_role``:
+    their role in its organization."""
+
     site_id: str
     organization_id: str
     actor: Actor
     role: str
+    member_role: str | None
 
     @property
     def user_id(self) -> str:
@@ -79,9 +83,8 @@ class SiteAccess(Struct, frozen=True):
 
     @property
     def organization(self) -> OrgAccess:
-        """Return the caller's access to the site's organization. Roles at a site are those of the
-        organization."""
-        return OrgAccess(self.organization_id, self.actor, self.role)
+        """Return the caller's access to the site's organization, with their role there."""
+        return OrgAccess(self.organization_id, self.actor, self.member_role)
 
 
 class VisitedSite(Visiting, frozen=True):
@@ -312,16 +315,41 @@ def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str,
     return _site_access(tx, org, needs, site_id)
 
 
+def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -> SiteAccess:
+    """Return the access to a site that a request names without its organization. Raises NotFound and Forbidden."""
+    organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+    if organization_id is None:
+        raise NotFound(f"There is no site {site_id!r}.")
+    try:
+        return site_access(tx, actor, needs, organization_id, site_id)
+    except NotFound:
+        raise NotFound(f"There is no site {site_id!r}.") from None
+
+
+def find_site_access(
+    tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
+) -> SiteAccess | None:
+    """Return None for a site that the actor can't see or where they lack the ability."""
+    try:
+        return site_access(tx, actor, needs, organization_id, site_id)
+    except (NotFound, Forbidden):
+        return None
+
+
 def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> SiteAccess:
     missing = f"There is no site {site_id!r} in this organization."
-    owner = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
-    if isinstance(org.actor, Script) and org.actor.installation_id is not None:
-        org = msgspec.structs.replace(org, role=role_at_site(tx, org.actor.installation_id, site_id))
-    if owner != org.organization_id:
+    row = tx.one("SELECT organization_id, default_level FROM sites WHERE id = :id", id=site_id)
+    if row is None or row[0] != org.organization_id:
         raise NotFound(missing)
-    _check(SITE, org.role, needs, missing)
-    assert org.role is not None
-    return SiteAccess(site_id, org.organization_id, org.actor, org.role)
+    if isinstance(org.actor, Script) and org.actor.installation_id is not None:
+        # An installation has the same role at all sites where it is installed, and its scopes limit it.
+        org = msgspec.structs.replace(org, role=role_at_site(tx, org.actor.installation_id, site_id))
+        role = org.role
+    else:
+        role = role_along(tx, org.user_id, org.role, [Step("site", site_id, row[1])])
+    _check(SITE, role, needs, missing)
+    assert role is not None
+    return SiteAccess(site_id, org.organization_id, org.actor, role, org.role)
 
 
 # --- collections --------------------------------------------------------------------------------------
@@ -478,8 +506,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """Do the same as ``find_space_access`` for a space that may be in the trash. Decisions about it apply
-    once it is restored."""
+    """Return access to a space like ``find_space_access``, but also for a space in the trash. Decisions about
+    it apply once it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
@@ -515,7 +543,11 @@ def role_of_member(tx: Transaction, organization_id: str, user_id: str) -> tuple
 
 
 def role_of_person(
-    tx: Transaction, organization_id: str, kind: Kind, object_id: str, user_id: str
+    tx: Transaction,
+    organization_id: str,
+    kind: Literal["space", "collection"],
+    object_id: str,
+    user_id: str,
 ) -> str | None:
     """Return the role of a user at a space or collection of the organization, or None if they can't see it.
     For users other than the caller, such as possible reviewers and people to mention."""

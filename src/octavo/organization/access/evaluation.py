@@ -1,4 +1,4 @@
-"""Evaluation of roles at a space or collection from the objects above it and the grants there.
+"""Evaluation of roles at a space, collection, or site from the objects above it and the grants there.
 
 The rule itself is ``roles.decide``; this module provides its input, for one person or for all members at
 once. Lists of everything that one person sees are filtered in SQL, see ``visibility``.
@@ -14,12 +14,12 @@ from octavo.kit.db.database import Transaction
 
 from .roles import RoleDecision, Rung, decide
 
-Kind = Literal["space", "collection"]
+Kind = Literal["space", "collection", "site"]
 _MAX_DEPTH = 64
 
 
 class Step(NamedTuple):
-    """Object on the path from a space or collection up to its organization."""
+    """Object on the path from a space, collection, or site up to its organization."""
 
     kind: Kind
     id: str
@@ -27,9 +27,15 @@ class Step(NamedTuple):
 
 
 def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
-    """Return an object and the collections that contain it, innermost first. Empty if it does not exist."""
+    """Return an object and the collections that contain it, innermost first. Empty if it does not exist.
+
+    A site is in no collection, and its spaces have permissions of their own.
+    """
     if kind == "collection":
         return list_collection_steps(tx, object_id)
+    if kind == "site":
+        found = list_steps_of_sites(tx, [object_id])
+        return found.get(object_id, [])
     row = tx.one("SELECT default_level, collection_id FROM spaces WHERE id = :id", id=object_id)
     return [] if row is None else [Step("space", object_id, row[0]), *list_collection_steps(tx, row[1])]
 
@@ -107,6 +113,12 @@ def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str,
             steps.append(step)
         found[id] = steps
     return found
+
+
+def list_steps_of_sites(tx: Transaction, site_ids: Sequence[str]) -> dict[str, list[Step]]:
+    """Return ``list_steps`` of each of these sites, by its ID."""
+    rows = tx.all("SELECT id, default_level FROM sites WHERE id IN :sites", sites=site_ids)
+    return {id: [Step("site", id, level)] for id, level in rows}
 
 
 class EvaluatedRole(NamedTuple):

@@ -71,6 +71,8 @@ class Can(Enum):
     LIST_TEAMS = "listTeams"
     LIST_INTEGRATIONS = "listIntegrations"
     LIST_INSTALLATIONS = "listInstallations"
+    VIEW_ADAPTIVE_SCHEMA = "viewAdaptiveSchema"
+    EDIT_ADAPTIVE_SCHEMA = "editAdaptiveSchema"
 
 
 Abilities = dict[Can, Role | None]
@@ -96,11 +98,17 @@ COLLECTION: Abilities = {
 }
 SITE: Abilities = {
     Can.VIEW: "read",
+    Can.ACCESS: "read",
     Can.EDIT: "edit",
+    Can.CREATE: "create",
     Can.ADMIN: "create",
+    Can.INSTALL_INTEGRATION: "create",
+    Can.VIEW_ADAPTIVE_SCHEMA: "read",
+    Can.EDIT_ADAPTIVE_SCHEMA: "create",
 }
 ORGANIZATION: Abilities = {
     Can.VIEW: None,
+    Can.ACCESS: None,
     Can.ADMIN: "admin",
     Can.OWN_TEAM: "admin",
     Can.CREATE_CONTENT: "create",

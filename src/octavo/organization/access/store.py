@@ -23,7 +23,7 @@ class TokenOwner(Struct, frozen=True):
     proved_at: int
 
 
-# Not revoked, and its user is active. If it is bound to an organization, its user must be a member there.
+# A token that is not revoked and whose user is active. If it is bound to an organization, the user must be a member.
 _STILL_GOOD = """JOIN users u ON u.id = t.user_id AND u.disabled = 0
   WHERE (t.organization_id IS NULL OR EXISTS (
     SELECT 1 FROM members m

@@ -33,15 +33,21 @@ declare(
     Table(
         name="grants",
         of_organization="""object_type = 'space' AND object_id IN (SELECT id FROM spaces WHERE organization_id = :org)
-          OR object_type = 'collection' AND object_id IN (SELECT id FROM collections WHERE organization_id = :org)""",
+          OR object_type = 'collection' AND object_id IN (SELECT id FROM collections WHERE organization_id = :org)
+          OR object_type = 'site' AND object_id IN (SELECT id FROM sites WHERE organization_id = :org)""",
         columns=(
             row("object_id", "spaces", object_type=("space",)),
             row("object_id", "collections", object_type=("collection",)),
+            row("object_id", "sites", object_type=("site",)),
             member("subject_id", subject_type=("user",)),
             row("subject_id", "teams", subject_type=("team",)),
         ),
         membership="subject_id",
-        values={"object_type": ("space", "collection"), "subject_type": ("user", "team"), "role": ORDER},
+        values={
+            "object_type": ("space", "collection", "site"),
+            "subject_type": ("user", "team"),
+            "role": ORDER,
+        },
     ),
     Table(
         name="audit_events",

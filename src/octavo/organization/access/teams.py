@@ -50,11 +50,6 @@ def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | 
     return TeamRow(*row) if row else None
 
 
-def list_teams_by_id(tx: Transaction, team_ids: list[str]) -> dict[str, TeamRow]:
-    rows = tx.all(f"SELECT {TEAM} FROM teams t WHERE t.id IN :ids", ids=sorted(set(team_ids)))
-    return {row[0]: TeamRow(*row) for row in rows}
-
-
 def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
     """Raise NotFound for ``place`` unless all teams belong to the organization."""
     wanted = set(team_ids)

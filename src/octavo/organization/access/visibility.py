@@ -100,6 +100,24 @@ def select_visible_collections(org: Viewer, where: str, **parameters: object) ->
     )
 
 
+def select_visible_sites(org: Viewer, where: str, **parameters: object) -> VisibleRows:
+    """Return the visible sites that match ``where`` (on ``sites t``). Collections don't contain sites, so only
+    grants and the level of the site itself decide before the organization does."""
+    table, within = "sites t", f"t.organization_id = :organization AND {where}"
+    if org.role == "admin":
+        return _select_everything(org, table, within, parameters)
+    granted = f"FROM granted g JOIN sites t ON t.id = g.id WHERE g.kind = 'site' AND {within}"
+    if org.role is None:
+        return _select_opened(org, table, f"SELECT t.id, g.height {granted} AND g.height > 0", parameters)
+    closed = f"""SELECT t.id {granted} AND g.height = 0 UNION ALL SELECT t.id FROM sites t
+        WHERE t.default_level IS NULL AND {within} AND t.id NOT IN (SELECT id FROM granted)"""
+    role = f"""COALESCE(g.height, CASE WHEN t.default_level = 'inherit' THEN :viewer_height
+        ELSE {_height_of("t.default_level")} END)"""
+    return _select_not_closed(
+        org, table, within, closed, role, "LEFT JOIN granted g ON g.id = t.id", parameters
+    )
+
+
 def _select_opened(org: Viewer, table: str, opened: str, parameters: Mapping[str, object]) -> VisibleRows:
     """Return what a guest sees: the IDs and heights of what is open to them."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
@@ -137,7 +155,7 @@ def _visible(table: str, source: str, where: str, role: str) -> str:
     return f"(SELECT {table[-1]}.id AS id, {role} AS height FROM {source} WHERE {where})"
 
 
-def _merge_parameters(org: Viewer, parameters: Mapping[str, object]) -> dict[str, Any]:
+def _merge_parameters(org: Viewer, parameters: Mapping[str, object]) -> dict[str, object]:
     asked = {
         "organization": org.organization_id,
         "viewer": org.user_id,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.organization.access.teams import clear_team, join_teams, remove_team_members
 
 Kind = Literal["user", "group"]
@@ -88,12 +88,12 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, str]]:
     return conditions, {f"value{n}": value for n, (_, value) in enumerate(filters)}
 
 
-def _user(row: tuple[Any, ...]) -> ScimUserRow:
+def _user(row: Row) -> ScimUserRow:
     values = dict(zip(ScimUserRow.__struct_fields__, row, strict=True))
     return ScimUserRow(**values | {"managed": bool(values["managed"]), "active": bool(values["active"])})
 
 
-def _group(row: tuple[Any, ...]) -> ScimGroupRow:
+def _group(row: Row) -> ScimGroupRow:
     id, title, external_id, created_at, updated_at = row
     return ScimGroupRow(id, title, external_id, created_at, updated_at or created_at)
 

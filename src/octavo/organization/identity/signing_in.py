@@ -42,10 +42,12 @@ class _Person(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
-    """Emailed link. ``first``: valid only until the person first signs in."""
+    """Emailed link. ``first``: valid only until the person first signs in; ``email``: valid only while the
+    account has this address."""
 
     user_id: str
     first: bool = False
+    email: str | None = None
 
 
 class SecondFactorNeeded(Struct, frozen=True):
@@ -248,7 +250,7 @@ def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
     person = _find_person(tx, email)
     if person is None:
         return None
-    return one_time.issue(tx, sealer, "link", _Link(person.id), LINK_LIFETIME)
+    return one_time.issue(tx, sealer, "link", _Link(person.id, email=email.strip().lower()), LINK_LIFETIME)
 
 
 def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | None:
@@ -262,8 +264,10 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
     """Sign in with a link's secret, which can be used once. Raises Unauthorized."""
     with context.db.write() as tx:
         link = one_time.redeem(tx, context.sealer, "link", secret, _Link)
+        user = find_user(tx, link.user_id) if link is not None else None
+        current = user is not None and link is not None and link.email in (None, user.email)
         # Opening the link proves access to the mailbox.
-        known = link is not None and verify_address(tx, link.user_id)
+        known = link is not None and current and verify_address(tx, link.user_id)
         if link is not None and link.first and not sessions.has_never_signed_in(tx, link.user_id):
             known = False
     if link is None or not known:

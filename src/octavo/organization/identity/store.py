@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
 from octavo.core.free_mail import is_free_mail
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.accounts import disable_account, insert_managed
 from octavo.organization.access.members import delete_membership, upsert_member
@@ -37,7 +35,7 @@ _SERVICE = """FROM users u JOIN members m ON m.user_id = u.id AND m.organization
               WHERE u.managed_by = :org AND u.kind = 'service'"""
 
 
-def _token(row: tuple[Any, ...]) -> TokenRow:
+def _token(row: Row) -> TokenRow:
     id, organization_id, name, hint, scopes, *times = row
     return TokenRow(id, organization_id, name, hint, msgspec.json.decode(scopes) if scopes else None, *times)
 

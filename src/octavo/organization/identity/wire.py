@@ -103,7 +103,7 @@ class SetPassword(Struct):
 
 
 class SetUpAccount(Struct, rename="camel"):
-    """Body of the first administrator's setup. ``email``: required if the settings don't name them."""
+    """Body of the first administrator's setup. ``email``: required if the settings don't name it."""
 
     display_name: DisplayName
     password: Password

@@ -23,8 +23,8 @@ from .wire import InviteLink, InvitingOrganization, ShownInvitation
 
 
 def present_by_secret(tx: Transaction, context: Context, secret: str) -> ShownInvitation:
-    """Return the invitation or link with this secret. Raises NotFound alike if it is unknown, used, expired,
-    or void."""
+    """Return the invitation or link with this secret. Raises the same NotFound if it is unknown, used,
+    expired, or invalid."""
     organization_id = find_organization_of_link(tx, secret)
     link = (
         invite_links.find_usable_link(tx, context, organization_id, secret)
@@ -54,7 +54,7 @@ def _shown(
 
 
 def _url(app: AppAddresses, link: LinkRow) -> str:
-    """Return the URL of the organization, space, or collection that a link leads to."""
+    """Return the URL of the organization, space, or collection that a link grants access to."""
     if link.target_type == "organization":
         return app.organization(link.organization_id)
     return app.space(link.target_id) if link.target_type == "space" else app.collection(link.target_id)

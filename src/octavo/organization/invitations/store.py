@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import Sealer, before_sealing, sealed_column
 from octavo.organization.access.tokens import hash_token
@@ -194,7 +194,7 @@ _SECRET = sealed_column("invite_links", "secret", "id")
 _LINK = "id, secret, organization_id, target_type, target_id, role, created_by"
 
 
-def _link(sealer: Sealer, row: tuple[Any, ...]) -> LinkRow:
+def _link(sealer: Sealer, row: Row) -> LinkRow:
     id, secret, *rest = row
     return LinkRow(_SECRET.open(sealer, secret, id), *rest)
 

@@ -88,8 +88,8 @@ class ReadInvitation(Struct):
 
 
 class ShownInvitation(Struct, rename="camel"):
-    """Invitation for display. ``url``: where the person lands after joining. ``email``: the invited address; links
-    have none. ``content``: the title of the space or collection that a link leads to."""
+    """Invitation for display. ``url``: where the person lands after joining. ``email``: the invited address;
+    links have none. ``content``: the title of the space or collection that a link gives access to."""
 
     organization: InvitingOrganization
     invited_by: str

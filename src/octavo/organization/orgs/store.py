@@ -12,7 +12,7 @@ from octavo.core.free_mail import is_free_mail
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
 
@@ -53,7 +53,7 @@ class OrgRow(Struct, frozen=True):
 _COLUMNS = "o.id, o.title, o.hostname, o.created_at, o.default_role, o.email_domains, o.settings"
 
 
-def _org(row: tuple[Any, ...]) -> OrgRow:
+def _org(row: Row) -> OrgRow:
     id, title, hostname, created_at, default_role, domains, settings = row[:7]
     return OrgRow(
         id,

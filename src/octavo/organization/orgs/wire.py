@@ -162,6 +162,6 @@ def present_to_outsider(to: Recipient, org: OrgRow, domain: str) -> Organization
     shown = present_organization(to, org, None)
     shown.email_domains = shown.verified_email_domains = [domain]
     shown.merge_rules = {"type": "none"}
-    shown.permissions = {**shown.permissions, "view": False}
+    shown.permissions = {**shown.permissions, Can.VIEW.value: False, Can.ACCESS.value: False}
     shown.default_content = UNSET
     return shown

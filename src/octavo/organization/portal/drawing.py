@@ -47,7 +47,7 @@ def draw_home(installation: str, sites_url: str) -> bytes:
 
 
 def draw_refusal(installation: str, title: str, message: str) -> bytes:
-    """Return the page for people who open a URL that can't show what they came for; ``message`` says why."""
+    """Return the page for people who open a URL that can't be used; ``message`` says why."""
     return _fill("refused.html", INSTALLATION=installation, TITLE=title, MESSAGE=message)
 
 
@@ -62,10 +62,10 @@ def draw_consent(
     asked: str,
     refusal: str,
 ) -> bytes:
-    """Return the page on which a person lets an app act for them. ``place``: the URL that receives the answer, and
-    ``own_machine`` whether it is on the person's computer; ``source``: the URL of the document that describes
-    the app, if any; ``scopes``: rows of HTML; ``asked``: the request of the app, as JSON; ``refusal``: the URL
-    to go to on denial."""
+    """Return the page on which a person allows an app to act for them. ``place``: the URL that receives the
+    answer, and ``own_machine`` whether it is on the person's computer; ``source``: the URL of the document
+    that describes the app, if any; ``scopes``: rows of HTML; ``asked``: the request of the app, as JSON;
+    ``refusal``: the URL to go to on denial."""
     page = _fill(
         "connect.html",
         INSTALLATION=installation,

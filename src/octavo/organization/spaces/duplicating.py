@@ -107,7 +107,7 @@ def _lock_copy(tx: Transaction, copy_id: str) -> None:
 
 
 def _publish_copy(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
-    """Make a copy visible after writing everything that is still missing."""
+    """Write everything that is still missing in a copy, and make the copy visible."""
     moment = now()
     if not tx.run(
         """UPDATE spaces SET (collection_id, emoji, icon, language, edit_mode, default_level, merge_rules) = (

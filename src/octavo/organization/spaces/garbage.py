@@ -1,8 +1,8 @@
 """Removal of unused texts and files, which are stored once by hash for all spaces.
 
-What a purged space used may be used elsewhere, or be in use again a moment later through an import that found
-it. So it is recorded as released and removed a day later, unless something references it by then. Code that
-stores a text or file again must call ``retain``.
+Texts and files of a purged space may be used elsewhere, or be used again a moment later by an import that
+found them. So it is recorded as released and removed a day later, unless something references it by then.
+Code that stores a text or file again must call ``retain``.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _delete_permissions(tx: Transaction, kind: str, ids: list[str]) -> None:
 
 @jobs.job("purgeSpaces", bound=None, seconds=3600)
 def purge_spaces(context: Context) -> None:
-    """Permanently delete what can no longer be restored."""
+    """Permanently delete spaces that can no longer be restored."""
     before = now() - RESTORE_DAYS * DAY
     while True:
         with context.db.read() as tx:

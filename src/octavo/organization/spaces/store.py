@@ -184,10 +184,18 @@ def _visible_rows(
         limit=limit + 1,
         **seen.parameters,
     )
+    return _with_roles(tx, seen, rows, after is None)
+
+
+def _with_roles(
+    tx: Transaction, seen: VisibleRows, rows: list[Row], is_first: bool
+) -> tuple[list[tuple[Row, str | None]], int]:
+    """Return rows that end with a role and the total as rows with roles, and the total. ``is_first``: whether they
+    are on the first page."""
     if rows:
         count = rows[0][-1]
     else:
-        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
+        count = 0 if is_first else tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters)
     return [(row[:-2], role_from_height(row[-2])) for row in rows], count
 
 
@@ -198,7 +206,7 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 def _ranked_rows(
     tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Like ``_visible_rows``, but ordered by the column ``place`` and the rank in each place."""
+    """Return rows like ``_visible_rows``, but ordered by the column ``place`` and the rank in each place."""
     after = decode_token(page, str, str, str)
     at = f"COALESCE({own}.{place}, '')"
     key = f"{at}, {own}.rank, {own}.id"
@@ -214,11 +222,7 @@ def _ranked_rows(
         limit=limit + 1,
         **parameters,
     )
-    if rows:
-        count = rows[0][-1]
-    else:
-        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
-    return [(row[:-2], role_from_height(row[-2])) for row in rows], count
+    return _with_roles(tx, seen, rows, after is None)
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
@@ -443,7 +447,7 @@ def insert_collection(
     return get_collection(tx, collection_id)
 
 
-def merge_rules(space: SpaceRow) -> dict[str, Any]:
+def merge_rules(space: SpaceRow) -> dict[str, object]:
     return msgspec.json.decode(space.merge_rules, type=dict[str, Any])
 
 

@@ -48,7 +48,7 @@ def transfer_space(tx: Transaction, access: SpaceAccess, organization_id: str) -
 
 
 def transfer_collection(tx: Transaction, access: CollectionAccess, organization_id: str) -> None:
-    """Do the same for a collection with everything in it, including the trash."""
+    """Transfer a collection with everything in it, including the trash."""
     target = _enter_target(tx, access, organization_id)
     collection_id = access.collection_id
     collections = [id for level in list_inside(tx, collection_id, deleted=True) for id in level]

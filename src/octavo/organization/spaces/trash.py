@@ -22,7 +22,7 @@ DAY = 24 * 3_600_000
 BEING_REMOVED = 1
 """Value of ``deleted_at`` for a space that can no longer be restored, because parts of it may be deleted."""
 UNFINISHED = 0
-"""Value of ``deleted_at`` for an unfinished copy, which nobody can see yet."""
+"""Value of ``deleted_at`` for an unfinished copy, which no one can see yet."""
 ABANDONED = -1
 """Value of ``deleted_at`` for an abandoned copy, which is removed without a trace."""
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
-from octavo.errors import Forbidden
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import CollectionAccess, SpaceAccess
 from octavo.organization.access.rights.authorization import ObjectAccess
-from octavo.organization.access.rights.granting import guard_roles, keep_own_role
-from octavo.organization.access.roles import at_least
+from octavo.organization.access.rights.granting import guard_default_level
 from octavo.organization.orgs.merge_rules import require_merge_rules
 
 from . import store
@@ -44,7 +41,7 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
     before = store.get_space(tx, space.space_id)
     if values:
         target = ObjectAccess.of(space)
-        with _guard_default_level(tx, target, values):
+        with guard_default_level(tx, target, values):
             store.update_space(tx, space.space_id, **values)
         _audit(tx, target, before, values)
 
@@ -56,26 +53,9 @@ def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapp
     before = store.get_collection(tx, collection.collection_id)
     if values:
         target = ObjectAccess.of(collection)
-        with _guard_default_level(tx, target, values):
+        with guard_default_level(tx, target, values):
             store.update_collection(tx, collection.collection_id, **values)
         _audit(tx, target, before, values)
-
-
-@contextmanager
-def _guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
-    """Wrap a change of the default level. Raises Forbidden for a level above the caller's own role there.
-
-    Callers whose access came from the old default level keep their role through a grant.
-    """
-    if "default_level" not in values:
-        yield
-        return
-    level = values["default_level"]
-    if level not in (None, "inherit") and not at_least(target.role, level):
-        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role, `{target.role}`.")
-    with guard_roles(tx, target):
-        yield
-        keep_own_role(tx, target)
 
 
 def _audit(

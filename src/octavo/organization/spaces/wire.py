@@ -45,10 +45,26 @@ class VisitorAuth(Struct):
     backend: Literal["custom", "integration"]
 
 
-class GitSyncState(Struct, rename="camel"):
-    """Repository that a space is synced with. ``url``: that of its folder there."""
+class GitOperation(Struct, rename="camel", kw_only=True):
+    """Sync with a repository."""
+
+    state: Literal["running", "failure", "success", "timeout"]
+    direction: Literal["export", "import"]
+    started_at: str
+    ended_at: str | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+
+
+class GitSyncState(Struct, rename="camel", kw_only=True):
+    """Repository that a space or site is synced with. ``url``: that of its folder there. ``parentInstallationId``: the
+    site or collection that a space is synced with. ``operation``: the last sync."""
 
     repo_name: str
+    installation_status: Literal["unauthenticated", "active", "pending"] = "active"
+    installation_id: str = ""
+    parent_installation_id: str | UnsetType = UNSET
+    operation: GitOperation | UnsetType = UNSET
+    operation_timeout: int | UnsetType = UNSET
     installation_provider: Literal["github", "gitlab"] | UnsetType = UNSET
     integration: str | UnsetType = UNSET
     url: str | UnsetType = UNSET
@@ -260,6 +276,14 @@ def _visitor_auth(space: SpaceRow) -> VisitorAuth | UnsetType:
     return VisitorAuth("integration" if by_integration else "custom")
 
 
+def _git_sync(space: SpaceRow) -> GitSyncState | UnsetType:
+    if space.git_state is None:
+        return UNSET
+    state = _git_state.decode(space.git_state)
+    state.installation_id = space.id
+    return state
+
+
 def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
     visibility, published = _published(to, space)
     return Space(
@@ -291,7 +315,7 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
         parent=space.collection_id or UNSET,
         language=space.language or UNSET,
         visitor_auth=_visitor_auth(space),
-        git_sync=_git_state.decode(space.git_state) if space.git_state else UNSET,
+        git_sync=_git_sync(space),
     )
 
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from octavo.errors import BadRequest
 from octavo.kit.clock import iso, milliseconds, now, parse_iso
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.organization.access.authorization import SiteAccess
 
 from . import store
@@ -257,7 +257,7 @@ def _time_range(range: str | Range) -> tuple[int, int]:
     return moment - _PRESETS[range], moment + 1
 
 
-def _present(column: QueryColumn, cells: tuple[Any, ...]) -> object:
+def _present(column: QueryColumn, cells: Row) -> object:
     """Return the value of a column from the cells of its expressions."""
     name = column.column
     if name in _ALWAYS_NULL:

@@ -115,7 +115,7 @@ class DeferredEvents:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Like ``EventQueue.add``, and immediate once ``release`` was called."""
+        """Queue an event like ``EventQueue.add``; it is written immediately once ``release`` was called."""
         if self._held is None:
             self._queue.add(organization_id, site_id, event, visitor, typist)
         else:

@@ -1,4 +1,4 @@
-"""Insights: record what visitors of sites do, and query it."""
+"""Insights: record and query the activity of visitors of sites."""
 
 from __future__ import annotations
 

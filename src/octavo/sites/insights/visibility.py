@@ -24,8 +24,8 @@ class EventSight(NamedTuple):
 def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
     """Return the events that the caller can know about. If a space of the site is hidden from them, events
     without a space are hidden, too, because their URLs and words could be about that space.
-    Administrators also see events of deleted spaces."""
-    if site.role == "admin":
+    Administrators of the organization also see events of deleted spaces."""
+    if site.member_role == "admin":
         return EventSight("", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     whole = shown == set(list_visible_space_ids(tx, site.organization, among=list(shown)))

@@ -59,7 +59,7 @@ def bundle(files: SpecFiles) -> JsonObject:
     bundler = _Bundler(files)
     whole = bundler.run()
     if bundler.complaints:
-        raise SpecError(bundler.complaints)
+        raise SpecError(bundler.complaints, bundler.count)
     return whole
 
 
@@ -94,7 +94,7 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
     """Return a copy of a description with references replaced by ``change(reference, way)``; None leaves them
     unchanged."""
 
-    def copy(here: object, way: Way, named: bool) -> Any:
+    def copy(here: object, way: Way, named: bool) -> object:
         if isinstance(here, list):
             return [copy(item, (*way, index), False) for index, item in enumerate(here)]
         if not isinstance(here, dict):
@@ -119,7 +119,7 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
     return copy(value, (), False)
 
 
-def use_full_paths(files: Mapping[str, object], path: str) -> tuple[Any, list[str]]:
+def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list[str]]:
     """Return a file with its references to other files changed to their full paths, and the files it refers to."""
     named: dict[str, None] = {}
 
@@ -151,6 +151,7 @@ class _Bundler:
         self._files = files
         self._wanted: list[str] = []
         self.complaints: list[Complaint] = []
+        self.count = 0
 
     def run(self) -> JsonObject:
         entry = self._copy(self._files.entry)
@@ -170,6 +171,7 @@ class _Bundler:
         )
 
     def _complain(self, file: str, way: Way, message: str) -> None:
+        self.count += 1
         if len(self.complaints) < MOST:
             shown = "" if file == self._files.entry else file
             line = self._files.files[file].line(way)

@@ -393,7 +393,7 @@ def _parse(template: str) -> list[Node]:
     return root
 
 
-def _fill(nodes: list[Node], scopes: tuple[Mapping[str, Any], ...], out: list[str]) -> None:
+def _fill(nodes: list[Node], scopes: tuple[Mapping[str, object], ...], out: list[str]) -> None:
     for node in nodes:
         if isinstance(node, str):
             out.append(node)

@@ -26,11 +26,12 @@ _COMPLAIN_ABOUT = "The description could not be read: it is too large or nested 
 
 class Compiled(Struct):
     """Result. ``document``: the description as bundled OpenAPI 3 in JSON. ``files``: the source texts by path, the
-    description itself first. Both are missing if there are ``errors``."""
+    description itself first. Both are missing if there are ``errors``. ``count``: of all errors, if there are more."""
 
     errors: list[Complaint] = []
     document: str = ""
     files: dict[str, str] = {}
+    count: int = 0
 
 
 def compile_description(data: bytes) -> Compiled:
@@ -46,7 +47,7 @@ def compile_description(data: bytes) -> Compiled:
         others = {path: file.text for path, file in files.files.items() if path != files.entry}
         return Compiled([], msgspec.json.encode(document).decode(), {files.entry: entry.text, **others})
     except SpecError as error:
-        return Compiled(error.complaints)
+        return Compiled(error.complaints, count=error.count)
     except (RecursionError, MemoryError):
         return Compiled([Complaint(_COMPLAIN_ABOUT, "TOO_LARGE")])
 

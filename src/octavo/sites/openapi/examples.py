@@ -87,7 +87,7 @@ def media_example(description: ApiDescription, media: Data, direction: Direction
     return known[0]
 
 
-def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, Any]]:
+def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, object]]:
     """Return the examples to choose from, by name; empty unless there are several."""
     if "example" in media:
         return []
@@ -99,7 +99,7 @@ def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, 
     return named if len(named) > 1 else []
 
 
-def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, Any]]:
+def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, object]]:
     """Return the examples of a parameter, header, or media type outside its schema, each with its description."""
     if "example" in holder:
         return [("", holder["example"])]

@@ -66,8 +66,8 @@ _former: OwnCache[_Release] = OwnCache("former URLs of APIs", 4)
 
 
 def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Page | Gone | None:
-    """Return what a broken URL used to lead to, for a visitor who sees ``tree``: the page that shows the same
-    operation now, or details of a removed one. ``path``: within the space, without a suffix."""
+    """Return what a broken URL used to point to, for a visitor who sees ``tree``: the page that shows the
+    same operation now, or details of a removed one. ``path``: within the space, without a suffix."""
     above, _, name = path.strip("/").rpartition("/")
     # Operations are below a page of their tag, and most broken URLs aren't even shaped like URLs of pages.
     if not above or not _SLUG.fullmatch(name):

@@ -12,15 +12,15 @@ from msgspec import Struct
 from octavo.core.document.anchors import slug
 from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Text
 
+from .blocks import draw_code, draw_heading, draw_links, draw_subheading
 from .code_samples import body_text
 from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
-from .drawing import draw_code, draw_heading, draw_links, draw_subheading
 from .examples import media_example
 from .using import Uses, uses_of
 from .words import ENGLISH, ReferenceWords
 
 COLUMNS = ("model", "about", "fields", "users")
-"""Columns of a table of models, by which the reader recognizes one."""
+"""Columns of a table of models, by which the reader recognizes such a table."""
 _ON_A_PAGE = 150
 _ABOUT = 110
 """Rows of one page, and characters of a description in one row."""
@@ -115,7 +115,7 @@ def _model(description: ApiDescription, name: str, value: object, uses: Uses) ->
 
 
 def summarize_markdown(text: str, longest: int = _ABOUT) -> str:
-    """Return the words of the first sentence of a Markdown description, truncated to so many characters."""
+    """Return the words of the first sentence of a Markdown description, truncated to this many characters."""
     said = text.strip().partition("\n\n")[0]
     said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * longest])).split())
     said = _END.split(said, maxsplit=1)[0]

@@ -7,8 +7,8 @@ from itertools import groupby
 
 from octavo.core.document.nodes import Block, Inline, Leaf, Text
 
+from .blocks import draw_fold, draw_heading, draw_subheading
 from .description import UNTAGGED, ApiDescription, ApiTag, Data
-from .drawing import draw_fold, draw_heading, draw_subheading
 from .models import count_cell, draw_rows, summarize_markdown
 from .words import ENGLISH, ReferenceWords
 

@@ -34,6 +34,7 @@ from octavo.organization.access.authorization import role_of_member
 from octavo.organization.spaces.hooks import on_language
 
 from . import local, store
+from .blocks import draw_fold, draw_markdown, draw_page_links, draw_problem
 from .changelog import Release, draw_changelog
 from .comparing import ApiChange, compare
 from .conventions import Conventions, find_conventions
@@ -48,8 +49,9 @@ from .description import (
     tags_of,
     text_of,
 )
-from .drawing import MANY, Drawer, draw_fold, draw_markdown, draw_page_links, draw_problem
+from .drawing import Drawer
 from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
+from .operation_drawing import MANY
 from .overview import draw_tags
 from .trying import can_try
 from .words import ENGLISH, ReferenceWords, catalogue, locale_of
@@ -74,7 +76,7 @@ _OVERVIEW = "info"
 """Key of the page about the whole API."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
+"""Layout of pages that need the space of the outline, such as lists of rows with their letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
@@ -207,7 +209,7 @@ class _Pages:
         but are added after them, so that they don't change their paths."""
         first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
-            # The authentication page has samples beside the text, which need the room of the outline.
+            # The authentication page has samples beside the text, which need the space of the outline.
             layout = _ROWS if name == "authentication" else _WIDE
             props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
             self.add_labeled(name, props=props, layout=layout)

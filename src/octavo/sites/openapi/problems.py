@@ -28,10 +28,12 @@ class Complaint(Struct, frozen=True, omit_defaults=True):
 
 
 class SpecError(Exception):
-    """Raised for an unusable description, with all problems found."""
+    """Raised for an unusable description. ``count``: of the problems found, of which ``complaints`` has the first."""
 
-    def __init__(self, complaints: Iterable[Complaint]) -> None:
-        self.complaints = list(complaints)[:MOST]
+    def __init__(self, complaints: Iterable[Complaint], count: int | None = None) -> None:
+        found = list(complaints)
+        self.complaints = found[:MOST]
+        self.count = len(found) if count is None else count
         super().__init__("; ".join(each.message for each in self.complaints[:3]))
 
 

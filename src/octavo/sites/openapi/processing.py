@@ -74,7 +74,7 @@ def process_spec(context: Context, spec_id: str, generation: int) -> None:
         text = get_body(tx, spec.pending) if spec.pending else None
     if text is None and spec.source_url is None:
         # An already processed text can't have changed.
-        _finish(context, spec, spec.error_code, spec.complaints)
+        _finish(context, spec, spec.error_code, spec.complaints, count=spec.error_count)
         return
     try:
         read = _Read(text.encode()) if text is not None else _fetch(context, spec)
@@ -86,7 +86,7 @@ def process_spec(context: Context, spec_id: str, generation: int) -> None:
         return
     compiled = compile_apart(read.data)
     if compiled.errors:
-        _finish(context, spec, "PARSE_ERROR", compiled.errors)
+        _finish(context, spec, "PARSE_ERROR", compiled.errors, count=compiled.count)
         return
     _store_version(context, spec, read, compiled)
 
@@ -164,10 +164,13 @@ def _finish(
     code: ErrorCode | None,
     complaints: list[Complaint],
     read: _Read | None = None,
+    *,
+    count: int = 0,
 ) -> None:
+    """``count``: of all problems, if ``complaints`` has only the first ones."""
     with context.db.write() as tx:
         if _is_newest(tx, spec):
-            _complete(tx, spec, code, complaints, read)
+            _complete(tx, spec, code, complaints, read, count)
         jobs.finish(tx)
 
 
@@ -184,6 +187,7 @@ def _complete(
     code: ErrorCode | None,
     complaints: list[Complaint],
     read: _Read | None,
+    count: int = 0,
 ) -> None:
     # A submitted text is now part of its version, or useless.
     store.release_pending(tx, spec.id)
@@ -196,6 +200,7 @@ def _complete(
         processed_at=now(),
         error_code=code,
         errors=msgspec.json.encode(complaints).decode(),
+        error_count=max(count, len(complaints)),
         check_at=now() + EVERY if spec.source_url is not None else None,
         **kept,
     )

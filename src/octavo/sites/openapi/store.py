@@ -24,7 +24,8 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 class SpecRow(Struct, frozen=True):
     """Specification. ``pending``: hash of a text to process. ``generation``: of the newest request to process it.
-    ``errors``: the problems found by the newest processing, as JSON. Times are in milliseconds."""
+    ``errors``: the first problems found by the newest processing, as JSON, of ``error_count``. Times are in
+    milliseconds."""
 
     id: str
     organization_id: str
@@ -38,6 +39,7 @@ class SpecRow(Struct, frozen=True):
     processed_at: int | None
     error_code: ErrorCode | None
     errors: str
+    error_count: int
     etag: str | None
     last_modified: str | None
     created_at: int
@@ -221,7 +223,7 @@ def insert_version(
 
 
 def drop_versions(tx: Transaction, spec_id: str, kept: int) -> None:
-    """Delete all versions except the newest so many."""
+    """Delete all versions except the newest ones."""
     rows = tx.all(
         "SELECT number FROM openapi_versions WHERE spec_id = :spec ORDER BY number DESC LIMIT :limit",
         spec=spec_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from .description import Data, text_of
@@ -32,7 +32,9 @@ def style_of(parameter: Data, *, is_joined: bool) -> Style:
     return Style("" if "content" in parameter else style, explode, place, is_joined)
 
 
-def serialize(how: Style, name: str, value: object, text: Callable[[Any], str]) -> Iterable[tuple[str, str]]:
+def serialize(
+    how: Style, name: str, value: object, text: Callable[[object], str]
+) -> Iterable[tuple[str, str]]:
     """Yield a value as pairs of name and text; ``text`` serializes its parts."""
     if not isinstance(value, (list, dict)) and how.style not in ("label", "matrix"):
         return [(name, quote(text(value), safe="") if how.is_encoded else text(value))]

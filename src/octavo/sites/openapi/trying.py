@@ -447,7 +447,7 @@ def _kind(description: ApiDescription, schema: Data) -> str:
     return " ".join(filter(None, [kind, text_of(schema.get("format"))]))[:60]
 
 
-def _content(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, Any]]:
+def _content(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, object]]:
     body = description.follow(operation.data.get("requestBody"))
     return [item for item in object_of(body.get("content")).items() if _MEDIA_TYPE.fullmatch(item[0])][:20]
 

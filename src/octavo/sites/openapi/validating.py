@@ -60,27 +60,32 @@ def validate(file: SourceFile, version: Version) -> None:
     if isinstance(info, dict) and isinstance(info.get("version"), (int, float)):
         document = {**document, "info": {**info, "version": str(info["version"])}}
     validator = _validator(version)
-    errors = itertools.islice(validator.iter_errors(document), MOST)
-    complaints = [_complaint(file, error) for error in errors]
+    errors = validator.iter_errors(document)
+    complaints = [_complaint(file, error) for error in itertools.islice(errors, MOST)]
+    more = sum(1 for _ in errors)
     if version != "2.0":
-        complaints += _of_early_webhooks(file, validator)
+        of_webhooks, others = _of_early_webhooks(file, validator)
+        complaints += of_webhooks
+        more += others
     complaints += _check_own_rules(file)
     if complaints:
-        raise SpecError(complaints[:MOST])
+        raise SpecError(complaints, len(complaints) + more)
 
 
-def _of_early_webhooks(file: SourceFile, validator: Any) -> list[Complaint]:
-    """Return the problems of ``x-webhooks``, which the official schemas don't cover: they are path items."""
+def _of_early_webhooks(file: SourceFile, validator: Any) -> tuple[list[Complaint], int]:
+    """Return the problems of ``x-webhooks``, which the official schemas don't cover: they are path items. Also
+    return the number of those beyond the maximum."""
     webhooks = file.value.get(EARLY_WEBHOOKS)
     if not isinstance(webhooks, dict):
-        return []
+        return [], 0
     alone = {
         "openapi": file.value.get("openapi"),
         "info": {"title": "", "version": ""},
         "paths": {f"/{name}": item for name, item in webhooks.items()},
     }
     complaints = []
-    for error in itertools.islice(validator.iter_errors(alone), MOST):
+    errors = validator.iter_errors(alone)
+    for error in itertools.islice(errors, MOST):
         error = _find_best_error(error)
         # Refer to a webhook, which is a path here.
         at = [str(step).removeprefix("/") for step in error.instance_path[1:2]]
@@ -88,7 +93,7 @@ def _of_early_webhooks(file: SourceFile, validator: Any) -> list[Complaint]:
         complaints.append(
             Complaint(_shorten_message(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
         )
-    return complaints
+    return complaints, sum(1 for _ in errors)
 
 
 def _validator(version: Version) -> Any:

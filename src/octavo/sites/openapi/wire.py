@@ -89,6 +89,7 @@ class Spec(Struct, rename="camel", kw_only=True):
     last_processed_at: str | UnsetType = UNSET
     last_process_error_code: ErrorCode | UnsetType = UNSET
     last_processed_errors: list[SpecProblem] | UnsetType = UNSET
+    last_processed_error_count: int
     object: Literal["openapi-spec"] = "openapi-spec"
 
 
@@ -133,7 +134,7 @@ class SpecContent(Struct):
 
 
 class CompareQuery(Struct):
-    """Comparison. ``since``: the ID of another version; by default, the one before."""
+    """Comparison. ``since``: the ID of another version; by default, the previous one."""
 
     since: str | None = None
 
@@ -192,6 +193,8 @@ def present_spec(to: Recipient, access: SpecsAccess, row: SpecRow) -> Spec:
         last_processed_at=iso(row.processed_at) if row.processed_at is not None else UNSET,
         last_process_error_code=row.error_code or UNSET,
         last_processed_errors=problems or UNSET,
+        # Specifications processed by earlier versions have no count.
+        last_processed_error_count=max(row.error_count, len(problems)),
     )
 
 

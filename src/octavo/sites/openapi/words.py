@@ -15,7 +15,7 @@ from octavo.organization.spaces.store import get_titles
 
 
 class ReferenceWords(Struct, frozen=True, kw_only=True):
-    """Labels in one language; ``words.toml`` has the others. ``{name}`` stands for a number."""
+    """Labels in one language; ``words.toml`` has the others. ``{name}`` is replaced by a number."""
 
     overview: str = "Overview"
     models: str = "Models"

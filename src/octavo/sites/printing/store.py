@@ -17,7 +17,7 @@ existing prints are made again."""
 
 
 class PrintSubject(Struct, frozen=True):
-    """What to print: a state of a space, as a whole, or from ``page`` down, or that page alone."""
+    """Subject of a print: a state of a space as a whole, ``page`` with its subpages, or that page alone."""
 
     space_id: str
     revision_id: str

@@ -1,6 +1,6 @@
 """Conversion of web fonts for typst: decompressed, with one weight per file, under our own names.
 
-Organizations upload fonts, so this belongs into the sandboxed process that typesets a print."""
+Organizations upload fonts, so this belongs in the sandboxed process that typesets a print."""
 
 from __future__ import annotations
 

@@ -58,11 +58,12 @@ def list_sites_with_ads(
     tx: Transaction, caller: SignedIn, status: str, limit: int, page: str | None
 ) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
     """List the sites with an ad status that the caller manages, oldest first, and their organizations by id."""
-    managed = {}
+    owners, managed = {}, list[str]()
     for organization_id in list_reachable_organizations(tx, caller.actor):
         try:
-            organization_access(tx, caller.actor, Can.CREATE_CONTENT, organization_id)
+            org = organization_access(tx, caller.actor, Can.VIEW, organization_id)
         except (Forbidden, NotFound):
             continue
-        managed[organization_id] = get_organization(tx, organization_id)
-    return store.list_sites_with_ads(tx, list(managed), status, limit, page), managed
+        managed += store.list_managed_with_ads(tx, org, status)
+        owners[organization_id] = get_organization(tx, organization_id)
+    return store.list_sites_by_id(tx, managed, limit, page), owners

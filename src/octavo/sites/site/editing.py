@@ -12,6 +12,9 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.rights.authorization import ObjectAccess
+from octavo.organization.access.rights.granting import guard_default_level
+from octavo.organization.access.rights.store import delete_grants
 from octavo.organization.orgs.store import forget_default_site
 
 from . import store
@@ -50,7 +53,7 @@ def update_site(
 ) -> None:
     """Update the given fields, named as in ``UpdateSite``. Raises BadRequest, Conflict for a basename in
     use, NotFound for a default that is not on the site, Forbidden if it would show spaces that the caller
-    cannot publish to more people."""
+    cannot publish to more people, or for a default level above the caller's own role."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}
@@ -76,8 +79,11 @@ def update_site(
     require_apart(values.get("hostname", before.hostname), values.get("proxy_host", before.proxy_host))
     if settings != before.settings:
         values["settings"] = settings
+    if "default_level" in given:
+        values["default_level"] = given["default_level"]
     if values:
-        store.update_site(tx, site.site_id, **values)
+        with guard_default_level(tx, ObjectAccess.of(site), values):
+            store.update_site(tx, site.site_id, **values)
     section, site_space = given.get("default_site_section"), given.get("default_site_space")
     if section is not None or site_space is not None:
         set_defaults(tx, site, section, site_space)
@@ -104,6 +110,7 @@ def delete_site(tx: Transaction, site: SiteAccess) -> bool:
     """Delete a site and return True: the caller has just read it."""
     title = store.get_site(tx, site.site_id).title
     store.delete_site(tx, site.site_id)
+    delete_grants(tx, "site", [site.site_id])
     forget_default_site(tx, site.organization_id, site.site_id)
     audit(
         tx, site.actor, "site.removed", site.organization_id, ("site", site.site_id), before={"title": title}

@@ -85,7 +85,7 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the columns of a site that get a new host name: verified or claimed. Raises BadRequest,
     Conflict for one of another site."""
     if given is None:
@@ -98,7 +98,7 @@ def hostname_columns(
 
 def proxy_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the same columns for the host and path of a proxy."""
     if given is None:
         return {"proxy_host": None, "proxy_path": None, "claimed_proxy": None}

@@ -242,7 +242,7 @@ class _Pages:
         return None
 
     def _is_closed(self, target: Mapping[str, object]) -> bool:
-        """Return whether a link leads to something that this visitor cannot see."""
+        """Return whether a link points to something that this visitor cannot see."""
         own = self._view.state.space_id
         return self._view.is_withheld(target) or target.get("space", own) not in {own, *self._seen}
 

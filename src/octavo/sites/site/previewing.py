@@ -16,13 +16,14 @@ from msgspec import Struct
 
 from octavo.content.changes.store import find_change
 from octavo.core.json_types import JsonObject
+from octavo.core.url_parts import escape_address
 from octavo.errors import BadRequest, Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Drafted, Person
 from octavo.kit.secrets.signing import Signer
-from octavo.organization.access.authorization import SiteAccess, find_space_access, organization_access
+from octavo.organization.access.authorization import SiteAccess, find_space_access, site_access
 from octavo.organization.access.roles import Can
 from octavo.organization.access.tokens import Grantor, find_grantor, grantor_of
 from octavo.organization.orgs.store import get_organization
@@ -51,6 +52,7 @@ class _Preview(Struct, omit_defaults=True):
     change: str = ""
     look: bool = False
     theme: Mode | None = None
+    drafts: bool = False
 
 
 _decoder = msgspec.json.Decoder(_Preview)
@@ -65,12 +67,13 @@ def make_preview(
     *,
     look: bool = False,
     theme: Mode | None = None,
+    drafts: bool = False,
 ) -> str:
     """Return a token that shows the site to its holder as the member sees it, with the given ``visitor`` for
     conditions. ``change``: id of a change request to show instead of the content of its space. ``look``:
     use the customization that the member previews. ``theme``: light or dark, regardless of the
-    customization."""
-    preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme)
+    customization. ``drafts``: show drafts of the structure, too."""
+    preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
     payload = msgspec.json.encode(preview).decode()
     until = now() + _HOUR
     if isinstance(actor, Person) and actor.expires_at is not None:
@@ -80,7 +83,7 @@ def make_preview(
 
 class PreviewGrant(Struct, frozen=True):
     """Contents of a preview token. ``drafted``: the change request it shows. ``expires``: milliseconds.
-    ``look``: the person whose previewed customization it shows."""
+    ``look``: the person whose previewed customization it shows. ``drafts``: it shows drafts of the structure."""
 
     site: str
     visitor: JsonObject
@@ -88,6 +91,7 @@ class PreviewGrant(Struct, frozen=True):
     expires: int
     look: str | None = None
     theme: Mode | None = None
+    drafts: bool = False
 
 
 def preview_until(signer: Signer, token: str) -> int | None:
@@ -111,17 +115,17 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
     if site is None or actor is None:
         return None
     try:
-        organization_access(tx, actor, Can.VIEW, site.organization_id)
+        site_access(tx, actor, Can.VIEW, site.organization_id, site.id)
     except (NotFound, Forbidden):
         return None
     structure = load_structure(tx, site.id)
-    if not _sees_all(tx, actor, structure):
+    if not _sees_all(tx, actor, structure, drafts=found.drafts):
         return None
     drafted = _find_drafted(tx, structure, found.change)
     if found.change and drafted is None:
         return None
     look = actor.user_id if found.look else None
-    return PreviewGrant(found.site, found.visitor, drafted, signed.expires, look, found.theme)
+    return PreviewGrant(found.site, found.visitor, drafted, signed.expires, look, found.theme, found.drafts)
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
@@ -136,14 +140,18 @@ def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Draf
     return None
 
 
-def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
-    spaces = {shown.space_id for shown in structure.site_spaces.values()}
+def _sees_all(tx: Transaction, actor: Actor, structure: Structure, *, drafts: bool) -> bool:
+    spaces = {
+        shown.space_id for shown in structure.site_spaces.values() if drafts or not structure.is_draft(shown)
+    }
     return all(find_space_access(tx, actor, Can.VIEW, space_id) is not None for space_id in spaces)
 
 
-def require_seeing_all(tx: Transaction, site: SiteAccess, structure: Structure) -> None:
-    """Raise Forbidden if the caller cannot see everything the site shows."""
-    if not _sees_all(tx, site.actor, structure):
+def require_seeing_all(
+    tx: Transaction, site: SiteAccess, structure: Structure, *, drafts: bool = False
+) -> None:
+    """Raise Forbidden if the caller cannot see everything the site shows. ``drafts``: drafts count, too."""
+    if not _sees_all(tx, site.actor, structure, drafts=drafts):
         raise Forbidden("You can't preview this site because it shows spaces that you don't have access to.")
 
 
@@ -162,13 +170,17 @@ def preview_url(
     tx: Transaction,
     context: Context,
     site: SiteAccess,
+    *,
     site_space_id: str | None,
     claims: str | None,
     change_id: str | None,
+    drafts: bool,
+    target: str | None,
 ) -> str:
-    """Return the URL of a preview. Raises Forbidden if the caller cannot see everything the site shows,
-    BadRequest for invalid claims, NotFound for a site space of another site, or a change request of a
-    space that this site does not show."""
+    """Return the URL of a preview. ``drafts``: it shows drafts of the structure. ``target``: URL or path of the site
+    at which it starts. Raises Forbidden if the caller cannot see everything it shows, BadRequest for invalid claims
+    and a target elsewhere, NotFound for a site space of another site, or a change request of a space that this site
+    does not show."""
     structure = load_structure(tx, site.site_id)
     start = None
     if site_space_id is not None:
@@ -183,13 +195,25 @@ def preview_url(
             )
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
         start = start or next(showing)
-    base = structure.base(start) if start is not None else ""
-    require_seeing_all(tx, site, structure)
+    require_seeing_all(tx, site, structure, drafts=drafts)
     _, visitor = read_claims(tx, site.site_id, claims)
     organization = get_organization(tx, site.organization_id)
     url = published_url(context.settings.sites_url, organization, get_site(tx, site.site_id))
-    token = make_preview(context.signer, site.site_id, site.actor, visitor, change_id or "")
-    return f"{url}{quote(base)}?{PREVIEW}={token}"
+    below = quote(structure.base(start)) if start is not None else ""
+    below = below if target is None else _below(url, target)
+    token = make_preview(context.signer, site.site_id, site.actor, visitor, change_id or "", drafts=drafts)
+    return f"{url}{below}{'&' if '?' in below else '?'}{PREVIEW}={token}"
+
+
+def _below(url: str, target: str) -> str:
+    """Return a target, which is a path of the site or a URL that begins with ``url``, as what follows ``url``. Raises
+    BadRequest."""
+    address = escape_address(target).partition("#")[0]
+    if address.startswith(url):
+        return address.removeprefix(url)
+    if not address.startswith("/") or address.startswith("//"):
+        raise BadRequest(f"target: must be a path of the site, or a URL that starts with {url}")
+    return address.removeprefix("/")
 
 
 def framed_preview_url(

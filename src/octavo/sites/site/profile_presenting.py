@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.errors import NotFound
+from octavo.interchange.gitsync.store import ProjectRow, find
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
@@ -13,10 +14,13 @@ from .customization.editing import get_customization, list_customizations
 from .customization.showing import shown_to
 from .profile_wire import Customizations, PublishedSite
 from .scripts import list_scripts
-from .structure.outline import Outline
+from .structure.outline import visitor_outline
 from .structure.presenting import ShownStructure
-from .structure.store import load_structure
 from .wire import present_site
+
+
+def _role(site: SiteAccess | VisitedSite) -> str | None:
+    return site.role if isinstance(site, SiteAccess) else None
 
 
 def present_profile(
@@ -28,7 +32,8 @@ def present_profile(
         raise NotFound("This site is not published.")
     whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
     scripts = list_scripts(tx, to.context, site.site_id)
-    presented = present_site(to, shown.organization, shown.site)
+    sync = find(tx, ProjectRow, site.site_id) if isinstance(site, SiteAccess) else None
+    presented = present_site(to, shown.organization, shown.site, _role(site), sync)
     if isinstance(site, SiteAccess):
         mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
         looks = {id: look for id, look in of_site_spaces.items() if id in mine}
@@ -37,12 +42,7 @@ def present_profile(
     presented.urls.published = visitor.base
     presented.site_spaces = len(visitor.spaces)
     presented.ads = presented.proxy = UNSET
-    seen = {
-        one.id
-        for one in Outline(
-            load_structure(tx, site.site_id), visitor.claims, preview=bool(visitor.preview)
-        ).site_spaces()
-    }
+    seen = {one.id for one in visitor_outline(tx, visitor).site_spaces()}
     looks = {id: shown_to(tx, visitor, look) for id, look in of_site_spaces.items() if id in seen}
     return PublishedSite(
         presented, shown.whole(), Customizations(shown_to(tx, visitor, whole), looks), scripts

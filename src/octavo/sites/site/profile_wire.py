@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.search.querying import MAX_SEARCH
-from octavo.organization.access.wire import User
 
 from .customization.model import Customization
 from .scripts import IntegrationScript
 from .structure.wire import SiteStructure
 from .types import SearchedSpaces
-from .wire import Site, SiteOrganizationTarget
+from .wire import Site
 
 
 class Customizations(Struct, rename="camel"):
@@ -91,12 +90,3 @@ def requested_spaces(body: SearchSite) -> SearchedSpaces:
     if body.mode == "current" and body.site_space_id is not UNSET:
         return SearchedSpaces("default", body.site_space_id)
     return SearchedSpaces("all" if body.mode == "all" else "named")
-
-
-# --- people -------------------------------------------------------------------------------------------
-
-
-class UserSitePermission(Struct):
-    permission: str | None
-    user: User
-    origin: SiteOrganizationTarget

@@ -225,7 +225,7 @@ def _arrange(
             raise Forbidden(f"no permission to publish the space {key}")
 
     def make(entry: DocsEntry) -> str:
-        org = organization_access(tx, access.actor, Can.VIEW, access.organization_id)
+        org = organization_access(tx, access.actor, Can.CREATE_CONTENT, access.organization_id)
         space = create_space(tx, org, entry.title, language=entry.language)
         made.add(space.id)
         return space.id

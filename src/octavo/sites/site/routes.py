@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from octavo.content.pages.embedding import Embed, find_embed
 from octavo.content.pages.wire import EmbedQuery
 from octavo.content.search.wire import SearchListing, SearchQuery, SearchSpace
 from octavo.core.hosts import spell_host
+from octavo.errors import Forbidden, NotFound
+from octavo.interchange.gitsync.store import ProjectRow, find, list_synced_sites
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
@@ -16,17 +20,32 @@ from octavo.organization.access.authorization import (
     SignedIn,
     SiteAccess,
     VisitedSite,
+    find_member,
+    find_site_access,
     find_space_access,
+    site_access,
 )
+from octavo.organization.access.evaluation import evaluate_steps, list_step_grants, list_steps_of_sites
+from octavo.organization.access.rights.wire import present_source
 from octavo.organization.access.roles import Can
-from octavo.organization.access.wire import present_people
 from octavo.organization.orgs.store import get_organization
 
-from . import ads, editing, hostnames, organization_routes, publishing, scripts, searching, site_images, store
+from . import (
+    ads,
+    editing,
+    hostnames,
+    installation_routes,
+    organization_routes,
+    publishing,
+    scripts,
+    searching,
+    site_images,
+    store,
+)
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_ads
 from .creating import create_site as create
 from .profile_presenting import present_profile
-from .profile_wire import PublishedSite, SearchSite, UserSitePermission, named_spaces, requested_spaces
+from .profile_wire import PublishedSite, SearchSite, named_spaces, requested_spaces
 from .published import published_url
 from .publishing import require_publishable
 from .scripts import IntegrationScript
@@ -37,6 +56,8 @@ from .urls_wire import AddressQuery, CollectionAt, SpaceAt
 from .wire import (
     CreateSite,
     CustomHostname,
+    MemberSitePermission,
+    MemberSitesQuery,
     Site,
     SiteOrganizationTarget,
     SitesQuery,
@@ -48,24 +69,30 @@ from .wire import (
 
 operation = Area("sites").operation
 
-__all__ = ["organization_routes"]
+__all__ = ["installation_routes", "organization_routes"]
 
 
-def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:
-    return present_site(call, get_organization(tx, organization_id), store.get_site(tx, site_id))
+def _site(call: Call, tx: Transaction, site: SiteAccess) -> Site:
+    """Present a site with the caller's current role, which an update of the site can change."""
+    found = find_site_access(tx, site.actor, Can.VIEW, site.organization_id, site.site_id)
+    organization = get_organization(tx, site.organization_id)
+    sync = find(tx, ProjectRow, site.site_id)
+    return present_site(
+        call, organization, store.get_site(tx, site.site_id), found.role if found else None, sync
+    )
 
 
-@operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.LIST_TEAMS, agents="docs:read")
+@operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.VIEW, agents="docs:read")
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
-    """List the sites of an organization, newest first. `space` filters by a space that they show and that
-    the caller can see."""
+    """List the sites of an organization that the caller can see, newest first. `space` filters by a space that
+    they show and that the caller can see."""
     with call.db.read() as tx:
         row = get_organization(tx, org.organization_id)
         if query.space is not None and find_space_access(tx, org.actor, Can.VIEW, query.space) is None:
             return Listing([], 0)
         found = store.list_sites(
             tx,
-            org.organization_id,
+            org,
             query.limit,
             query.page,
             space=query.space,
@@ -73,7 +100,40 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
             published=query.published,
             types=list(query.type or []),
         )
-    return present_slice(found, lambda site: present_site(call, row, site))
+        syncs = list_synced_sites(tx, [site.id for site, _ in found.rows])
+    return present_slice(found, lambda item: present_site(call, row, *item, syncs.get(item[0].id)))
+
+
+@operation(
+    "listSitesForOrganizationMember", "GET", "/orgs/{organizationId}/members/{userId}/sites", needs=Can.VIEW
+)
+def list_member_sites(
+    call: Call, org: OrgAccess, user_id: str, query: MemberSitesQuery
+) -> Listing[MemberSitePermission]:
+    """List the sites that a member can see, with their role at each. Members can list their own;
+    administrators can list anyone's and also get the reasons."""
+    if org.role != "admin" and (user_id != org.user_id or query.closed):
+        raise Forbidden("Only administrators can see the sites of other members and closed sites.")
+    with call.db.read() as tx:
+        member = find_member(tx, org, user_id)
+        if member is None:
+            raise NotFound(f"This organization has no member {user_id!r}.")
+        row = get_organization(tx, org.organization_id)
+        found = store.list_sites(tx, org if query.closed else member, query.limit, query.page)
+        steps = list_steps_of_sites(tx, [site.id for site, _ in found.rows])
+        said = list_step_grants(tx, user_id, [step for way in steps.values() for step in way])
+        syncs = list_synced_sites(tx, [site.id for site, _ in found.rows])
+
+    def present(item: tuple[store.SiteRow, str | None]) -> MemberSitePermission:
+        site, _ = item
+        found = evaluate_steps(member.role, [said[step.id] for step in steps[site.id]])
+        return MemberSitePermission(
+            found.decision.role,
+            present_site(call, row, site, found.decision.role, syncs.get(site.id)),
+            present_source(found, steps[site.id], org.organization_id) if org.role == "admin" else UNSET,
+        )
+
+    return present_slice(found, present)
 
 
 @operation(
@@ -97,14 +157,14 @@ def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
             visibility=given.visibility,
             spaces=given.spaces,
         )
-        return _site(call, tx, org.organization_id, site_id)
+        return _site(call, tx, site_access(tx, org.actor, Can.VIEW, org.organization_id, site_id))
 
 
 @operation("getSiteById", "GET", "/orgs/{organizationId}/sites/{siteId}", needs=Can.VIEW, errors=(404,))
 def get_site(call: Call, site: SiteAccess) -> Site:
     """Get a site."""
     with call.db.read() as tx:
-        return _site(call, tx, site.organization_id, site.site_id)
+        return _site(call, tx, site)
 
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
@@ -116,7 +176,7 @@ def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
         editing.update_site(tx, call.context, site, wanted, proved)
-        return _site(call, tx, site.organization_id, site.site_id)
+        return _site(call, tx, site)
 
 
 @operation("deleteSiteById", "DELETE", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
@@ -138,7 +198,7 @@ def publish_site(call: Call, site: SiteAccess) -> Site:
     it shows."""
     with call.db.write() as tx:
         publishing.publish_site(tx, site)
-        return _site(call, tx, site.organization_id, site.site_id)
+        return _site(call, tx, site)
 
 
 @operation("unpublishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/unpublish", needs=Can.ADMIN)
@@ -146,7 +206,7 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     """Unpublish a site. No one can open it until it is published again."""
     with call.db.write() as tx:
         publishing.unpublish_site(tx, site)
-        return _site(call, tx, site.organization_id, site.site_id)
+        return _site(call, tx, site)
 
 
 @operation(
@@ -185,21 +245,6 @@ def search_site(
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
         return searching.search_site(tx, call, site, asked, named_spaces(body), requested_spaces(body))
-
-
-@operation(
-    "listPermissionsAggregateInSite",
-    "GET",
-    "/orgs/{organizationId}/sites/{siteId}/permissions/aggregate",
-    needs=Can.ADMIN,
-)
-def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserSitePermission]:
-    """List everyone who can see the site, with their role, which is the same as in the organization."""
-    with call.db.read() as tx:
-        found = store.list_people(tx, site.organization_id, query.limit, query.page)
-        people = present_people(call, tx, [user_id for user_id, _ in found.rows])
-    origin = SiteOrganizationTarget(site.organization_id)
-    return present_slice(found, lambda row: UserSitePermission(row[1], people[row[0]], origin))
 
 
 @operation(

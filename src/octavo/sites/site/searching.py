@@ -14,7 +14,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 from octavo.organization.spaces.store import get_titles, list_spaces_by_id
 
-from .structure.outline import Outline
+from .structure.outline import visitor_outline
 from .structure.store import Structure, load_structure
 from .types import SearchedSpaces
 from .visible_sections import sight_of
@@ -34,10 +34,7 @@ def search_site(
     structure = load_structure(tx, site.site_id)
     if isinstance(site, VisitedSite):
         visitor = site.visitor
-        wanted = {
-            one.id: one.space_id
-            for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
-        }
+        wanted = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
     else:
         shown = {one.id: one.space_id for one in structure.site_spaces.values()}
         seen = list_spaces_by_id(tx, site.organization, list(set(shown.values())))

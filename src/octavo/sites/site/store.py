@@ -13,6 +13,10 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.accounts import like_part
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.roles import SITE, Can, Level, role_from_height, role_height
+from octavo.organization.access.visibility import Viewer, select_visible_sites
 
 MAX_PROXY = 512
 """Maximum characters of the host and path of a proxy."""
@@ -59,6 +63,7 @@ class SiteRow(Struct, frozen=True):
     visibility: str
     published: int
     agents_context: str
+    default_level: Level
     settings: SiteSettings
     created_at: int
     updated_at: int
@@ -215,7 +220,7 @@ def set_docs_source(tx: Transaction, site: SiteRow, source: str) -> None:
 
 def list_sites(
     tx: Transaction,
-    organization_id: str,
+    org: Viewer,
     limit: int,
     page: str | None,
     *,
@@ -223,42 +228,54 @@ def list_sites(
     title: str | None = None,
     published: bool | None = None,
     types: list[str] | None = None,
-) -> Slice[SiteRow]:
-    """List sites of an organization, newest first. ``title``: case-insensitive part of the title."""
-    where, given = ["t.organization_id = :org"], dict[str, Any](org=organization_id)
+) -> Slice[tuple[SiteRow, str | None]]:
+    """List the sites of an organization that the viewer can see, newest first, each with their role there.
+    ``title``: case-insensitive part of the title."""
+    where, given = ["TRUE"], dict[str, Any]()
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
         given["space"] = space
     if title:
         where.append("lower(t.title) LIKE :title ESCAPE '!'")
-        escaped = title.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
-        given["title"] = f"%{escaped}%"
+        given["title"] = like_part(title)
     if published is not None:
         where.append("t.published = :published")
         given["published"] = int(published)
     if types:
         where.append("t.type IN :types")
         given["types"] = types
-    condition = " AND ".join(where)
+    seen = select_visible_sites(org, " AND ".join(where), **given)
     return list_page(
         tx,
         limit,
         page,
-        _SITE,
-        f"FROM sites t WHERE {condition}",
-        _site,
+        f"{seen.height}, {_SITE}",
+        f"FROM {seen.source} WHERE {seen.where}",
+        lambda row: (_site(row[1:]), role_from_height(row[0])),
         by="t.id",
         descending=True,
-        **given,
+        before=seen.prefix,
+        **seen.parameters,
     )
 
 
-def list_sites_with_ads(
-    tx: Transaction, organization_ids: list[str], status: str, limit: int, page: str | None
-) -> Slice[SiteRow]:
-    """List the sites of these organizations with this ad status, oldest first."""
-    source = "FROM sites t WHERE t.organization_id IN :orgs AND t.ads_status = :status AND t.ads_status IS NOT NULL"
-    return list_page(tx, limit, page, _SITE, source, _site, by="t.id", orgs=organization_ids, status=status)
+def list_sites_by_id(tx: Transaction, site_ids: list[str], limit: int, page: str | None) -> Slice[SiteRow]:
+    """List these sites, oldest first."""
+    return list_page(
+        tx, limit, page, _SITE, "FROM sites t WHERE t.id IN :ids", _site, by="t.id", ids=site_ids
+    )
+
+
+def list_managed_with_ads(tx: Transaction, org: OrgAccess, status: str) -> list[str]:
+    """List the sites of an organization with this ad status that the caller manages."""
+    seen = select_visible_sites(org, "t.ads_status = :status AND t.ads_status IS NOT NULL", status=status)
+    least = role_height(SITE[Can.ADMIN])
+    rows = tx.all(
+        f"{seen.prefix} SELECT v.id FROM {seen.visible} v WHERE v.height >= :least",
+        least=least,
+        **seen.parameters,
+    )
+    return [row[0] for row in rows]
 
 
 def insert_site(
@@ -372,24 +389,6 @@ def find_site_by_former_name(tx: Transaction, organization_id: str, basename: st
         basename=basename,
     )
     return _site(row) if row else None
-
-
-def list_people(
-    tx: Transaction, organization_id: str, limit: int, page: str | None
-) -> Slice[tuple[str, str]]:
-    """List everyone who can see the sites of an organization, by id, with their role."""
-    people = """FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
-                WHERE m.organization_id = :org AND m.disabled = 0 AND m.role IS NOT NULL"""
-    return list_page(
-        tx,
-        limit,
-        page,
-        "m.user_id, m.role",
-        people,
-        lambda row: (row[0], row[1]),
-        by="m.user_id",
-        org=organization_id,
-    )
 
 
 def touch_sites(tx: Transaction, organization_id: str) -> None:

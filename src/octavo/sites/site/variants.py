@@ -11,7 +11,7 @@ from octavo.interchange.transfer.brand_images import StoredBrand
 from octavo.interchange.transfer.variants import on_variants
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Actor
+from octavo.kit.http.operation import Actor, Recipient
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess, site_access
 from octavo.organization.access.roles import Can
@@ -56,7 +56,9 @@ def arrange_variants(
         _add(tx, site, structure, spaces, spaces[first.key])
     for entry in structure:
         if not entry.default:
-            problems += redirect_old_urls(tx, context, site, spaces[entry.key], parts[entry.key].addresses)
+            problems += redirect_old_urls(
+                tx, Recipient(context=context), site, spaces[entry.key], parts[entry.key].addresses
+            )
     return site_id, problems
 
 

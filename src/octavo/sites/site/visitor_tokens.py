@@ -38,8 +38,7 @@ from .audiences.share_links import find_link, share_key
 from .previewing import PreviewGrant, preview_until, read_preview
 from .published import published_url
 from .store import SiteRow, find_site, list_sites_of_organization, list_sites_of_space
-from .structure.outline import Outline
-from .structure.store import load_structure
+from .structure.outline import visitor_outline
 
 _HEADER = "e30"
 _HOUR = 3600
@@ -98,7 +97,8 @@ def _ends() -> tuple[int, int]:
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Sign the token, its expiry, and what grants its holder access, so that it ends with that."""
+    """Sign the token, its expiry, and the grant of its holder's access, so that it expires with that
+    grant."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":
@@ -257,7 +257,15 @@ def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:
 def _make_previewing(
     tx: Transaction, context: Context, site: SiteRow, previewed: PreviewGrant, token: str
 ) -> Visitor:
-    return _make_visitor(tx, context, site, previewed.visitor, preview=token, drafted=previewed.drafted)
+    return _make_visitor(
+        tx,
+        context,
+        site,
+        previewed.visitor,
+        preview=token,
+        drafted=previewed.drafted,
+        drafts=previewed.drafts,
+    )
 
 
 def _make_visitor(
@@ -269,21 +277,24 @@ def _make_visitor(
     link: str = "",
     preview: str = "",
     drafted: Drafted | None = None,
+    drafts: bool = False,
 ) -> Visitor:
-    outline = Outline(load_structure(tx, site.id), claims, preview=bool(preview))
     base = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
     if link:
         base += f"{share_key(context.signer, link)}/"
-    return Visitor(
+    visitor = Visitor(
         site.id,
         site.organization_id,
         site.visibility,
         base,
         claims,
-        frozenset(shown.space_id for shown in outline.site_spaces()),
+        frozenset(),
         preview,
         drafted,
+        drafts,
     )
+    shown = visitor_outline(tx, visitor).site_spaces()
+    return replace(visitor, spaces=frozenset(one.space_id for one in shown))
 
 
 recognize_visitors(find_visitor)

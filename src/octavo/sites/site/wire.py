@@ -9,11 +9,17 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.core.json_types import JsonObject
+from octavo.interchange.gitsync.store import ProjectRow
+from octavo.interchange.gitsync.wire import present_site_state
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
+from octavo.organization.access.permitting import permissions, reach_for
+from octavo.organization.access.rights.wire import PermissionSource
+from octavo.organization.access.roles import Level
 from octavo.organization.orgs.store import OrgRow
+from octavo.organization.spaces.wire import GitSyncState
 
 from .customization.model import Favicon
 from .domain_verification import verification_record
@@ -62,8 +68,11 @@ FEATURES = (
 
 
 class SiteUrls(Struct):
+    """URLs of a site. ``preview``: opens a new preview, for people who are signed in and see everything it shows."""
+
     location: str
     app: str
+    preview: str
     published: str | UnsetType = UNSET
 
 
@@ -95,10 +104,13 @@ class UnverifiedLocation(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site. ``hostname`` and ``proxy``: as requested; ``unverified``: those not verified yet; an Octavo extension."""
+    """Site. ``defaultLevel``: role of all members at the site: a role, null for no access, or ``inherit`` for their
+    role in the organization. ``permissions``: what the caller can do there. ``hostname`` and ``proxy``: as
+    requested; ``unverified``: those not verified yet; an Octavo extension."""
 
     id: str
     type: SiteType
+    applied_type: SiteType
     title: str
     visibility: Visibility
     published: bool
@@ -108,12 +120,15 @@ class Site(Struct, rename="camel", kw_only=True):
     features: list[SiteFeature]
     urls: SiteUrls
     icon: Favicon | None
+    default_level: Level
+    permissions: dict[str, bool]
     object: Literal["site"] = "site"
     hostname: str | UnsetType = UNSET
     basename: str | UnsetType = UNSET
     proxy: Proxy | UnsetType = UNSET
     adaptive_content: AdaptiveContent | UnsetType = UNSET
     ads: dict[str, Any] | UnsetType = UNSET
+    git_sync: GitSyncState | UnsetType = UNSET
     unverified: list[UnverifiedLocation] | UnsetType = UNSET
 
 
@@ -126,6 +141,7 @@ class UpdateSite(Struct, rename="camel", kw_only=True):
     basename: Annotated[str, Meta(min_length=1, max_length=100)] | UnsetType = UNSET
     adaptive_content: AdaptiveContent | UnsetType = UNSET
     agents_context: Literal["excluded", "included"] | UnsetType = UNSET
+    default_level: Level | UnsetType = UNSET
     default_site_space: str | UnsetType = UNSET
     default_site_section: str | UnsetType = UNSET
     proxy: Annotated[str, Meta(max_length=MAX_PROXY, pattern=_PROXY)] | None | UnsetType = UNSET
@@ -144,6 +160,20 @@ class SitesQuery(PageQuery, kw_only=True):
     title: str | None = None
     published: bool | None = None
     type: list[SiteType] | None = None
+
+
+class MemberSitesQuery(PageQuery):
+    """Query of the sites of a member. ``closed``: also those without access, for administrators."""
+
+    closed: bool = False
+
+
+class MemberSitePermission(Struct):
+    """Role of a member at a site. ``source``: its reason, for administrators."""
+
+    permission: str | None
+    site: Site
+    source: PermissionSource | UnsetType = UNSET
 
 
 class SiteOrganizationTarget(Struct, tag="organization"):
@@ -216,11 +246,16 @@ def _icon(site: SiteRow) -> Favicon | None:
     return found if found is not None and found != Favicon() else None
 
 
-def present_site(to: Recipient, org: OrgRow, site: SiteRow) -> Site:
+def present_site(
+    to: Recipient, org: OrgRow, site: SiteRow, role: str | None, sync: ProjectRow | None
+) -> Site:
+    """Present a site. ``role``: the recipient's role there; ``sync``: its Git sync."""
     proxy = site.claimed_proxy or site.proxy
     return Site(
         id=site.id,
         type=site.type,  # type: ignore[arg-type]
+        # A site is never reduced to a smaller plan than its own.
+        applied_type=site.type,  # type: ignore[arg-type]
         title=site.title,
         visibility=site.visibility,  # type: ignore[arg-type]
         published=bool(site.published),
@@ -231,9 +266,13 @@ def present_site(to: Recipient, org: OrgRow, site: SiteRow) -> Site:
         urls=SiteUrls(
             location=to.url(f"/orgs/{org.id}/sites/{site.id}"),
             app=to.app.site(org.id, site.id),
+            preview=to.app.site(org.id, site.id, "preview"),
             published=published_url(to.settings.sites_url, org, site) if site.published else UNSET,
         ),
         icon=_icon(site),
+        default_level=site.default_level,
+        permissions=permissions("site", role, reach_for(to)),
+        git_sync=present_site_state(sync) if sync is not None else UNSET,
         hostname=site.claimed_hostname or site.hostname or UNSET,
         basename=site.basename,
         proxy=Proxy(proxy, f"{to.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,

@@ -1,6 +1,5 @@
 /** Notifications in words. */
 import { t } from "../../../shared/words.ts";
-import type { IconName } from "../../parts/Icon.svelte";
 import type { Notification } from "../../state/inbox.svelte.ts";
 
 type Reason = Notification["reason"];
@@ -51,8 +50,6 @@ export function whereOf({ changeRequest, page, space }: Notification): string {
   if (changeRequest) return t("numberInSpace", { number: changeRequest.number, space: space.title });
   return page ? `${page.title} · ${space.title}` : space.title;
 }
-
-export const ICONS: Partial<Record<Reason, IconName>> = { failed: "problem" };
 
 /** The reasons as somebody chooses how to be told of each. */
 export const REASONS: [Reason, string][] = [

@@ -1,6 +1,7 @@
 /** What one person reaches in an organization. */
-import type { Schemas } from "../../../shared/client.ts";
+import { askAll, type Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
+import { listSitesForOrganizationMember } from "../../api/sites.ts";
 import { getMemberInOrganizationById } from "../../api/organizations.ts";
 import type { Names } from "../../parts/why.ts";
 import { teamsOf } from "../../parts/why.ts";
@@ -11,6 +12,19 @@ export const memberOf = (organization: string, user: string) =>
   resource(
     `org/${organization}/member/${user}`,
     () => getMemberInOrganizationById({ organizationId: organization, userId: user }),
+  );
+
+/** The sites that somebody reaches. `closed`: also those they do not, for administrators. */
+export const sitesOfMember = (organization: string, user: string, closed: boolean) =>
+  resource(
+    `org/${organization}/member/${user}/sites`,
+    () =>
+      askAll((query) =>
+        listSitesForOrganizationMember(
+          { organizationId: organization, userId: user },
+          closed ? { ...query, closed } : query,
+        )
+      ),
   );
 
 /** The names of what a reason speaks of. `spaces`: those that are known by now. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { weightOf } from "./fonts.ts";
-import { contrast, overrideOf } from "./look.ts";
+import { contrast, type Look, overrideOf, setAt, valueAt } from "./look.ts";
 
 test("contrast is that of WCAG 2", () => {
   expect(contrast("#000", "#ffffff")).toBeCloseTo(21, 5);
@@ -28,6 +28,26 @@ test("a site space overrides what it has otherwise, field by field", () => {
     styling: { theme: "bold", tint: null, primaryColor: { light: "#222222", dark: "#eeeeee" } },
     header: { links: [{ title: "Home" }] },
   });
+});
+
+test("a site space overrides the whole of what has no settings of its own", () => {
+  const theme = { light: "default-light", dark: "default-dark" };
+  const site = { styling: { codeTheme: { default: theme, openapi: theme } }, favicon: { emoji: "1f4d8" } };
+  const own = { ...site.styling.codeTheme, openapi: { light: "nord", dark: "nord" } };
+  expect(overrideOf(site, { styling: { codeTheme: own }, favicon: {} })).toEqual({
+    styling: { codeTheme: own },
+    favicon: {},
+  });
+});
+
+test("a setting starts with its value when it is offered", () => {
+  const look = { header: { preset: "default", links: [] } } as unknown as Look;
+  setAt(look, "header.preset", "custom");
+  expect(valueAt(look, "header.backgroundColor")).toEqual({ light: "#ffffff", dark: "#111419" });
+  setAt(look, "header.backgroundColor", { light: "#eeeeee", dark: "#222222" });
+  setAt(look, "header.preset", "default");
+  setAt(look, "header.preset", "custom");
+  expect(valueAt(look, "header.backgroundColor")).toEqual({ light: "#eeeeee", dark: "#222222" });
 });
 
 test("the name of a file says its weight", () => {

@@ -1,18 +1,14 @@
 /** How a site looks, as its settings are edited. */
+import { OVERRIDABLE, type Parts, SETTINGS } from "../../../generated/customization.ts";
 import type { Schemas } from "../../../shared/client.ts";
 
 type Filled<T, Optional extends keyof T = never> = Required<Omit<T, Optional>> & Pick<T, Optional>;
 
 /** The whole of a customization. The API answers every setting, so those that have a default are there. */
-export interface Look extends
-  Omit<
-    Filled<Schemas["Customization"], "announcement" | "title">,
-    "styling" | "header" | "footer" | "pageActions"
-  > {
-  styling: Omit<Filled<Schemas["Styling"], "tint">, "sidebar"> & { sidebar: Required<Schemas["Sidebar"]> };
+export interface Look extends Filled<Schemas["Customization"], "announcement" | "title"> {
+  styling: Filled<Schemas["Styling"], "tint">;
   header: Filled<Schemas["Header"], "logo" | "backgroundColor" | "linkColor">;
   footer: Filled<Schemas["Footer"], "logo" | "copyright">;
-  pageActions: Required<Schemas["PageActions"]>;
 }
 
 export type Pair = Schemas["ThemedColor"];
@@ -44,40 +40,37 @@ export const READABLE = 4.5;
 /** The page of a site, light and dark, where no tint changes it. */
 export const PAGE: Pair = { light: "#ffffff", dark: "#111419" };
 
-/** What a site space may have otherwise than its site, in whole or by its parts. */
-const OVERRIDABLE = [
-  "title",
-  "styling",
-  "internationalization",
-  "favicon",
-  "announcement",
-  "header",
-  "footer",
-  "themes",
-  "pdf",
-  "feedback",
-  "externalLinks",
-  "pagination",
-  "apiPlayground",
-  "trademark",
-  "privacyPolicy",
-  "socialPreview",
-] as const;
-const AS_ONE = new Set(["title", "favicon", "announcement", "logo", "tint"]);
-const SITE_ALONE = new Set(["font", "monospaceFont"]);
-
 type Values = Record<string, unknown>;
-const isValues = (value: unknown): value is Values =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !("light" in value);
 
-function differences(from: Values, to: Values, names: Iterable<string>): Values {
+/** Return the group that a setting is in, and its name there. */
+function placeOf(look: Look, path: string): [Values, string] {
+  const names = path.split(".");
+  const name = names.pop()!;
+  return [names.reduce((group, each) => group[each] as Values, look as unknown as Values), name];
+}
+
+export function valueAt(look: Look, path: string): unknown {
+  const [group, name] = placeOf(look, path);
+  return group[name];
+}
+
+/** Set a setting. Settings that are only offered now get the values that they start with. */
+export function setAt(look: Look, path: string, value: unknown): void {
+  const [group, name] = placeOf(look, path);
+  group[name] = value;
+  for (const { path: other, only, initial } of SETTINGS) {
+    if (only?.[0] === path && only[1] === value && valueAt(look, other) === undefined) {
+      setAt(look, other, structuredClone(initial));
+    }
+  }
+}
+
+function differences(from: Values, to: Values, parts: Parts): Values {
   const found: Values = {};
-  for (const name of names) {
+  for (const [name, inside] of Object.entries(parts)) {
     const [before, after] = [from[name], to[name]];
-    if (SITE_ALONE.has(name) || JSON.stringify(before) === JSON.stringify(after)) continue;
-    found[name] = !AS_ONE.has(name) && isValues(before) && isValues(after)
-      ? differences(before, after, new Set([...Object.keys(before), ...Object.keys(after)]))
-      : after ?? null;
+    if (JSON.stringify(before) === JSON.stringify(after)) continue;
+    found[name] = inside ? differences(before as Values, after as Values, inside) : after ?? null;
   }
   return found;
 }

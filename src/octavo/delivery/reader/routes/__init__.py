@@ -12,4 +12,5 @@ from . import ratings as ratings
 from . import references as references
 from . import searching as searching
 from . import seen as seen
+from . import tags as tags
 from . import trying as trying

@@ -505,7 +505,7 @@ class _Maker:
             )
             inside = self.flow(panel)
             if inside and inside[0]["type"] == "paragraph" and _squeezed(_plain(inside[0])) == title:
-                # A repeat for browsers without scripts.
+                # A repetition for browsers without scripts.
                 del inside[0]
             items.append(_block("tabs-item", inside or [_block("paragraph", [_text("")])], title=title))
         return [_block("tabs", items)]
@@ -889,8 +889,8 @@ def _explicit_id(heading: Any) -> str:
 
 
 def anchors_of(tree: object) -> dict[str, str]:
-    """Return the anchor for each id in a page: that of its own heading, or of the heading above it. Empty for ids
-    above the first heading, which lead to the top of the page."""
+    """Return the anchor for each id in a page: that of its own heading, or of the heading above it. Empty for
+    ids above the first heading, which point to the top of the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False
     for element in _main_content(tree).iter(etree.Element):

@@ -362,7 +362,7 @@ class _Document:
         etree.strip_elements(body, *gone, with_tail=False)
 
     def _find_anchors(self, body: Any) -> None:
-        """Find the targets of links within the document. Each leads to the heading above its target."""
+        """Find the targets of links within the document. Each points to the heading above its target."""
         links: list[str] = []
         taken: Counter[str] = Counter()
         at = ""
@@ -397,8 +397,8 @@ class _Document:
         self.ids = {element: id for element, id in self.ids.items() if id and id in linked}
 
     def _anchor(self, href: str) -> str | None:
-        """Return the id of the heading that a link within the document leads to, or None for a link without a
-        target."""
+        """Return the id of the heading that a link within the document points to, or None for a link without
+        a target."""
         if not href.startswith("#"):
             return None
         name = unquote(href[1:])

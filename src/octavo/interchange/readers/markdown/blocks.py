@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 
 from octavo.core.json_types import JsonObject
 
@@ -42,12 +43,14 @@ from .lines import (
     trimmed,
     words,
 )
-from .literals import UNKNOWN, read_constant, read_literal
+from .literals import UNKNOWN, Statements, read_constant, read_statements
 from .tags import MAX_TAG, EndlessTag, Opening, find_closing, inside_of, read_opening
 
 MAX_INCLUDES = 12
 MAX_TAKEN = 20
 """Maximum number of files that a page imports constants from, and of constants in one of them."""
+MAX_TRIED_ENDS = 30
+"""Maximum number of places where statements of a page can end."""
 _PARTS = (".mdx", ".md", ".js", ".jsx")
 MAX_NESTING = 40
 MAX_UNCLOSED = 20
@@ -67,15 +70,8 @@ _DEFINED = re.compile(
     r"(?P<href><[^<>\n]*>|(?:\{\{[^{}\n]*\}\}|\{%[^%{}\n]*%\}|\S)+)"
     r"(?P<title>[ \t]*|[ \t]+[\"'(][^\n]*)$"
 )
-_IMPORT = re.compile(
-    (
-        r"import\s+(?:(?P<name>[A-Za-z_$][\w$]*)\s*,?\s*)?(?:\{"
-        r"(?P<names>[^{}]*)\}\s*"
-        r"|\*\s+as\s+[\w$]+\s*)?(?:from\s*)?['\"]"
-        r"(?P<source>[^'\"\n]+)['\"];?\s*$"
-    ),
-    re.DOTALL,
-)
+_AFTER_EXPORT = re.compile(r"\s*$|(?:export|import)\s")
+_EXPORT = re.compile(r"export\s+(?:const|let|var|function|default|\{|async)")
 _SNIPPET = re.compile(r"(?P<indent>[ \t]*)(?:-{1,}8<-{1,})[ \t]+[\"'](?P<path>[^\"'\n]+)[\"'][ \t]*$")
 _SNIPPETS = re.compile(r"[ \t]*-{1,}8<-{1,}[ \t]*$")
 _INCLUDES = (
@@ -125,65 +121,62 @@ class Writer(ContainerWriter):
             found = FENCE.match(text)
             if found and (not fence or (text.strip().startswith(fence) and not text.strip().strip(fence[0]))):
                 fence = "" if fence else found["fence"]
-            if not fence and text.startswith("import ") and (end := self._import(lines, at)):
-                at = end
-                continue
-            if not fence and re.match(r"export\s+(const|let|var|function|default|\{|async)", text):
-                end = self._end_of_statement(lines, at)
-                statement = "\n".join(line for line, _ in lines[at:end])
-                self._constant(statement, number)
-                at = end
-                continue
+            if not fence and (text.startswith("import ") or _EXPORT.match(text)):
+                end = self._statements(lines, at)
+                at = end or at
+                if end is not None:
+                    continue
             out.append((text, number))
             at += 1
         return out
 
-    def _import(self, lines: list[Line], at: int) -> int | None:
-        for end in range(at + 1, min(at + 30, len(lines)) + 1):
-            statement = "\n".join(text for text, _ in lines[at:end])
-            if found := _IMPORT.fullmatch(statement):
-                if found["name"]:
-                    self.imports[found["name"]] = found["source"]
-                if found["names"]:
-                    self._import_constants(found["names"], found["source"], lines[at][1])
+    def _statements(self, lines: list[Line], at: int) -> int | None:
+        """Read the import or export statements at a line. Return their end, or None for text."""
+        text, number = lines[at]
+        exports = text.startswith("export")
+        # An export can have blank lines in it, and an import ends before the first one.
+        ends = (
+            end
+            for end in range(at + 1, len(lines) + 1)
+            if not exports or end == len(lines) or _AFTER_EXPORT.match(lines[end][0])
+        )
+        for end in islice(ends, MAX_TRIED_ENDS) if self.looked.take(0) else ():
+            if not exports and not lines[end - 1][0].strip():
+                break
+            found = read_statements("\n".join(line for line, _ in lines[at:end]))
+            if found is not None:
+                self._remember(found, number, exports)
                 return end
-            if not lines[end - 1][0].strip():
-                return None
-        return None
+        self.looked.take(10 * (len(lines) - at))
+        if exports:
+            self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "export")
+        return at + 1 if exports else None
 
-    def _import_constants(self, names: str, source: str, number: int) -> None:
-        """Read constants that another page exports, under the names used in this one."""
+    def _remember(self, found: Statements, number: int, exports: bool) -> None:
+        """Remember what statements import and export."""
+        known = {name: value for name, value in found.constants.items() if value is not UNKNOWN}
+        self.constants.update(known)
+        if exports and (len(known) < len(found.constants) or not known):
+            self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "export")
+        by_source: dict[str, dict[str, str]] = {}
+        for here, (source, name) in found.imports.items():
+            if not name:
+                self.imports[here] = source
+            elif name != "*":
+                by_source.setdefault(source, {})[here] = name
+        for source, names in by_source.items():
+            self._import_constants(names, source, number)
+
+    def _import_constants(self, names: dict[str, str], source: str, number: int) -> None:
+        """Read constants that another page exports. ``names``: their names there, by those in this page."""
         if not source.endswith(_PARTS) or self.taken >= MAX_TAKEN:
             return
         self.taken += 1
         given = self.place.include(source, number)
-        for one in names.split(",")[:MAX_TAKEN] if given else []:
-            name, _, here = one.strip().partition(" as ")
-            value = read_constant(given[1], name.strip()) if given and name.strip() else UNKNOWN
+        for here, name in list(names.items())[:MAX_TAKEN] if given else ():
+            value = read_constant(given[1], name) if given else UNKNOWN
             if value is not UNKNOWN:
-                self.constants[here.strip() or name.strip()] = value
-
-    def _end_of_statement(self, lines: list[Line], at: int) -> int:
-        depth = 0
-        for end in range(at, len(lines) if self.looked.take(0) else at):
-            text = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`]*`", "", lines[end][0])
-            depth += sum(map(text.count, "({[")) - sum(map(text.count, ")}]"))
-            if depth <= 0 and (
-                end + 1 >= len(lines) or re.match(r"\s*$|(?:export|import)\s", lines[end + 1][0])
-            ):
-                return end + 1
-        self.looked.take(10 * (len(lines) - at))
-        return at + 1
-
-    def _constant(self, statement: str, number: int) -> None:
-        found = re.match(
-            r"export\s+(?:const|let|var)\s+([\w$]+)\s*(?::[^=]+)?=\s*(.*?);?\s*$", statement, re.DOTALL
-        )
-        value = read_literal(found[2]) if found else UNKNOWN
-        if found and value is not UNKNOWN:
-            self.constants[found[1]] = value
-        else:
-            self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "export")
+                self.constants[here] = value
 
     def without_scripts(self, lines: list[Line]) -> list[Line]:
         out: list[Line] = []

@@ -1,18 +1,21 @@
-"""Values in a JavaScript configuration file, read without running it: literals, the constants that they refer to,
+"""Values in a JavaScript or TypeScript file, read without running it: literals, the constants that they refer to,
 those of imported files, and functions that return them. Anything else is `UNKNOWN`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import tree_sitter_typescript
 from msgspec import Struct
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from octavo.core.json_types import JsonObject
 
 MAX_CHARACTERS = 1024 * 1024
-MAX_DEPTH = 60
+"""Maximum length of a file, and of its imports together."""
+MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_MODULES = 100
 """Maximum number of file requests by one file and its imports."""
@@ -21,21 +24,29 @@ MAX_MODULE_DEPTH = 8
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
 """A value that is known only by running the file."""
 
-_SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)")
-_RETURN = re.compile(r"(?<![\w$.])return\b(?!\s*[;}])")
-_EXPORT = re.compile(r"^[ \t]*(?:export\s+default|module\.exports\s*=|exports\.default\s*=)", re.MULTILINE)
-_IMPORTED = re.compile(
-    r"^[ \t]*+(?:(?:import|export)\s++(?:type\s++)?(?:(?P<whole>[\w$]++)(?:\s*+,)?\s*+)?"
-    r"(?:\{(?P<some>[^{}]*+)\}|\*\s*+as\s++(?P<all>[\w$]++))?\s*+from\s*+['\"](?P<path>\.[^'\"\n]*+)['\"]"
-    r"|(?:const|let|var)\s*+\{(?P<taken>[^{}]*+)\}\s*+=\s*+require\(\s*+['\"](?P<required>\.[^'\"\n]*+)['\"])",
-    re.MULTILINE,
+_LANGUAGE = Language(tree_sitter_typescript.language_tsx())
+"""The grammar of TypeScript with JSX, which JavaScript is a part of."""
+_STATEMENTS = Query(
+    _LANGUAGE,
+    """
+    (variable_declarator name: (identifier) @name value: (_) @value)
+    (function_declaration name: (identifier) @name body: (_) @body)
+    (import_statement source: (string) @path) @import
+    (variable_declarator name: (object_pattern) @import value: (call_expression
+      function: (identifier) @require (#eq? @require "require") arguments: (arguments . (string) @path .)))
+    (export_statement source: (string) @path) @import
+    (export_statement value: (_) @exported)
+    (export_statement "default" declaration: (function_declaration body: (_) @exported))
+    (export_statement declaration: [
+      (lexical_declaration (variable_declarator name: (identifier) @public))
+      (variable_declaration (variable_declarator name: (identifier) @public))
+      (function_declaration name: (identifier) @public)])
+    (assignment_expression left: (member_expression) @place right: (_) @exported
+      (#any-of? @place "module.exports" "exports.default"))
+    """,
 )
-_EXPORTED_AGAIN = re.compile(r"^[ \t]*export\s*\*\s*from\s*['\"](\.[^'\"\n]*)['\"]", re.MULTILINE)
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
-_TYPED = re.compile(r"\s*(?:as|satisfies)\s+(?:const\b|[\w$.]+(?:<[^<>\n]*>)?(?:\[\])?)")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
 
 
 class Module(Struct, frozen=True):
@@ -47,424 +58,296 @@ class Module(Struct, frozen=True):
 
 def read_export(given: str | Module) -> Any:
     """Return the value that a module exports, or `UNKNOWN`."""
-    module = given if isinstance(given, Module) else Module(given)
-    return UNKNOWN if len(module.text) > MAX_CHARACTERS else _Reader(module).exported()
+    return _Reader(given if isinstance(given, Module) else Module(given)).exported()
 
 
 def read_constant(given: str | Module, name: str) -> Any:
     """Return the value of a constant, or the return value of a function with this name."""
-    module = given if isinstance(given, Module) else Module(given)
-    return UNKNOWN if len(module.text) > MAX_CHARACTERS else _Reader(module).named(name)
+    return _Reader(given if isinstance(given, Module) else Module(given)).named(name)
 
 
 def read_literal(text: str) -> Any:
     """Return the value of a single expression, such as that of an attribute."""
-    if len(text) > MAX_CHARACTERS:
+    reader = _Reader(Module(f"({text}\n)"))
+    statements = [one for one in reader.root.named_children if one.type != "comment"]
+    whole = _first(statements[0]) if len(statements) == 1 else None
+    if reader.root.has_error or whole is None or whole.type != "parenthesized_expression":
         return UNKNOWN
+    return reader.value(whole) if whole.end_byte == statements[0].end_byte else UNKNOWN
+
+
+class Statements(Struct, frozen=True):
+    """Names in the import and export statements of a page. ``imports``: the path and the original name of each, which
+    is empty for the default export and ``*`` for the whole module. ``constants``: values of exported names."""
+
+    imports: dict[str, tuple[str, str]]
+    constants: JsonObject
+
+
+def read_statements(text: str) -> Statements | None:
+    """Return the names in import and export statements, or None if the text is anything else."""
     reader = _Reader(Module(text))
-    value = reader.at(0)
-    reader.space()
-    return value if reader.place >= len(text) else UNKNOWN
-
-
-class _Unread(Exception):
-    """The code at this place isn't understood."""
+    if reader.root.has_error or any(one.type not in _STATEMENT for one in reader.root.named_children):
+        return None
+    return Statements(reader.imports, {name: reader.named(name) for name in reader.public[:MAX_MODULES]})
 
 
 class _Spent(Struct):
-    """The amount read so far, for a file and all its imports."""
+    """The amount read so far, for a file and all its imports, and how deep the current value is."""
 
+    depth: int = 0
     values: int = 0
     modules: int = 0
+    characters: int = 0
 
 
 class _Reader:
     def __init__(self, module: Module, spent: _Spent | None = None, level: int = 0) -> None:
         self.module = module
-        self.text = module.text
-        self.place = 0
-        self.depth = 0
         self.spent = spent or _Spent()
         self.level = level
         self.asked: set[str] = set()
-        self._imports: dict[str, tuple[str, str]] | None = None
+        self.exports: list[Node] = []
+        self.public: list[str] = []
+        self.constants: dict[str, Node] = {}
+        self.imports: dict[str, tuple[str, str]] = {}
+        self.exported_again: list[str] = []
+        self.spent.characters += len(module.text)
+        text = module.text if self.spent.characters <= MAX_CHARACTERS else ""
+        self.root = Parser(_LANGUAGE).parse(text.encode("utf-8", "replace")).root_node
+        for _, found in QueryCursor(_STATEMENTS).matches(self.root):
+            self._note({name: nodes[0] for name, nodes in found.items()})
+
+    def _note(self, found: dict[str, Node]) -> None:
+        """Remember a statement that names something."""
+        if "exported" in found:
+            self.exports.append(found["exported"])
+        elif "public" in found:
+            self.public.append(_text(found["public"]))
+        elif "import" in found:
+            self._note_import(found["import"], str(self.string(found["path"])))
+        else:
+            self.constants.setdefault(_text(found["name"]), found.get("value") or found["body"])
+
+    def _note_import(self, statement: Node, path: str) -> None:
+        """Remember the names imported from a file, as ``Statements`` has them."""
+        names = [node for node in _inside(statement) if node.type in _NAMING]
+        if statement.type == "export_statement" and not names:
+            self.exported_again.append(path)
+        for node in names:
+            own = node.child_by_field_name("name") or node.child_by_field_name("key") or node
+            here = node.child_by_field_name("alias") or node.child_by_field_name("value") or own
+            original = _text(own)
+            if node.type == "namespace_import":
+                here, original = node.named_children[0], "*"
+            elif node.type == "identifier" or original == "default":
+                original = ""
+            self.imports[_text(here)] = (path, original)
 
     def exported(self) -> Any:
-        found = list(_EXPORT.finditer(self.text))
-        return self.at(found[-1].end()) if found else UNKNOWN
-
-    def imports(self) -> dict[str, tuple[str, str]]:
-        """Return the names imported from files, with the path and the original name of each. The original name is
-        empty for the default export and ``*`` for the whole module."""
-        if self._imports is None:
-            made: dict[str, tuple[str, str]] = {}
-            for found in _IMPORTED.finditer(self.text):
-                path = found["path"] or found["required"]
-                for part in (found["some"] or found["taken"] or "").split(","):
-                    name, _, own = re.sub(r"\s+as\s+|\s*:\s*", "\0", part.strip()).partition("\0")
-                    name = name.removeprefix("type ").strip()
-                    made[(own or name).strip()] = (path, "" if name == "default" else name)
-                if found["whole"]:
-                    made[found["whole"]] = (path, "")
-                if found["all"]:
-                    made[found["all"]] = (path, "*")
-            self._imports = made
-        return self._imports
+        last = max(self.exports, key=lambda node: node.start_byte, default=None)
+        return UNKNOWN if last is None else self.returned(last)
 
     def imported(self, path: str, name: str) -> Any:
         """Return the value of a name in another file."""
         self.spent.modules += 1
-        if self.spent.modules > MAX_MODULES or self.level >= MAX_MODULE_DEPTH:
+        if self.spent.modules > MAX_MODULES or self.level >= MAX_MODULE_DEPTH or not path.startswith("."):
             return UNKNOWN
         module = self.module.take(path)
-        if module is None or len(module.text) > MAX_CHARACTERS:
+        if module is None:
             return UNKNOWN
         reader = _Reader(module, self.spent, self.level + 1)
         if name == "*":
-            names = re.findall(
-                r"^[ \t]*export\s+(?:const|let|var|function)\s+([\w$]+)", module.text, re.MULTILINE
-            )
-            return {each: reader.named(each) for each in names[:MAX_MODULES]}
+            return {each: reader.named(each) for each in reader.public[:MAX_MODULES]}
         value = reader.named(name) if name else reader.exported()
         if value is UNKNOWN and name:
             whole = reader.exported()
             value = whole.get(name, UNKNOWN) if isinstance(whole, dict) else UNKNOWN
-        if value is UNKNOWN and name:
-            for found in _EXPORTED_AGAIN.finditer(module.text):
-                value = reader.imported(found[1], name)
-                if value is not UNKNOWN:
-                    break
+        for other in reader.exported_again if value is UNKNOWN and name else ():
+            if (value := reader.imported(other, name)) is not UNKNOWN:
+                break
         return value
-
-    def at(self, place: int, read: Callable[[], Any] | None = None) -> Any:
-        self.place = place
-        try:
-            return (read or self.value)()
-        except (_Unread, RecursionError):
-            return UNKNOWN
-
-    def space(self) -> None:
-        if found := _SPACE.match(self.text, self.place):
-            self.place = found.end()
-
-    def peek(self) -> str:
-        self.space()
-        return self.text[self.place : self.place + 1]
-
-    def take(self, sign: str) -> bool:
-        self.space()
-        if self.text.startswith(sign, self.place):
-            self.place += len(sign)
-            return True
-        return False
 
     def named(self, name: str) -> Any:
         """Return the value assigned to a name in this file."""
         if name in self.asked:
             return UNKNOWN
-        given = re.search(
-            rf"^[ \t]*(?:export\s+)?(?:const|let|var)\s+{re.escape(name)}\b[^=\n]*=(?!=|>)",
-            self.text,
-            re.MULTILINE,
-        )
-        declared = given or re.search(
-            rf"^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+{re.escape(name)}\s*\([^)]*\)[^{{;]*(?=\{{)",
-            self.text,
-            re.MULTILINE,
-        )
-        if declared is None:
-            path, inside = self.imports().get(name, ("", ""))
+        node = self.constants.get(name)
+        if node is None:
+            path, inside = self.imports.get(name, ("", ""))
             return self.imported(path, inside) if path else UNKNOWN
-        before = self.place
         self.asked.add(name)
-        value = self.at(declared.end(), self.value if given else self.body)
+        value = self.returned(node)
         self.asked.discard(name)
-        self.place = before
         return value
 
-    def value(self) -> Any:
+    def returned(self, node: Node) -> Any:
+        """Return the value of an expression, or the return value of a function with this body. A return value is
+        read only if its statement is the last one."""
+        if node.type != "statement_block":
+            return self.value(node)
+        last = next((one for one in reversed(node.named_children) if one.type != "comment"), None)
+        given = _first(last) if last is not None and last.type == "return_statement" else None
+        return UNKNOWN if given is None else self.value(given)
+
+    def value(self, node: Node) -> Any:
         self.spent.values += 1
-        self.depth += 1
-        if self.depth > MAX_DEPTH or self.spent.values > MAX_VALUES:
-            raise _Unread
-        value = self.primary()
-        # Concatenated strings, and syntax for type checkers.
-        while True:
-            if found := _TYPED.match(self.text, self.place):
-                self.place = found.end()
-            elif isinstance(value, str) and self.peek() == "+" and self.text[self.place + 1] not in "+=":
-                self.place += 1
-                more = self.primary()
-                value = value + str(more) if isinstance(more, (str, int, float)) else UNKNOWN
-            else:
-                break
-        self.depth -= 1
+        read = _READ.get(node.type)
+        if read is None or self.spent.depth >= MAX_DEPTH or self.spent.values > MAX_VALUES:
+            return UNKNOWN
+        self.spent.depth += 1
+        value = read(self, node)
+        self.spent.depth -= 1
         return value
 
-    def primary(self) -> Any:
-        sign = self.peek()
-        if sign == "{":
-            return self.object()
-        if sign == "[":
-            return self.array()
-        if sign in "'\"`" and sign:
-            return self.string()
-        if sign == "(":
-            return self.bracket()
-        if found := _NUMBER.match(self.text, self.place):
-            self.place = found.end()
-            written = found[0].replace("_", "")
-            return (
-                int(written, 0)
-                if re.fullmatch(r"-?(0x[0-9a-fA-F]+|[1-9]\d{0,17}|0)", written)
-                else float(written)
-            )
-        if found := _NAME.match(self.text, self.place):
-            self.place = found.end()
-            return self.word(found[0])
-        raise _Unread
+    def word(self, node: Node) -> Any:
+        name = _text(node)
+        return _WORDS[name] if name in _WORDS else self.named(name)
 
-    def bracket(self) -> Any:
-        """Parse a value in brackets, or an anonymous function."""
-        before = self.place
-        self.skip()
-        if self.take("=>"):
-            return self.body()
-        self.place = before + 1
-        value = self.value()
-        if not self.take(")"):
-            raise _Unread
-        return value
+    def number(self, node: Node) -> Any:
+        written = _text(node).replace("_", "")
+        if re.fullmatch(r"-?(?:0[xX][0-9a-fA-F]+|[1-9]\d{0,17}|0)", written):
+            return int(written, 0)
+        return float(written) if re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", written) else UNKNOWN
 
-    def body(self) -> Any:
-        if self.peek() == "{":
-            start = self.place
-            self.skip()
-            after, value = self.place, UNKNOWN
-            # The return value is read only if nothing but the end of the function follows.
-            if (returned := self.last_return(start + 1, after - 1)) is not None:
-                self.place = returned
-                value = self.value()
-                self.take(";")
-                if self.peek() != "}" or self.place != after - 1:
-                    value = UNKNOWN
-            self.place = after
-            return value
-        return self.value()
-
-    def last_return(self, start: int, end: int) -> int | None:
-        """Return the end of the last ``return`` of a function, ignoring nested functions and blocks."""
-        self.place, last = start, None
-        while (sign := self.peek()) and self.place < end:
-            if sign in "({[":
-                self.skip()
-            elif sign in "'\"`":
-                self.string()
-            elif found := _RETURN.match(self.text, self.place):
-                self.place = last = found.end()
-            elif found := _NAME.match(self.text, self.place):
-                self.place = found.end()
+    def string(self, node: Node) -> Any:
+        """Return a string, with its escapes and, in templates, the values in it."""
+        found = []
+        for part in node.named_children:
+            if part.type == "escape_sequence":
+                found.append(_unescaped(_text(part)[1:]))
+            elif part.type == "template_substitution":
+                value = self.inner(part)
+                if not isinstance(value, (str, int, float)):
+                    return UNKNOWN
+                found.append(str(value))
             else:
-                self.place += 1
-        return last
+                found.append(_text(part))
+        return "".join(found)
 
-    def word(self, name: str) -> Any:
-        if name in _WORDS:
-            return _WORDS[name]
-        if name in ("async", "await", "new"):
-            return self.primary()
-        if name == "function":
-            self.space()
-            if found := _NAME.match(self.text, self.place):
-                self.place = found.end()
-            self.peek()
-            self.skip()
-            return self.body()
-        value = self.named(name)
-        while True:
-            if self.take("=>"):
-                return self.body()
-            if self.take("."):
-                self.space()
-                if not (found := _NAME.match(self.text, self.place)):
-                    raise _Unread
-                self.place = found.end()
-                value = value.get(found[0], UNKNOWN) if isinstance(value, dict) else UNKNOWN
-            elif self.peek() == "(":
-                # Configuration helpers return their argument unchanged.
-                given = self.arguments()
-                if name == "require" and isinstance(given, str) and given.startswith("."):
-                    value = self.imported(given, "")
-                elif value is UNKNOWN or isinstance(value, str):
-                    # A string is the name of a package, whose function this calls.
-                    value = given
-                elif isinstance(value, dict) and isinstance(given, dict):
-                    # The result of a plug-in with its own settings, which is called with the rest of them.
-                    value = {**value, **given}
-            elif self.peek() == "<" and (
-                found := re.compile(r"<[^<>\n]*>(?=\()").match(self.text, self.place)
-            ):
-                self.place = found.end()
-            elif self.peek() == "[":
-                self.skip()
-                value = UNKNOWN
-            else:
-                return value
+    def joined(self, node: Node) -> Any:
+        left, sign, right = (node.child_by_field_name(name) for name in ("left", "operator", "right"))
+        assert left is not None and sign is not None and right is not None
+        value, more = self.value(left), self.value(right)
+        known = sign.type == "+" and isinstance(value, str) and isinstance(more, (str, int, float))
+        return value + str(more) if known else UNKNOWN
 
-    def arguments(self) -> Any:
-        """Return the first argument of a call that is a map or a list, else the first argument."""
-        self.take("(")
-        given: list[Any] = []
-        while not self.take(")"):
-            before = self.place
-            try:
-                given.append(self.value())
-            except _Unread:
-                self.place = before
-                self.to_end_of_value()
-            if not self.take(",") and self.peek() != ")":
-                self.to_end_of_value()
-                self.take(",")
-            if self.place >= len(self.text):
-                raise _Unread
-        return next(
-            (value for value in given if isinstance(value, (dict, list))), given[0] if given else UNKNOWN
+    def inner(self, node: Node) -> Any:
+        """Return the value in brackets, or before syntax for type checkers."""
+        inside = _first(node)
+        return UNKNOWN if inside is None else self.value(inside)
+
+    def function(self, node: Node) -> Any:
+        body = node.child_by_field_name("body")
+        return UNKNOWN if body is None else self.returned(body)
+
+    def member(self, node: Node) -> Any:
+        of, name = node.child_by_field_name("object"), node.child_by_field_name("property")
+        value = self.value(of) if of is not None else UNKNOWN
+        return value.get(_text(name), UNKNOWN) if isinstance(value, dict) and name is not None else UNKNOWN
+
+    def call(self, node: Node) -> Any:
+        called = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        arguments = node.child_by_field_name("arguments")
+        if called is None or arguments is None:
+            return UNKNOWN
+        # The first argument that is a map or a list, else the first argument.
+        values = self.array(arguments)
+        given = next(
+            (one for one in values if isinstance(one, (dict, list))), values[0] if values else UNKNOWN
         )
-
-    def object(self) -> JsonObject:
-        self.take("{")
-        made: JsonObject = {}
-        while not self.take("}"):
-            if self.place >= len(self.text):
-                raise _Unread
-            if self.take("..."):
-                more = self.tried()
-                if isinstance(more, dict):
-                    made.update(more)
-            elif (key := self.key()) is None or (
-                key == "async" and re.match(r"[\w$]", self.peek()) and (key := self.key()) is None
-            ):
-                self.to_end_of_value()
-            elif self.take(":"):
-                made[key] = self.tried()
-            elif self.peek() == "(":
-                self.skip()
-                made[key] = self.body() if self.peek() == "{" else UNKNOWN
-            else:
-                made[key] = self.named(key)
-            if not self.take(",") and self.peek() != "}":
-                self.to_end_of_value()
-                self.take(",")
-        return made
-
-    def key(self) -> str | None:
-        sign = self.peek()
-        if sign in "'\"`" and sign:
-            return str(self.string())
-        if found := re.compile(r"[\w$]+").match(self.text, self.place):
-            self.place = found.end()
-            return found[0]
-        return None
-
-    def array(self) -> list[Any]:
-        self.take("[")
-        made: list[Any] = []
-        while not self.take("]"):
-            if self.place >= len(self.text):
-                raise _Unread
-            if self.take("..."):
-                more = self.tried()
-                made += more if isinstance(more, list) else [UNKNOWN]
-            else:
-                made.append(self.tried())
-            if not self.take(",") and self.peek() != "]":
-                self.to_end_of_value()
-                self.take(",")
-        return made
-
-    def tried(self) -> Any:
-        before, depth = self.place, self.depth
-        try:
-            value = self.value()
-        except _Unread:
-            self.place, self.depth = before, depth
-            self.to_end_of_value()
-            return UNKNOWN
-        if self.peek() not in (",", "}", "]", ""):
-            # Part of an expression that is more than a literal.
-            self.to_end_of_value()
-            return UNKNOWN
+        if _text(called) == "require" and isinstance(given, str) and given.startswith("."):
+            return self.imported(given, "")
+        value = self.value(called)
+        if value is UNKNOWN or isinstance(value, str):
+            # Configuration helpers return their argument unchanged, and a string is the name of a package, whose
+            # function this calls. What methods of a value return is known only by running them.
+            of = called.child_by_field_name("object")
+            return given if of is None or self.value(of) is UNKNOWN else UNKNOWN
+        if isinstance(value, dict) and isinstance(given, dict):
+            # The result of a plug-in with its own settings, which is called with the rest of them.
+            return {**value, **given}
         return value
 
-    def to_end_of_value(self) -> None:
-        """Skip to the comma or bracket after a value that isn't understood."""
-        while (sign := self.peek()) and sign not in ",)]}":
-            if sign in "({[":
-                self.skip()
-            elif sign in "'\"`":
-                self.string()
-            else:
-                self.place += 1
+    def object(self, node: Node) -> JsonObject:
+        made: JsonObject = {}
+        for part in node.named_children:
+            if part.type == "spread_element":
+                if isinstance(more := self.inner(part), dict):
+                    made.update(more)
+            elif part.type == "shorthand_property_identifier":
+                made[_text(part)] = self.named(_text(part))
+            elif part.type in ("pair", "method_definition"):
+                key = part.child_by_field_name("key") or part.child_by_field_name("name")
+                name = self.string(key) if key is not None and key.type == "string" else _text(key)
+                if key is not None and key.type != "computed_property_name":
+                    value = part.child_by_field_name("value") or part.child_by_field_name("body")
+                    made[name] = UNKNOWN if value is None else self.returned(value)
+        return made
 
-    def skip(self) -> None:
-        """Skip a bracket and its contents."""
-        waiting: list[str] = []
-        while sign := self.peek():
-            if sign in "'\"`":
-                self.string()
-                continue
-            self.place += 1
-            if sign in "({[":
-                waiting.append(sign)
-            elif sign in ")}]":
-                if waiting:
-                    waiting.pop()
-                if not waiting:
-                    return
-        raise _Unread
+    def array(self, node: Node) -> list[Any]:
+        made: list[Any] = []
+        for part in node.named_children:
+            if part.type == "spread_element":
+                more = self.inner(part)
+                made += more if isinstance(more, list) else [UNKNOWN]
+            elif part.type != "comment":
+                made.append(self.value(part))
+        return made
 
-    def string(self) -> Any:
-        quote = self.text[self.place]
-        self.place += 1
-        found: list[str] = []
-        known = True
-        while self.place < len(self.text):
-            sign = self.text[self.place]
-            self.place += 1
-            if sign == quote:
-                return "".join(found) if known else UNKNOWN
-            if sign == "\\":
-                after = self.text[self.place : self.place + 1]
-                self.place += 1
-                if after in "ux" and (
-                    code := re.compile(r"u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})").match(
-                        self.text, self.place - 1
-                    )
-                ):
-                    number = int(code[1] or code[2] or code[3], 16)
-                    found.append(chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "")
-                    self.place = code.end()
-                else:
-                    found.append(_ESCAPES.get(after, "" if after == "\n" else after))
-            elif quote == "`" and sign == "$" and self.text.startswith("{", self.place):
-                inside = self.at_bracket()
-                if isinstance(inside, (str, int, float)):
-                    found.append(str(inside))
-                else:
-                    known = False
-            else:
-                found.append(sign)
-        raise _Unread
 
-    def at_bracket(self) -> Any:
-        start = self.place
-        self.skip()
-        after = self.place
-        self.place = start + 1
-        try:
-            value = self.value()
-            whole = self.peek() == "}"
-        except _Unread:
-            value, whole = UNKNOWN, False
-        self.place = after
-        return value if whole else UNKNOWN
+_READ: dict[str, Callable[[_Reader, Node], Any]] = {
+    **dict.fromkeys(("true", "false", "null", "undefined", "identifier"), _Reader.word),
+    **dict.fromkeys(("number", "unary_expression"), _Reader.number),
+    **dict.fromkeys(("string", "template_string"), _Reader.string),
+    **dict.fromkeys(("arrow_function", "function_expression", "function_declaration"), _Reader.function),
+    **dict.fromkeys(("call_expression", "new_expression"), _Reader.call),
+    **dict.fromkeys(
+        (
+            "parenthesized_expression",
+            "as_expression",
+            "satisfies_expression",
+            "non_null_expression",
+            "await_expression",
+        ),
+        _Reader.inner,
+    ),
+    "binary_expression": _Reader.joined,
+    "member_expression": _Reader.member,
+    "object": _Reader.object,
+    "array": _Reader.array,
+}
+_STATEMENT = ("import_statement", "export_statement", "comment")
+_NAMING = {
+    "import_specifier",
+    "export_specifier",
+    "namespace_import",
+    "shorthand_property_identifier_pattern",
+    "pair_pattern",
+    "identifier",
+}
+"""Nodes that name what is imported."""
+
+
+def _inside(node: Node) -> Iterator[Node]:
+    """Yield the nodes of an import that can name something."""
+    for child in node.named_children:
+        yield child
+        if child.type in ("import_clause", "named_imports", "export_clause"):
+            yield from _inside(child)
+
+
+def _first(node: Node) -> Node | None:
+    return next((one for one in node.named_children if one.type != "comment"), None)
+
+
+def _text(node: Node | None) -> str:
+    return (node.text or b"").decode() if node is not None else ""
+
+
+def _unescaped(code: str) -> str:
+    """Return the character of an escape sequence without its backslash."""
+    if code[0] not in "ux" or len(code) < 3:
+        return _ESCAPES.get(code, code)
+    number = int(code.strip("ux{}"), 16)
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else ""

@@ -75,7 +75,7 @@ class _Reading(Struct):
     place: Place
     names: Names
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each included file, the files that led to it."""
+    """For each included file, the chain of files that include it."""
     left: int = MAX_LINES
     told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -291,7 +291,7 @@ def _code(text: str, language: str, title: str) -> nodes.Node:
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[Any]]:
-    """Any role that docutils lacks."""
+    """Return the nodes for a role that docutils lacks."""
     name, reading = name.lower(), _now.get()
     lineno = inliner.reporter.get_source_and_line(lineno)[1] or lineno
     text = nodes.unescape(text)

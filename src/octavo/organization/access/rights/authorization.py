@@ -1,4 +1,4 @@
-"""Proof that a caller can share a space or a collection."""
+"""Proof that a caller can share a space, a collection, or a site."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from msgspec import Struct
 
 from octavo.kit.http.operation import Actor, Call, enters
 
-from ..authorization import CollectionAccess, OrgAccess, SpaceAccess, enter_collection, enter_space
+from ..authorization import (
+    CollectionAccess,
+    OrgAccess,
+    SiteAccess,
+    SpaceAccess,
+    enter_collection,
+    enter_site,
+    enter_space,
+)
 from ..evaluation import Kind
 from ..roles import Can
 
 
 class GrantObject(NamedTuple):
-    """Space or collection to which roles are granted."""
+    """Space, collection, or site at which roles are granted."""
 
     kind: Kind
     id: str
@@ -47,12 +55,14 @@ class ObjectAccess(Struct, frozen=True):
         return cls(kind, id, org.organization_id, org.actor, org.role, org.role)
 
     @classmethod
-    def of(cls, access: SpaceAccess | CollectionAccess) -> ObjectAccess:
+    def of(cls, access: SpaceAccess | CollectionAccess | SiteAccess) -> ObjectAccess:
         kind: Kind
         if isinstance(access, SpaceAccess):
             kind, id = "space", access.space_id
-        else:
+        elif isinstance(access, CollectionAccess):
             kind, id = "collection", access.collection_id
+        else:
+            kind, id = "site", access.site_id
         return cls(kind, id, access.organization_id, access.actor, access.role, access.member_role)
 
 
@@ -64,3 +74,8 @@ def enter_space_object(call: Call, needs: Can, space_id: str) -> ObjectAccess:
 @enters(ObjectAccess, "collectionId")
 def enter_collection_object(call: Call, needs: Can, collection_id: str) -> ObjectAccess:
     return ObjectAccess.of(enter_collection(call, needs, collection_id))
+
+
+@enters(ObjectAccess, "organizationId", "siteId")
+def enter_site_object(call: Call, needs: Can, organization_id: str, site_id: str) -> ObjectAccess:
+    return ObjectAccess.of(enter_site(call, needs, organization_id, site_id))

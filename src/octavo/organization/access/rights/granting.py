@@ -1,4 +1,4 @@
-"""Granting and revoking roles at a space or collection, and the limits on it.
+"""Granting and revoking roles at a space, collection, or site, and the limits on it.
 
 There are two rules. No one grants, changes, or revokes a role above their own. And no change of permissions
 moves another person's role from or to one above that of the caller, however it comes about.
@@ -6,8 +6,9 @@ moves another person's role from or to one above that of the caller, however it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.db.database import Transaction
@@ -51,6 +52,24 @@ def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
     now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
     if not at_least(now_role, target.role):
         _put(tx, target, Grantee("user", target.user_id), target.role)
+
+
+@contextmanager
+def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
+    """Wrap an update of an object to ``values``. Raises Forbidden for a default level above the caller's own
+    role there.
+
+    Callers whose access came from the old default level keep their role through a grant.
+    """
+    if "default_level" not in values:
+        yield
+        return
+    level = values["default_level"]
+    if level not in (None, "inherit") and not at_least(target.role, level):
+        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role, `{target.role}`.")
+    with guard_roles(tx, target):
+        yield
+        keep_own_role(tx, target)
 
 
 def invite(

@@ -1,19 +1,22 @@
-"""Permissions of spaces and collections: each operation once for both."""
+"""Permissions of spaces, collections, and sites: each operation once for all of them."""
 
 from __future__ import annotations
 
 from msgspec import UNSET
 
 from octavo.errors import NotFound
-from octavo.kit.db.pagination import Listing, PageQuery, present_slice, slice_items
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call
 
 from ..accounts import list_users_by_id
 from ..authorization import role_of_member
-from ..evaluation import evaluate_steps, list_evaluated_roles, list_step_grants, list_steps
+from ..evaluation import evaluate_steps, list_step_grants, list_steps
 from ..roles import COLLECTION, Can, at_least
 from ..wire import present_team, present_user
 from . import granting, store
+from .aggregating import PeopleWithAccess, list_people_with_access
 from .authorization import ObjectAccess
 from .store import Grantee
 from .wire import (
@@ -23,6 +26,8 @@ from .wire import (
     TeamPermission,
     UpdatePermission,
     UserPermission,
+    UserSitePermission,
+    present_origin,
     present_places,
     present_source,
 )
@@ -31,10 +36,12 @@ operation = Area("access").operation
 
 _SPACE = "/spaces/{spaceId}/permissions"
 _COLLECTION = "/collections/{collectionId}/permissions"
+_SITE = "/orgs/{organizationId}/sites/{siteId}/permissions"
 
 
 @operation("inviteToSpace", "POST", _SPACE, needs=Can.ADMIN, errors=(404,))
 @operation("inviteToCollection", "POST", _COLLECTION, needs=Can.ADMIN, errors=(404,))
+@operation("inviteToSite", "POST", _SITE, needs=Can.ADMIN, errors=(404,))
 def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
     """Grant a role to members and teams of the organization. It replaces a role they had here.
 
@@ -48,6 +55,7 @@ def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
 
 @operation("listUserPermissionsInSpace", "GET", _SPACE + "/users", needs=Can.ADMIN, errors=(404,))
 @operation("listUserPermissionsInCollection", "GET", _COLLECTION + "/users", needs=Can.ADMIN, errors=(404,))
+@operation("listUserPermissionsInSite", "GET", _SITE + "/users", needs=Can.ADMIN, errors=(404,))
 def list_users(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[UserPermission]:
     """List the people with a role granted directly on this object."""
     with call.db.read() as tx:
@@ -57,6 +65,7 @@ def list_users(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Us
 
 @operation("listTeamPermissionsInSpace", "GET", _SPACE + "/teams", needs=Can.ADMIN, errors=(404,))
 @operation("listTeamPermissionsInCollection", "GET", _COLLECTION + "/teams", needs=Can.ADMIN, errors=(404,))
+@operation("listTeamPermissionsInSite", "GET", _SITE + "/teams", needs=Can.ADMIN, errors=(404,))
 def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[TeamPermission]:
     """List the teams with a role granted directly on this object."""
     with call.db.read() as tx:
@@ -69,26 +78,55 @@ def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Te
     )
 
 
+def _list_people(tx: Transaction, target: ObjectAccess, query: AggregateQuery) -> PeopleWithAccess:
+    return list_people_with_access(
+        tx,
+        target,
+        query.limit,
+        query.page,
+        role=query.role,
+        search=query.search,
+        team=query.team,
+        sort=query.sort,
+        descending=query.order == "desc",
+    )
+
+
 @operation("listPermissionsAggregateInSpace", "GET", _SPACE + "/aggregate", needs=Can.ADMIN)
 @operation("listPermissionsAggregateInCollection", "GET", _COLLECTION + "/aggregate", needs=Can.ADMIN)
 def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> Listing[UserPermission]:
     """List everyone who can see this object, with their role and its `source`."""
     with call.db.read() as tx:
-        steps = list_steps(tx, target.kind, target.id)
-        standings = list_evaluated_roles(tx, target.organization_id, steps)
-        seeing = [
-            user_id
-            for user_id, (decision, _) in standings.items()
-            if decision.role is not None and query.role in (None, decision.role)
-        ]
-        found = slice_items(seeing, query.limit, query.page, lambda user_id: user_id)
-        users = list_users_by_id(tx, list(found.rows))
+        people = _list_people(tx, target, query)
     return present_slice(
-        found,
+        people.slice,
         lambda user_id: UserPermission(
-            standings[user_id].decision.role,
-            present_user(call, users[user_id]),
-            present_source(standings[user_id], steps, target.organization_id),
+            people.standings[user_id].decision.role,
+            present_user(call, people.users[user_id]),
+            present_source(people.standings[user_id], people.steps, target.organization_id),
+        ),
+    )
+
+
+# Reading who has access to a site requires the scope of sites, as it did before sites had permissions.
+@Area("sites").operation("listPermissionsAggregateInSite", "GET", _SITE + "/aggregate", needs=Can.ADMIN)
+def list_aggregate_of_site(
+    call: Call, target: ObjectAccess, query: AggregateQuery
+) -> Listing[UserSitePermission]:
+    """List everyone who can see the site, with their role there and its `origin`. The role doesn't give access
+    to the spaces of the site."""
+    with call.db.read() as tx:
+        people = _list_people(tx, target, query)
+        seen = store.list_last_seen(tx, target.organization_id, list(people.slice.rows))
+    return present_slice(
+        people.slice,
+        lambda user_id: UserSitePermission(
+            permission=people.standings[user_id].decision.role,
+            user=present_user(call, people.users[user_id]),
+            disabled=bool(people.users[user_id].disabled),
+            last_seen_at=iso(seen[user_id]) if user_id in seen else UNSET,
+            origin=present_origin(people.standings[user_id], people.steps, target.organization_id),
+            source=present_source(people.standings[user_id], people.steps, target.organization_id),
         ),
     )
 
@@ -101,6 +139,7 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
     needs=Can.ADMIN,
     errors=(404,),
 )
+@operation("explainUserPermissionInSite", "GET", _SITE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
 def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
     """Explain a member's role: every place it could come from, and the one that decides."""
     with call.db.read() as tx:
@@ -138,6 +177,7 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
     needs=Can.ADMIN,
     errors=(404,),
 )
+@operation("updateUserPermissionInSite", "PATCH", _SITE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
 def update_user(call: Call, target: ObjectAccess, user_id: str, body: UpdatePermission) -> None:
     """Update the role granted to a person directly on this object."""
     _update(call, target, Grantee("user", user_id), body)
@@ -151,6 +191,7 @@ def update_user(call: Call, target: ObjectAccess, user_id: str, body: UpdatePerm
     needs=Can.ADMIN,
     errors=(404,),
 )
+@operation("updateTeamPermissionInSite", "PATCH", _SITE + "/teams/{teamId}", needs=Can.ADMIN, errors=(404,))
 def update_team(call: Call, target: ObjectAccess, team_id: str, body: UpdatePermission) -> None:
     """Update the role granted to a team directly on this object."""
     _update(call, target, Grantee("team", team_id), body)
@@ -166,6 +207,7 @@ def _update(call: Call, target: ObjectAccess, subject: Grantee, body: UpdatePerm
 
 @operation("removeUserFromSpace", "DELETE", _SPACE + "/users/{userId}", needs=Can.ADMIN)
 @operation("removeUserFromCollection", "DELETE", _COLLECTION + "/users/{userId}", needs=Can.ADMIN)
+@operation("removeUserFromSite", "DELETE", _SITE + "/users/{userId}", needs=Can.ADMIN)
 def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
     """Remove the role granted to a person directly on this object. Roles from elsewhere then apply."""
     with call.db.write() as tx:
@@ -174,6 +216,7 @@ def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
 
 @operation("removeTeamFromSpace", "DELETE", _SPACE + "/teams/{teamId}", needs=Can.ADMIN)
 @operation("removeTeamFromCollection", "DELETE", _COLLECTION + "/teams/{teamId}", needs=Can.ADMIN)
+@operation("removeTeamFromSite", "DELETE", _SITE + "/teams/{teamId}", needs=Can.ADMIN)
 def remove_team(call: Call, target: ObjectAccess, team_id: str) -> bool:
     """Remove the role granted to a team directly on this object."""
     with call.db.write() as tx:

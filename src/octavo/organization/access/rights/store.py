@@ -8,9 +8,9 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
-from ..accounts import UserRow
+from ..accounts import PEOPLE_LIKE, UserRow, like_part
 from ..evaluation import Kind
-from ..teams import TEAM, TeamRow
+from ..teams import TEAM, TeamRow, require_teams
 
 SubjectType = Literal["user", "team"]
 
@@ -96,6 +96,48 @@ def delete_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee) 
         type=subject.type,
         subject=subject.id,
     )
+
+
+Sort = Literal["joinedAt", "lastSeenAt", "name"]
+_KEYS = {
+    "joinedAt": "m.joined_at",
+    "lastSeenAt": "COALESCE(m.last_seen_at, 0)",
+    "name": "lower(u.display_name)",
+}
+
+
+def list_people_keys(
+    tx: Transaction, organization_id: str, *, search: str | None, team: str | None, sort: Sort | None
+) -> dict[str, str]:
+    """Return the members that match, each with the text by which they are sorted. ``search``: part of a name or
+    email address. Raises NotFound for a team of another organization."""
+    where, given = "m.organization_id = :org", {"org": organization_id}
+    if search:
+        where += f" AND {PEOPLE_LIKE}"
+        given["like"] = like_part(search)
+    if team is not None:
+        require_teams(tx, organization_id, [team], "team")
+        where += " AND m.user_id IN (SELECT x.user_id FROM team_members x WHERE x.team_id = :team)"
+        given["team"] = team
+    rows = tx.all(
+        f"SELECT m.user_id, {_KEYS[sort or 'joinedAt']} FROM members m JOIN users u ON u.id = m.user_id WHERE {where}",
+        **given,
+    )
+    return {
+        user_id: f"{value:020d} {user_id}" if isinstance(value, int) else f"{value}\x1f{user_id}"
+        for user_id, value in rows
+    }
+
+
+def list_last_seen(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, int]:
+    """Return when members were last active in the organization, by user ID, for those who were."""
+    rows = tx.all(
+        "SELECT user_id, last_seen_at FROM members WHERE organization_id = :org AND user_id IN :users"
+        " AND last_seen_at IS NOT NULL",
+        org=organization_id,
+        users=user_ids,
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def list_owned_team_ids(tx: Transaction, organization_id: str, user_id: str) -> set[str]:

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from octavo.kit.db.pagination import PageQuery
+from octavo.kit.db.pagination import Order, PageQuery
 
 from ..evaluation import EvaluatedRole, Step, StepGrants
 from ..roles import Role
 from ..wire import RoleOrGuest, Team, User
+from .store import Sort
 
 Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]
 
@@ -33,14 +34,19 @@ class UpdatePermission(Struct):
     role: RoleOrGuest | UnsetType = UNSET
 
 
-class AggregateQuery(PageQuery):
-    """Query of an aggregate. ``role``: only people with exactly this role."""
+class AggregateQuery(PageQuery, kw_only=True):
+    """Query of an aggregate. ``role``: only people with exactly this role; `guest` lists the members without
+    access. ``search``: part of a name or email address. ``team``: only members of this team."""
 
-    role: Role | None = None
+    role: Role | Literal["guest"] | None = None
+    search: Annotated[str, Meta(max_length=256)] | None = None
+    team: str | None = None
+    sort: Sort | None = None
+    order: Order = "asc"
 
 
 class PermissionObject(Struct):
-    object: Literal["space", "collection", "organization"]
+    object: Literal["space", "collection", "site", "organization"]
     id: str
 
 
@@ -63,6 +69,32 @@ class UserPermission(Struct):
     permission: str | None
     user: User
     source: PermissionSource | UnsetType = UNSET
+
+
+class OrganizationOrigin(Struct, tag_field="type", tag="organization"):
+    """Role that follows from the role in the organization."""
+
+    organization: str
+
+
+class SiteOrigin(Struct, tag_field="type", tag="site"):
+    """Role that the site itself gives: to the ``member``, to their ``team``, or to all members."""
+
+    site: str
+    reason: Literal["member", "team", "default"]
+    team: str | UnsetType = UNSET
+
+
+class UserSitePermission(Struct, rename="camel", kw_only=True):
+    """Permission of a person at a site. ``disabled``: whether their account is deactivated. ``source``: the same
+    as ``origin`` in the form that spaces and collections use, which names each team; an Octavo extension."""
+
+    permission: str | None
+    user: User
+    disabled: bool
+    origin: OrganizationOrigin | SiteOrigin
+    source: PermissionSource
+    last_seen_at: str | UnsetType = UNSET
 
 
 class TeamPermission(Struct):
@@ -126,9 +158,26 @@ def present_places(
     return [*places, PermissionPlace(object=at, decides=found.decision.rung is None, role=role)]
 
 
-def present_source(standing: EvaluatedRole, steps: list[Step], organization_id: str) -> PermissionSource:
+def present_source(standing: EvaluatedRole, steps: Sequence[Step], organization_id: str) -> PermissionSource:
     by, rung = standing.decision.by, standing.decision.rung
     at = PermissionObject("organization", organization_id)
     if rung is not None:
         at = PermissionObject(steps[rung].kind, steps[rung].id)
     return PermissionSource(by, at, list(standing.teams) or UNSET)
+
+
+_REASONS: dict[str, Literal["member", "team", "default"]] = {
+    "user": "member",
+    "team": "team",
+    "default": "default",
+}
+
+
+def present_origin(
+    standing: EvaluatedRole, steps: Sequence[Step], organization_id: str
+) -> OrganizationOrigin | SiteOrigin:
+    """Return where a role at a site comes from."""
+    by, rung = standing.decision.by, standing.decision.rung
+    if rung is None:
+        return OrganizationOrigin(organization_id)
+    return SiteOrigin(steps[rung].id, _REASONS[by], standing.teams[0] if standing.teams else UNSET)

@@ -191,7 +191,7 @@ def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
             SignXMLException,
             UnsupportedAlgorithm,
             etree.LxmlError,
-            # Of elements that have no text or attribute where one is expected.
+            # Raised for elements without an expected text or attribute.
             AttributeError,
             TypeError,
             ValueError,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qs
 
 from msgspec import Meta, Struct
@@ -33,7 +33,7 @@ _PROVIDER = _PROVIDERS + "/{samlProviderId}"
 
 def _validate_columns(
     tx: Transaction, org: OrgAccess, body: wire.CreateProvider | wire.UpdateProvider
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the columns that a body sets. Raises BadRequest, and NotFound for a team of another
     organization."""
     values = given(body)
@@ -53,7 +53,7 @@ def _validate_columns(
     return values
 
 
-def _state(row: store.ProviderRow) -> dict[str, Any]:
+def _state(row: store.ProviderRow) -> dict[str, object]:
     """Return the values to record in the audit log. The certificate is public."""
     return {
         "label": row.label,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct
 
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
 
@@ -37,7 +36,7 @@ CHANGEABLE = ("label", "entity_id", "certificate", "sso_url", "default_team", "d
 _COLUMNS = ", ".join(("id", "organization_id", *CHANGEABLE, "created_at"))
 
 
-def _provider(row: tuple[Any, ...]) -> ProviderRow:
+def _provider(row: Row) -> ProviderRow:
     values = dict(zip(ProviderRow.__struct_fields__, row, strict=True))
     return ProviderRow(**values | {"idp_initiated": bool(values["idp_initiated"])})
 
@@ -109,7 +108,7 @@ def update_provider(tx: Transaction, provider_id: str, values: Mapping[str, obje
         )
 
 
-def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, Any]:
+def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, object]:
     return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from octavo.errors import NotFound
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows
-from octavo.organization.access.accounts import UserRow
+from octavo.organization.access.accounts import PEOPLE_LIKE, UserRow, like_part
 
 Sort = Literal["joinedAt", "lastSeenAt"]
 
 
 class MemberRow(Struct, frozen=True):
-    """Member of an organization. ``spaces``: the number of spaces granted to them; ``teams``: the number of
-    their teams."""
+    """Member of an organization. ``spaces`` and ``sites``: the numbers of spaces and sites granted to them;
+    ``teams``: the number of their teams."""
 
     user: UserRow
     role: str | None
@@ -26,6 +26,7 @@ class MemberRow(Struct, frozen=True):
     last_seen_at: int | None
     teams: int
     spaces: int
+    sites: int
 
 
 _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at,
@@ -34,18 +35,21 @@ _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_a
    WHERE x.user_id = u.id AND t.id = x.team_id AND t.organization_id = m.organization_id),
   (SELECT count(*) FROM grants g CROSS JOIN spaces s
    WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'space'
-     AND s.id = g.object_id AND s.deleted_at IS NULL AND s.organization_id = m.organization_id)"""
+     AND s.id = g.object_id AND s.deleted_at IS NULL AND s.organization_id = m.organization_id),
+  (SELECT count(*) FROM grants g CROSS JOIN sites s
+   WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'site'
+     AND s.id = g.object_id AND s.organization_id = m.organization_id)"""
 # CROSS JOIN makes SQLite start with the grants of a person rather than with all spaces.
 _MEMBERS = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org"
 _FROM = f"{_MEMBERS} AND u.kind = 'person'"
 _SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
 
 
-def _member(row: tuple[Any, ...]) -> MemberRow:
+def _member(row: Row) -> MemberRow:
     user = UserRow(*row[:6])
-    role, disabled, sso, joined_at, last_seen_at, teams, spaces = row[6:13]
+    role, disabled, sso, joined_at, last_seen_at, teams, spaces, sites = row[6:14]
     return MemberRow(
-        user, role, bool(disabled or user.disabled), bool(sso), joined_at, last_seen_at, teams, spaces
+        user, role, bool(disabled or user.disabled), bool(sso), joined_at, last_seen_at, teams, spaces, sites
     )
 
 
@@ -87,8 +91,8 @@ def list_members(
     elif role is not None:
         where += " AND m.role = :role"
     if search:
-        where += " AND (lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
-        parameters["like"] = f"%{_escape(search.lower())}%"
+        where += f" AND {PEOPLE_LIKE}"
+        parameters["like"] = like_part(search)
     count = tx.value(f"SELECT count(*) {where}", **parameters)
     column, sign, order = _SORTS[sort], (">" if ascending else "<"), ("ASC" if ascending else "DESC")
     if after is not None:
@@ -105,7 +109,3 @@ def list_members(
     )
     found = slice_rows(rows, limit, count, lambda row: (row[-1], row[0]))
     return Slice([_member(row) for row in found.rows], found.count, found.next_token)
-
-
-def _escape(text: str) -> str:
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")

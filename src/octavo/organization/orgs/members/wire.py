@@ -23,6 +23,7 @@ class Member(Struct, rename="camel", kw_only=True):
     joined_at: str
     sso: bool
     spaces: int
+    sites: int
     teams: int
     object: Literal["member"] = "member"
     last_seen_at: str | UnsetType = UNSET
@@ -52,6 +53,7 @@ def present_member(to: Recipient, member: MemberRow) -> Member:
         joined_at=iso(member.joined_at),
         sso=member.sso,
         spaces=member.spaces,
+        sites=member.sites,
         teams=member.teams,
         last_seen_at=UNSET if member.last_seen_at is None else iso(member.last_seen_at),
     )

@@ -45,6 +45,23 @@ function on(id, event, work) {
   });
 }
 
+// Let people check the password that they type. The name of the button stays: its state says whether it is shown.
+function offerToShow(form) {
+  for (const place of form.querySelectorAll(".secret")) {
+    const input = place.querySelector("input");
+    const button = Object.assign(document.createElement("button"), { type: "button" });
+    button.append("Show", Object.assign(document.createElement("span"), { className: "unseen", textContent: " password" }));
+    const turn = (shown) => {
+      input.type = shown ? "text" : "password";
+      button.setAttribute("aria-pressed", shown);
+    };
+    button.addEventListener("click", () => turn(input.type === "password"));
+    form.addEventListener("submit", () => turn(false));
+    turn(false);
+    place.append(button);
+  }
+}
+
 // Value from an earlier sign-in, so that failed attempts by others don't lock this browser out.
 const device = {
   name: (email) => `octavo-device ${email.trim().toLowerCase()}`,
@@ -103,6 +120,7 @@ async function usePasskey(challenge) {
 
 function signIn() {
   let challenge = null;
+  offerToShow(find("password"));
   introduce().catch(() => { /* the invitation page shows what is wrong */ });
   if (link) history.replaceState(null, "", "/sign-in");
   show("link", Boolean(link));
@@ -123,6 +141,7 @@ function signIn() {
     if (link) {
       for (const id of ["link", "code", "ways"]) show(id, false);
       find("password").replaceWith(find("resetting").content);
+      offerToShow(find("reset"));
       on("reset", "submit", async ({ password }) => {
         await call("PUT", "/user/password", { password });
         location.assign("/");
@@ -233,6 +252,7 @@ function invitation() {
   }
   find("sign-in").href = `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
   let place = "/";
+  offerToShow(find("account"));
   on("account", "submit", async ({ displayName, password }) => {
     await call("POST", "/invitations", { secret, displayName, password, cookie: true });
     location.replace(place);

@@ -138,13 +138,21 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:
     """Get a URL that shows the site as visitors will see it, published or not, for one hour.
 
-    Requires access to every space of the site. `claims` sets the visitor's claims, as JSON; `changeRequest` shows
-    the site as if this change request were merged.
+    Requires access to every space that it shows. `claims` sets the visitor's claims, as JSON; `changeRequest` shows
+    the site as if this change request were merged. Drafts are shown unless `draft` is false.
     """
     with call.db.read() as tx:
-        return wire.Preview(
-            preview_url(tx, call.context, site, query.site_space, query.claims, query.change_request)
+        url = preview_url(
+            tx,
+            call.context,
+            site,
+            site_space_id=query.site_space,
+            claims=query.claims,
+            change_id=query.change_request,
+            drafts=query.draft,
+            target=query.target,
         )
+        return wire.Preview(url)
 
 
 @operation(

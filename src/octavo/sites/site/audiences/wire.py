@@ -63,11 +63,14 @@ class UpdatePublishingAuth(Struct, rename="camel"):
 
 class PreviewQuery(Struct, rename="camel"):
     """``claims``: claims of a visitor as JSON, unsigned ones under `unsigned`. ``changeRequest``: id of a
-    change request to show as if it were merged."""
+    change request to show as if it were merged. ``draft``: show drafts of the structure and of redirects, too.
+    ``target``: URL or path of the site to start at."""
 
     site_space: str | None = None
     claims: Annotated[str, Meta(max_length=4096)] | None = None
     change_request: Annotated[str, Meta(max_length=100)] | None = None
+    draft: bool = True
+    target: Annotated[str, Meta(max_length=2048)] | None = None
 
 
 class Preview(Struct):

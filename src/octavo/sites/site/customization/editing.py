@@ -21,6 +21,7 @@ from octavo.sites.fonts.serving import find_fonts
 from ..structure.changing import get_site_space, lock
 from ..structure.store import load_structure
 from .model import (
+    OVERRIDABLE,
     ContentRef,
     Customization,
     CustomizationSettings,
@@ -34,12 +35,11 @@ from .model import (
     Switch,
     Themes,
 )
+from .settings import Parts
 
 _customizations = msgspec.json.Decoder(Customization)
 _plain = msgspec.json.Decoder(dict[str, Any])
 _URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont", "codeTheme"}
-"""Objects that are replaced as a whole; all others are overridden field by field."""
 
 
 class StoredCustomization(NamedTuple):
@@ -140,7 +140,7 @@ def _convert(stored: Mapping[str, object]) -> Customization:
 
 
 def _without_controls(stored: object) -> object:
-    """What is stored, with another character for each control character of a URL."""
+    """Return the stored form, with a replacement for each control character of a URL."""
     if isinstance(stored, dict):
         return {name: _without_controls(value) for name, value in stored.items()}
     if isinstance(stored, list):
@@ -293,23 +293,31 @@ def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bo
     return True
 
 
-def _merge_over(below: JsonObject, above: JsonObject) -> JsonObject:
-    """Return ``below`` with the values of ``above``, merging objects field by field."""
-    found = dict(below)
-    for name, value in above.items():
-        if isinstance(value, dict) and name not in _WHOLE and "light" not in value:
-            found[name] = _merge_over(found.get(name) or {}, value)
-        else:
-            found[name] = value
+def list_differences(whole: JsonObject, own: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
+    """Return the overrides of a site space, from the customization of its site and the resulting one of its own."""
+    found: JsonObject = {}
+    for name, inside in parts.items():
+        if (value := own.get(name)) != (before := whole.get(name)):
+            found[name] = value if inside is None else list_differences(before or {}, value or {}, inside)
     return found
 
 
-def _without_nulls(values: Mapping[str, object]) -> JsonObject:
-    """Remove nulls, except in links without a target, and objects that become empty."""
+def _merge_over(below: JsonObject, above: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
+    """Return ``below`` with the overrides in ``above``: groups setting by setting, all others as a whole."""
+    found = dict(below)
+    for name, value in above.items():
+        inside = parts.get(name)
+        found[name] = value if inside is None else _merge_over(found.get(name) or {}, value, inside)
+    return found
+
+
+def _without_nulls(overrides: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
+    """Return the overrides without those that are null, and without groups that become empty."""
     found = {}
-    for name, value in values.items():
-        kept = _without_nulls(value) if isinstance(value, dict) and name not in _WHOLE else value
-        if kept is not None and kept != {}:
+    for name, value in overrides.items():
+        inside = parts.get(name)
+        kept = value if inside is None else _without_nulls(value, inside) or None
+        if kept is not None:
             found[name] = kept
     return found
 

@@ -9,9 +9,12 @@ from msgspec.structs import replace
 
 from octavo.core.emoji import require_emoji
 from octavo.core.expressions import ExpressionError, parse
+from octavo.core.page_fields import declare
+from octavo.kit.http.schema_names import schema_name
 from octavo.kit.texts import TWO_SIGNS, pattern
 
 from ..types import SiteTitle
+from .settings import Setting, SettingsGroup, list_parts, override_of, override_types
 
 Color = Annotated[str, Meta(pattern=pattern(r"^#(?:[0-9a-fA-F]{3}){1,2}\Z", "be a color, such as #346ddb"))]
 Url = Annotated[
@@ -158,6 +161,47 @@ SocialPlatform = Literal[
 ]
 
 
+_FONT_NAMES = {
+    "Inter": "Inter",
+    "ABCFavorit": "ABC Favorit",
+    "FiraSans": "Fira Sans",
+    "IBMPlexSerif": "IBM Plex Serif",
+    "Lato": "Lato",
+    "Merriweather": "Merriweather",
+    "NotoSans": "Noto Sans",
+    "OpenSans": "Open Sans",
+    "Overpass": "Overpass",
+    "Poppins": "Poppins",
+    "Raleway": "Raleway",
+    "Roboto": "Roboto",
+    "RobotoSlab": "Roboto Slab",
+    "SourceSansPro": "Source Sans",
+    "Ubuntu": "Ubuntu",
+}
+_MONOSPACE_FONT_NAMES = {
+    "JetBrainsMono": "JetBrains Mono",
+    "DMMono": "DM Mono",
+    "FiraCode": "Fira Code",
+    "IBMPlexMono": "IBM Plex Mono",
+    "Inconsolata": "Inconsolata",
+    "RobotoMono": "Roboto Mono",
+    "SourceCodePro": "Source Code Pro",
+    "SpaceMono": "Space Mono",
+}
+_LOCALE_NAMES = {
+    "en": "English",
+    "de": "Deutsch",
+    "es": "Español",
+    "fr": "Français",
+    "ja": "日本語",
+    "nl": "Nederlands",
+    "no": "Norsk",
+    "pt-br": "Português (Brasil)",
+    "ru": "Русский",
+    "zh": "中文",
+}
+
+
 class ThemedColor(Struct, rename="camel"):
     light: Color
     dark: Color
@@ -191,9 +235,27 @@ class FontDefinition(Struct, rename="camel"):
     font_faces: Annotated[list[SiteFontFace], Meta(min_length=1, max_length=20)]
 
 
-class Sidebar(Struct, rename="camel"):
-    background: SidebarBackground = "default"
-    list: SidebarList = "default"
+class Sidebar(SettingsGroup, rename="camel"):
+    background: Annotated[
+        SidebarBackground,
+        Setting(
+            label="navigation",
+            section="moreStyles",
+            control="segments",
+            options={"default": "plain", "filled": "filled"},
+            css="sidebar",
+        ),
+    ] = "default"
+    list: Annotated[
+        SidebarList,
+        Setting(
+            label="currentPage",
+            section="moreStyles",
+            control="segments",
+            options={"default": "colored", "pill": "pill", "line": "line"},
+            css="list",
+        ),
+    ] = "default"
 
 
 class ThemedCodeTheme(Struct, rename="camel"):
@@ -208,27 +270,108 @@ class CodeTheme(Struct, rename="camel"):
     openapi: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
 
 
-class Styling(Struct, rename="camel"):
-    theme: Theme = "clean"
-    primary_color: ThemedColor = field(default_factory=lambda: ThemedColor("#2f55c8", "#8aa4ff"))
-    info_color: ThemedColor = field(default_factory=lambda: ThemedColor("#787878", "#787878"))
-    success_color: ThemedColor = field(default_factory=lambda: ThemedColor("#00c950", "#00c950"))
-    warning_color: ThemedColor = field(default_factory=lambda: ThemedColor("#fe9a00", "#fe9a00"))
-    danger_color: ThemedColor = field(default_factory=lambda: ThemedColor("#fb2c36", "#fb2c36"))
-    corners: Corners = "rounded"
-    depth: Depth = "subtle"
-    links: LinksStyle = "default"
-    font: Font | FontDefinition = "Inter"
-    monospace_font: MonospaceFont | FontDefinition = "JetBrainsMono"
-    background: Background = "plain"
-    icons: IconsStyle = "regular"
+class Styling(SettingsGroup, rename="camel"):
+    theme: Annotated[
+        Theme,
+        Setting(
+            label="theme",
+            control="theme",
+            options={"clean": "clean", "muted": "muted", "bold": "bold", "gradient": "gradient"},
+            css="theme",
+        ),
+    ] = "clean"
+    primary_color: Annotated[ThemedColor, Setting(label="primaryColor", control="text colors")] = field(
+        default_factory=lambda: ThemedColor("#2f55c8", "#8aa4ff")
+    )
+    tint: Annotated[Tint | UnsetType, Setting(label="surfaceTint", control="tint")] = UNSET
+    info_color: Annotated[ThemedColor, Setting(label="info", section="hintColors", control="text colors")] = (
+        field(default_factory=lambda: ThemedColor("#787878", "#787878"))
+    )
+    success_color: Annotated[
+        ThemedColor, Setting(label="success", section="hintColors", control="text colors")
+    ] = field(default_factory=lambda: ThemedColor("#00c950", "#00c950"))
+    warning_color: Annotated[
+        ThemedColor, Setting(label="warning", section="hintColors", control="text colors")
+    ] = field(default_factory=lambda: ThemedColor("#fe9a00", "#fe9a00"))
+    danger_color: Annotated[
+        ThemedColor, Setting(label="danger", section="hintColors", control="text colors")
+    ] = field(default_factory=lambda: ThemedColor("#fb2c36", "#fb2c36"))
+    corners: Annotated[
+        Corners,
+        Setting(
+            label="corners",
+            control="segments",
+            options={"straight": "straight", "rounded": "rounded", "circular": "circular"},
+            css="corners",
+        ),
+    ] = "rounded"
+    depth: Annotated[
+        Depth,
+        Setting(
+            label="depth",
+            section="moreStyles",
+            control="segments",
+            options={"subtle": "shadows", "flat": "flat"},
+            css="depth",
+        ),
+    ] = "subtle"
+    links: Annotated[
+        LinksStyle,
+        Setting(
+            label="linksInText",
+            section="moreStyles",
+            control="segments",
+            options={"default": "colored", "accent": "underlined"},
+            css="links",
+        ),
+    ] = "default"
+    font: Annotated[
+        Font | FontDefinition, Setting(label="text", control="font", names=_FONT_NAMES, site_only=True)
+    ] = "Inter"
+    monospace_font: Annotated[
+        MonospaceFont | FontDefinition,
+        Setting(label="code", control="font", names=_MONOSPACE_FONT_NAMES, site_only=True),
+    ] = "JetBrainsMono"
+    background: Annotated[
+        Background,
+        Setting(
+            label="page",
+            section="moreStyles",
+            control="segments",
+            options={"plain": "white", "match": "tinted"},
+        ),
+    ] = "plain"
+    icons: Annotated[
+        IconsStyle,
+        Setting(
+            label="icons",
+            section="moreStyles",
+            control="select",
+            options={
+                "regular": "regular",
+                "solid": "solid",
+                "duotone": "duotone",
+                "light": "lightStrokes",
+                "thin": "thin",
+            },
+            css="icons",
+        ),
+    ] = "regular"
     sidebar: Sidebar = field(default_factory=Sidebar)
-    search: SearchStyle = "prominent"
+    search: Annotated[
+        SearchStyle,
+        Setting(
+            label="search",
+            section="moreStyles",
+            control="segments",
+            options={"prominent": "wide", "subtle": "small"},
+            css="search",
+        ),
+    ] = "prominent"
     code_theme: CodeTheme = field(default_factory=CodeTheme)
-    tint: Tint | UnsetType = UNSET
 
 
-class Internationalization(Struct, rename="camel"):
+class Internationalization(SettingsGroup, rename="camel"):
     locale: Locale = "en"
 
 
@@ -332,12 +475,49 @@ class HeaderItem(Struct, rename="camel"):
 HeaderItems = Annotated[list[HeaderItem], Meta(max_length=50)]
 
 
-class Header(Struct, rename="camel"):
-    preset: HeaderPreset = "default"
-    links: HeaderItems = []
-    logo: ThemedUrl | UnsetType = UNSET
-    background_color: ThemedColor | UnsetType = UNSET
-    link_color: ThemedColor | UnsetType = UNSET
+class Header(SettingsGroup, rename="camel"):
+    preset: Annotated[
+        HeaderPreset,
+        Setting(
+            label="style",
+            section="headerAndLinks",
+            control="select",
+            options={
+                "default": "themeDefault",
+                "bold": "primaryColor",
+                "contrast": "darkOnLightLight",
+                "custom": "customColors",
+                "none": "notStickyWithoutLinks",
+            },
+            css="header",
+        ),
+    ] = "default"
+    links: Annotated[
+        HeaderItems, Setting(label="headerLinks", section="headerAndLinks", control="header links")
+    ] = []
+    logo: Annotated[ThemedUrl | UnsetType, Setting(label="logo", section="logoAndIcon", control="image")] = (
+        UNSET
+    )
+    background_color: Annotated[
+        ThemedColor | UnsetType,
+        Setting(
+            label="background",
+            section="headerAndLinks",
+            control="colors",
+            only=("header.preset", "custom"),
+            initial={"light": "#ffffff", "dark": "#111419"},
+        ),
+    ] = UNSET
+    link_color: Annotated[
+        ThemedColor | UnsetType,
+        Setting(
+            label="text",
+            section="headerAndLinks",
+            control="colors",
+            only=("header.preset", "custom"),
+            initial={"light": "#2f55c8", "dark": "#8aa4ff"},
+        ),
+    ] = UNSET
 
 
 class FooterGroup(Struct, rename="camel"):
@@ -348,10 +528,16 @@ class FooterGroup(Struct, rename="camel"):
 FooterGroups = Annotated[list[FooterGroup], Meta(max_length=20)]
 
 
-class Footer(Struct, rename="camel"):
-    groups: FooterGroups = []
-    logo: ThemedUrl | UnsetType = UNSET
-    copyright: Copyright | UnsetType = UNSET
+class Footer(SettingsGroup, rename="camel"):
+    groups: Annotated[
+        FooterGroups, Setting(label="footerLinkGroups", section="footer", control="footer groups")
+    ] = []
+    logo: Annotated[ThemedUrl | UnsetType, Setting(label="footerLogo", section="footer", control="image")] = (
+        UNSET
+    )
+    copyright: Annotated[
+        Copyright | UnsetType, Setting(label="copyright", section="footer", control="text")
+    ] = UNSET
 
 
 class Announcement(Struct, rename="camel"):
@@ -361,34 +547,46 @@ class Announcement(Struct, rename="camel"):
     link: ContentLink | UnsetType = UNSET
 
 
-class Themes(Struct, rename="camel"):
-    default: Mode = "light"
-    toggeable: bool = True
+class Themes(SettingsGroup, rename="camel"):
+    default: Annotated[
+        Mode,
+        Setting(
+            label="defaultTheme",
+            section="languageAndTheme",
+            control="segments",
+            options={"light": "light", "dark": "dark"},
+        ),
+    ] = "light"
+    toggeable: Annotated[bool, Setting(label="letVisitorsSwitchBetweenLight", section="languageAndTheme")] = (
+        True
+    )
 
 
-class Switch(Struct, rename="camel"):
+class Switch(SettingsGroup, rename="camel"):
     enabled: bool = True
 
 
-class Off(Struct, rename="camel"):
+class Off(Switch, rename="camel"):
     enabled: bool = False
 
 
-class Ai(Struct, rename="camel"):
+class Ai(SettingsGroup, rename="camel"):
     mode: Literal["none", "search", "assistant"] = "none"
 
 
-class Git(Struct, rename="camel"):
+class Git(SettingsGroup, rename="camel"):
     show_edit_link: bool = False
 
 
-class PageActions(Struct, rename="camel"):
+class PageActions(SettingsGroup, rename="camel"):
     """Actions for readers on a page. ``items``: the same as an ordered list, together with
     ``git.showEditLink`` and ``pdf.enabled``."""
 
-    external_ai: bool = field(name="externalAI", default=True)
-    markdown: bool = True
-    mcp: bool = True
+    external_ai: Annotated[
+        bool, Setting(label="openInAiAssistant", hint="forPublicSitesOnly", section="pages")
+    ] = field(name="externalAI", default=True)
+    markdown: Annotated[bool, Setting(label="copyOrViewAsMarkdown", section="pages")] = True
+    mcp: Annotated[bool, Setting(label="mcpServerOfSite", section="pages")] = True
     items: list[PageAction] = field(default_factory=lambda: list(PAGE_ACTIONS))
 
 
@@ -422,15 +620,15 @@ class SocialAccount(Struct, rename="camel"):
 SocialAccounts = Annotated[list[SocialAccount], Meta(max_length=10)]
 
 
-class ExternalLinks(Struct, rename="camel"):
+class ExternalLinks(SettingsGroup, rename="camel"):
     target: LinkTarget = "self"
 
 
-class UrlOnly(Struct, rename="camel"):
+class UrlOnly(SettingsGroup, rename="camel"):
     url: Url | UnsetType = UNSET
 
 
-class Insights(Struct, rename="camel"):
+class Insights(SettingsGroup, rename="camel"):
     """Insights. Cookies are off by default."""
 
     tracking_cookie: bool = False
@@ -443,37 +641,74 @@ class PutThemes(Struct, rename="camel"):
     toggeable: bool | UnsetType = UNSET
 
 
-class CustomizationSettings(Struct, rename="camel"):
+class CustomizationSettings(SettingsGroup, rename="camel"):
     """Settings that have the same form in requests and responses. Omitted settings get their default."""
 
     styling: Styling = field(default_factory=Styling)
-    internationalization: Internationalization = field(default_factory=Internationalization)
-    favicon: Favicon = field(default_factory=Favicon)
+    internationalization: Annotated[
+        Internationalization,
+        Setting(
+            label="interfaceLanguage",
+            hint="ifSetToEnglishLanguage",
+            section="languageAndTheme",
+            control="select",
+            names=_LOCALE_NAMES,
+        ),
+    ] = field(default_factory=Internationalization)
+    favicon: Annotated[Favicon, Setting(label="siteIcon", section="logoAndIcon", control="icon")] = field(
+        default_factory=Favicon
+    )
     header: Header = field(default_factory=Header)
     footer: Footer = field(default_factory=Footer)
-    feedback: Off = field(default_factory=Off)
-    ai: Ai = field(default_factory=Ai)
-    advanced_customization: Switch = field(default_factory=Switch)
-    external_links: ExternalLinks = field(default_factory=ExternalLinks)
-    pagination: Switch = field(default_factory=Switch)
-    api_playground: Switch = field(default_factory=Switch)
-    agent_calls: Off = field(default_factory=Off)
-    trademark: Off = field(default_factory=Off)
-    privacy_policy: UrlOnly = field(default_factory=UrlOnly)
-    social_preview: UrlOnly = field(default_factory=UrlOnly)
-    insights: Insights = field(default_factory=Insights)
-    social_accounts: SocialAccounts = []
-    announcement: Announcement | UnsetType = UNSET
-    title: SiteTitle | UnsetType = UNSET
+    feedback: Annotated[Off, Setting(label="wasThisPageHelpful", section="pages")] = field(
+        default_factory=Off
+    )
+    ai: Annotated[Ai, Setting(site_only=True)] = field(default_factory=Ai)
+    advanced_customization: Annotated[Switch, Setting(site_only=True)] = field(default_factory=Switch)
+    external_links: Annotated[ExternalLinks, Setting(label="openExternalLinksInNew", section="pages")] = (
+        field(default_factory=ExternalLinks)
+    )
+    pagination: Annotated[Switch, Setting(label="previousAndNextPage", section="pages")] = field(
+        default_factory=Switch
+    )
+    api_playground: Annotated[Switch, Setting(label="letReadersTestApiOperations", section="pages")] = field(
+        default_factory=Switch
+    )
+    agent_calls: Annotated[
+        Off,
+        Setting(
+            label="letAiAssistantsCallApi",
+            hint="throughMcpServerWithCredentials",
+            section="pages",
+            site_only=True,
+        ),
+    ] = field(default_factory=Off)
+    trademark: Annotated[Off, Setting(label="poweredByOctavo", section="footer")] = field(default_factory=Off)
+    privacy_policy: Annotated[UrlOnly, Setting(label="privacyPolicyUrl", section="other", control="url")] = (
+        field(default_factory=UrlOnly)
+    )
+    social_preview: Annotated[
+        UrlOnly,
+        Setting(label="socialPreviewImage", hint="byDefaultImageIsGenerated", section="other", control="url"),
+    ] = field(default_factory=UrlOnly)
+    insights: Annotated[Insights, Setting(site_only=True)] = field(default_factory=Insights)
+    social_accounts: Annotated[SocialAccounts, Setting(site_only=True)] = []
+    announcement: Annotated[
+        Announcement | UnsetType,
+        Setting(label="showAnnouncement", section="announcement", control="announcement"),
+    ] = UNSET
+    title: Annotated[
+        SiteTitle | UnsetType, Setting(label="titleInHeader", section="logoAndIcon", control="text")
+    ] = UNSET
 
 
 class Customization(CustomizationSettings, rename="camel"):
     """Complete customization of a site, with defaults for unchanged settings."""
 
     themes: Themes = field(default_factory=Themes)
-    pdf: Switch = field(default_factory=Switch)
+    pdf: Annotated[Switch, Setting(label="printOrSaveAsPdf", section="pages")] = field(default_factory=Switch)
     git: Git = field(default_factory=Git)
-    page_actions: PageActions = field(default_factory=PageActions)
+    page_actions: Annotated[PageActions, Setting(site_only=True)] = field(default_factory=PageActions)
 
     def __post_init__(self) -> None:
         """Keep the list of page actions consistent with the switches, also where a site space overrides one."""
@@ -497,83 +732,13 @@ class PutCustomization(CustomizationSettings, rename="camel"):
     page_actions: PutPageActions = field(default_factory=PutPageActions)
 
 
-class SidebarOverride(Struct, rename="camel"):
-    background: SidebarBackground | None | UnsetType = UNSET
-    list: SidebarList | None | UnsetType = UNSET
-
-
-class StylingOverride(Struct, rename="camel"):
-    theme: Theme | None | UnsetType = UNSET
-    primary_color: ThemedColor | None | UnsetType = UNSET
-    info_color: ThemedColor | None | UnsetType = UNSET
-    success_color: ThemedColor | None | UnsetType = UNSET
-    warning_color: ThemedColor | None | UnsetType = UNSET
-    danger_color: ThemedColor | None | UnsetType = UNSET
-    tint: Tint | None | UnsetType = UNSET
-    corners: Corners | None | UnsetType = UNSET
-    depth: Depth | None | UnsetType = UNSET
-    links: LinksStyle | None | UnsetType = UNSET
-    icons: IconsStyle | None | UnsetType = UNSET
-    sidebar: SidebarOverride | UnsetType = UNSET
-    search: SearchStyle | None | UnsetType = UNSET
-    code_theme: CodeTheme | None | UnsetType = UNSET
-    background: Background | None | UnsetType = UNSET
-
-
-class InternationalizationOverride(Struct, rename="camel"):
-    locale: Locale | None
-
-
-class HeaderOverride(Struct, rename="camel"):
-    preset: HeaderPreset | None | UnsetType = UNSET
-    logo: ThemedUrl | None | UnsetType = UNSET
-    background_color: ThemedColor | None | UnsetType = UNSET
-    link_color: ThemedColor | None | UnsetType = UNSET
-    links: HeaderItems | None | UnsetType = UNSET
-
-
-class FooterOverride(Struct, rename="camel"):
-    logo: ThemedUrl | None | UnsetType = UNSET
-    groups: FooterGroups | None | UnsetType = UNSET
-    copyright: Copyright | None | UnsetType = UNSET
-
-
-class ThemesOverride(Struct, rename="camel"):
-    default: Mode | None | UnsetType = UNSET
-    toggeable: bool | None | UnsetType = UNSET
-
-
-class SwitchOverride(Struct, rename="camel"):
-    enabled: bool | None
-
-
-class GitOverride(Struct, rename="camel"):
-    show_edit_link: bool | None
-
-
-class ExternalLinksOverride(Struct, rename="camel"):
-    target: LinkTarget | None
-
-
-class UrlOverride(Struct, rename="camel"):
-    url: Url | None | UnsetType = UNSET
+schema_name("UrlOverride")(override_of(UrlOnly))
 
 
 class Override(Struct, rename="camel"):
-    title: SiteTitle | None | UnsetType = UNSET
-    styling: StylingOverride | UnsetType = UNSET
-    internationalization: InternationalizationOverride | UnsetType = UNSET
-    favicon: Favicon | None | UnsetType = UNSET
-    announcement: Announcement | None | UnsetType = UNSET
-    header: HeaderOverride | UnsetType = UNSET
-    footer: FooterOverride | UnsetType = UNSET
-    themes: ThemesOverride | UnsetType = UNSET
-    pdf: SwitchOverride | UnsetType = UNSET
-    feedback: SwitchOverride | UnsetType = UNSET
-    git: GitOverride | UnsetType = UNSET
-    external_links: ExternalLinksOverride | UnsetType = UNSET
-    pagination: SwitchOverride | UnsetType = UNSET
-    api_playground: SwitchOverride | UnsetType = UNSET
-    trademark: SwitchOverride | UnsetType = UNSET
-    privacy_policy: UrlOverride | UnsetType = UNSET
-    social_preview: UrlOverride | UnsetType = UNSET
+    """Overrides of a site space: of all settings that aren't for sites only."""
+
+    declare(vars(), override_types(Customization), UNSET)
+
+
+OVERRIDABLE = list_parts(Customization)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from octavo.errors import Conflict, NotFound
 from octavo.kit.context import Context
@@ -22,20 +22,21 @@ def get_server(tx: Transaction, context: Context, site: SiteAccess, server_id: s
 
 
 def create_server(
-    tx: Transaction, context: Context, site: SiteAccess, name: str, url: str, headers: dict[str, str]
+    tx: Transaction, context: Context, site: SiteAccess, values: Mapping[str, object]
 ) -> McpServerRow:
-    """Create a record. Raises Conflict if the site has too many."""
+    """Create a record from ``values`` by column. Raises Conflict if the site has too many."""
     if store.count_servers(tx, site.site_id) >= store.MAX_SERVERS:
         raise Conflict(
             f"A site can have at most {store.MAX_SERVERS} MCP servers. Delete one before adding another."
         )
-    server_id = store.insert_server(tx, context.sealer, site.site_id, name, url, headers)
-    _note(tx, site, "created", server_id, after={"name": name, "url": url})
+    server_id = store.insert_server(tx, context.sealer, site.site_id, values)
+    after = {name: value for name, value in values.items() if name != "headers"}
+    _note(tx, site, "created", server_id, after=after)
     return get_server(tx, context, site, server_id)
 
 
 def update_server(
-    tx: Transaction, context: Context, site: SiteAccess, server_id: str, values: dict[str, Any]
+    tx: Transaction, context: Context, site: SiteAccess, server_id: str, values: Mapping[str, object]
 ) -> McpServerRow:
     before = get_server(tx, context, site, server_id)
     if values:

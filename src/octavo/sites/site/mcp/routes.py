@@ -29,7 +29,7 @@ def list_servers(call: Call, site: SiteAccess, query: PageQuery) -> Listing[McpS
 def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpServer:
     """Add an MCP server, with the headers to send with requests to it."""
     with call.db.write() as tx:
-        server = editing.create_server(tx, call.context, site, body.name, body.url, body.headers)
+        server = editing.create_server(tx, call.context, site, given(body))
         return present_server(call, site, server)
 
 

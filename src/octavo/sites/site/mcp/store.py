@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +16,7 @@ from octavo.kit.secrets.sealing import Sealer, sealed_column
 
 HEADERS = sealed_column("site_mcp_servers", "headers", "id")
 MAX_SERVERS = 50
+Transport = Literal["sse", "http"]
 
 
 class McpServerRow(Struct, frozen=True):
@@ -22,15 +24,18 @@ class McpServerRow(Struct, frozen=True):
     name: str
     url: str
     headers: dict[str, str]
+    transport: Transport
+    condition: str | None
 
 
-_COLUMNS = "id, name, url, headers"
+_COLUMNS = "id, name, url, headers, transport, condition"
 _decoder = msgspec.json.Decoder(dict[str, str])
 
 
 def _server(sealer: Sealer, row: Row) -> McpServerRow:
-    id, name, url, headers = row
-    return McpServerRow(id, name, url, _decoder.decode(HEADERS.open(sealer, headers, id)))
+    id, name, url, headers, transport, condition = row
+    opened = _decoder.decode(HEADERS.open(sealer, headers, id))
+    return McpServerRow(id, name, url, opened, transport, condition)
 
 
 def find_server(tx: Transaction, sealer: Sealer, site_id: str, server_id: str) -> McpServerRow | None:
@@ -54,31 +59,29 @@ def list_servers(
     return list_page(tx, limit, page, _COLUMNS, source, lambda row: _server(sealer, row), site=site_id)
 
 
-def insert_server(
-    tx: Transaction, sealer: Sealer, site_id: str, name: str, url: str, headers: dict[str, str]
-) -> str:
+def insert_server(tx: Transaction, sealer: Sealer, site_id: str, values: Mapping[str, object]) -> str:
+    """``values`` of ``name``, ``url``, and ``headers``, and optionally of other columns."""
     server_id = ids.new_id()
+    given = {**values, "headers": _sealed(sealer, server_id, values["headers"])}
     tx.run(
-        """INSERT INTO site_mcp_servers (id, site_id, name, url, headers, created_at)
-           VALUES (:id, :site, :name, :url, :headers, :at)""",
+        f"""INSERT INTO site_mcp_servers (id, site_id, created_at, {", ".join(given)})
+           VALUES (:id, :site, :at, {", ".join(f":{name}" for name in given)})""",
         id=server_id,
         site=site_id,
-        name=name,
-        url=url,
-        headers=_sealed(sealer, server_id, headers),
         at=now(),
+        **given,
     )
     return server_id
 
 
-def update_server(tx: Transaction, sealer: Sealer, server_id: str, values: dict[str, Any]) -> None:
+def update_server(tx: Transaction, sealer: Sealer, server_id: str, values: Mapping[str, object]) -> None:
     columns = ", ".join(f"{name} = :{name}" for name in values)
     if "headers" in values:
         values = {**values, "headers": _sealed(sealer, server_id, values["headers"])}
     tx.run(f"UPDATE site_mcp_servers SET {columns} WHERE id = :id", id=server_id, **values)
 
 
-def _sealed(sealer: Sealer, server_id: str, headers: dict[str, str]) -> str:
+def _sealed(sealer: Sealer, server_id: str, headers: object) -> str:
     return HEADERS.seal(sealer, msgspec.json.encode(headers).decode(), server_id)
 
 

@@ -11,7 +11,8 @@ from octavo.kit.texts import NOT_BLANK, pattern
 from octavo.kit.urls import FetchUrl
 from octavo.organization.access.authorization import SiteAccess
 
-from .store import McpServerRow
+from ..structure.wire import Condition, require_condition
+from .store import McpServerRow, Transport
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 HeaderName = Annotated[
@@ -39,28 +40,51 @@ class Urls(Struct):
     location: str
 
 
-class McpServer(Struct, tag_field="object", tag="site-mcp-server"):
-    """MCP server. ``headers``: sent with every request to the server; can contain secrets."""
+class McpServer(Struct, tag_field="object", tag="site-mcp-server", kw_only=True):
+    """MCP server. ``headers``: sent with every request to the server; can contain secrets. ``condition``: which
+    visitors can use it; everyone without one."""
 
     id: str
     name: str
     url: str
     headers: dict[str, str]
+    transport: Transport
     urls: Urls
+    condition: str | UnsetType = UNSET
 
 
 class CreateMcpServer(Struct):
     name: Name
     url: FetchUrl
     headers: Headers
+    transport: Transport | UnsetType = UNSET
+    condition: Condition | None | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition)
 
 
 class UpdateMcpServer(Struct):
+    """Missing fields stay as they are. ``condition``: null removes it."""
+
     name: Name | UnsetType = UNSET
     url: FetchUrl | UnsetType = UNSET
     headers: Headers | UnsetType = UNSET
+    transport: Transport | UnsetType = UNSET
+    condition: Condition | None | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition)
 
 
 def present_server(to: Recipient, site: SiteAccess, server: McpServerRow) -> McpServer:
     path = f"/orgs/{site.organization_id}/sites/{site.site_id}/mcp-servers/{server.id}"
-    return McpServer(server.id, server.name, server.url, server.headers, Urls(to.url(path)))
+    return McpServer(
+        id=server.id,
+        name=server.name,
+        url=server.url,
+        headers=server.headers,
+        transport=server.transport,
+        urls=Urls(to.url(path)),
+        condition=server.condition or UNSET,
+    )

@@ -1,27 +1,54 @@
-"""Create, update, and delete redirects, and resolve their targets."""
+"""Create, update, publish, and delete redirects, and resolve their targets.
+
+Redirects never lead to another redirect: destinations on the site are references, and a redirect that carries what
+its wildcard matched has an effect only where a page is. Those that would lead to themselves are still refused,
+because they could not have an effect anywhere.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
+from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.store import find_page, list_ancestors, main_state
 from octavo.errors import BadRequest, Conflict, NotFound
-from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Actor
+from octavo.kit.http.operation import Actor, Recipient
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess, find_space_access
 from octavo.organization.access.roles import Can as Ability
 
 from ..store import get_site
 from ..structure.changing import get_section, get_site_space, lock
-from ..structure.store import Structure, load_structure
+from ..structure.store import SiteSpaceRow, Structure, load_structure
 from . import store
-from .resolving import is_elsewhere
+from .resolving import is_elsewhere, with_rest
 from .store import RedirectRow
-from .types import Destination, ToPage, ToSection, ToSiteSpace, ToUrl, columns_of
+from .types import (
+    WILDCARD,
+    Destination,
+    GivenDestination,
+    ToExternal,
+    ToPage,
+    ToPath,
+    ToSection,
+    ToSiteSpace,
+    ToUrl,
+    columns_of,
+)
+
+
+class RedirectFields(Struct, frozen=True, kw_only=True):
+    """Fields of a redirect to set."""
+
+    source: str | UnsetType = UNSET
+    destination: GivenDestination | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
+    capture: bool | UnsetType = UNSET
+    permanent: bool | UnsetType = UNSET
 
 
 def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:
@@ -31,121 +58,267 @@ def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow
     return found
 
 
-def _require_destination(
-    tx: Transaction, context: Context, site: SiteAccess, destination: Destination
-) -> None:
-    """Raise NotFound for a destination that is not on the site, BadRequest for a URL of the server's sites."""
-    structure = load_structure(tx, site.site_id)
-    match destination:
-        case ToSection():
-            get_section(structure, destination.site_section_id, "destination.siteSectionId")
-        case ToSiteSpace():
-            get_site_space(structure, destination.site_space_id, "destination.siteSpaceId")
-        case ToPage():
-            shown = get_site_space(structure, destination.site_space_id, "destination.siteSpaceId")
-            missing = f"destination.pageId: there is no page {destination.page_id!r} in this space."
-            if find_space_access(tx, site.actor, Ability.VIEW, shown.space_id) is None:
-                raise NotFound(missing)
-            if find_page(tx, main_state(tx, shown.space_id), destination.page_id) is None:
-                raise NotFound(missing)
-        case ToUrl():
-            # Such a redirect could lead to itself. Destinations on the site are references, which follow
-            # moved pages.
-            row = get_site(tx, site.site_id)
-            if not is_elsewhere(destination.url, row, context.settings.sites_url):
-                raise BadRequest(
-                    "destination.url: must be outside of this server's sites."
-                    " Choose a section, space, or page for destinations on the site."
-                )
+class RedirectEditor:
+    """Editor of the redirects of one site, which is locked until the transaction ends."""
 
+    def __init__(self, tx: Transaction, to: Recipient, site: SiteAccess) -> None:
+        lock(tx, site.site_id)
+        self._tx, self._to, self._site = tx, to, site
+        self.structure = load_structure(tx, site.site_id)
+        self._count = store.count_redirects(tx, site.site_id)
 
-def create_redirect(
-    tx: Transaction, context: Context, site: SiteAccess, source: str, destination: Destination
-) -> RedirectRow:
-    """Create a redirect. Raises Conflict if the site already has a redirect from this source, or too many redirects."""
-    lock(tx, site.site_id)
-    _require_destination(tx, context, site, destination)
-    if store.count_redirects(tx, site.site_id) >= store.MAX_REDIRECTS:
-        raise Conflict(
-            f"A site can have at most {store.MAX_REDIRECTS} redirects. Delete some before adding others."
+    @property
+    def is_full(self) -> bool:
+        return self._count >= store.MAX_REDIRECTS
+
+    def find(self, source: str, *, draft: bool) -> RedirectRow | None:
+        """Return the live redirect, or the draft, from exactly this source."""
+        return store.find_by_key(self._tx, self._site.site_id, store.source_key(source), draft=draft)
+
+    def create(self, fields: RedirectFields) -> RedirectRow:
+        """Create a redirect. Raises Conflict if the site already has one from this source, or too many; BadRequest
+        for one that would lead to itself; NotFound for a destination that isn't on the site."""
+        assert fields.source is not UNSET and fields.destination is not UNSET, "both are required"
+        source, draft = fields.source, bool(fields.draft)
+        destination = self._resolve(fields.destination)
+        if self.is_full:
+            raise Conflict(
+                f"A site can have at most {store.MAX_REDIRECTS} redirects. Delete some before adding others."
+            )
+        self._require_free(source, draft=draft)
+        self._require_effect(source, destination, capture=bool(fields.capture), draft=draft)
+        redirect_id = store.insert_redirect(
+            self._tx,
+            self._site.site_id,
+            source,
+            columns_of(destination),
+            draft=draft,
+            capture=bool(fields.capture),
+            permanent=bool(fields.permanent),
         )
-    _require_free(tx, site.site_id, source)
-    redirect_id = store.insert_redirect(tx, site.site_id, source, columns_of(destination))
-    state = {"source": source, **columns_of(destination)}
-    audit(
-        tx,
-        site.actor,
-        "siteRedirect.created",
-        site.organization_id,
-        ("siteRedirect", redirect_id),
-        after=state,
+        self._count += 1
+        made = get_redirect(self._tx, self._site.site_id, redirect_id)
+        self._note("created", made, after=_state_of(made))
+        return made
+
+    def update(self, before: RedirectRow, fields: RedirectFields) -> RedirectRow:
+        """Update a redirect. Setting ``draft`` to False publishes a draft. Raises the errors of ``create``."""
+        values: dict[str, object] = {}
+        source = before.source
+        draft = bool(before.draft) if fields.draft is UNSET else fields.draft
+        if fields.source is not UNSET:
+            source = fields.source
+            values |= {"source": source, "source_key": store.source_key(source)}
+        is_published = before.draft and not draft
+        if store.source_key(source) != store.source_key(before.source) or (draft and not before.draft):
+            self._require_free(source, draft=draft)
+        destination = store.destination_of(before)
+        if fields.destination is not UNSET:
+            destination = self._resolve(fields.destination)
+            values |= columns_of(destination)
+        capture = bool(before.capture) if fields.capture is UNSET else fields.capture
+        self._require_effect(source, destination, capture=capture, draft=draft, but=before.id)
+        values |= {"draft": int(draft), "capture": int(capture)}
+        if fields.permanent is not UNSET:
+            values["permanent"] = int(fields.permanent)
+        changed = {name: value for name, value in values.items() if value != getattr(before, name, None)}
+        if not changed:
+            return before
+        replaced = self.find(source, draft=False) if is_published else None
+        if replaced is not None:
+            self.delete(replaced)
+        store.update_redirect(self._tx, before.id, values)
+        made = get_redirect(self._tx, self._site.site_id, before.id)
+        action = "published" if is_published else "updated"
+        self._note(action, made, before=_state_of(before), after=_state_of(made))
+        return made
+
+    def delete(self, row: RedirectRow) -> None:
+        """Delete a redirect."""
+        store.delete_redirect(self._tx, row.id)
+        self._count -= 1
+        self._note("removed", row, before={"source": row.source})
+
+    def _note(
+        self,
+        action: str,
+        row: RedirectRow,
+        before: Mapping[str, object] | None = None,
+        after: Mapping[str, object] | None = None,
+    ) -> None:
+        site, target = self._site, ("siteRedirect", row.id)
+        audit(
+            self._tx,
+            site.actor,
+            f"siteRedirect.{action}",
+            site.organization_id,
+            target,
+            before=before,
+            after=after,
+        )
+
+    def _require_free(self, source: str, *, draft: bool) -> None:
+        if self.find(source, draft=draft) is not None:
+            kind = "a draft of a redirect" if draft else "a redirect"
+            raise Conflict(f"source: there is already {kind} from {source!r}. Edit or delete it instead.")
+
+    # --- destinations ----------------------------------------------------------------------------------
+
+    def _resolve(self, destination: GivenDestination) -> Destination:
+        """Return a destination whose parts are on the site. Raises NotFound for one that is not, BadRequest for a
+        URL of the server's sites."""
+        match destination:
+            case ToSection():
+                get_section(self.structure, destination.site_section_id, "destination.siteSectionId")
+            case ToSiteSpace():
+                get_site_space(self.structure, destination.site_space_id, "destination.siteSpaceId")
+            case ToPage():
+                shown = get_site_space(self.structure, destination.site_space_id, "destination.siteSpaceId")
+                missing = f"destination.pageId: there is no page {destination.page_id!r} in this space."
+                if find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id) is None:
+                    raise NotFound(missing)
+                if find_page(self._tx, main_state(self._tx, shown.space_id), destination.page_id) is None:
+                    raise NotFound(missing)
+            case ToPath():
+                return self._at_path(destination)
+            case ToExternal() | ToUrl():
+                # Such a redirect could lead to itself. Destinations on the site are references, which follow
+                # moved pages.
+                row = get_site(self._tx, self._site.site_id)
+                if not is_elsewhere(destination.url, row, self._to.settings.sites_url):
+                    raise BadRequest(
+                        "destination.url: must be outside of this server's sites."
+                        " Choose a section, space, or page for destinations on the site."
+                    )
+                return ToExternal(destination.url)
+        return destination
+
+    def _at_path(self, destination: ToPath) -> Destination:
+        shown = next(
+            (one for one in self.structure.ordered_site_spaces() if one.space_id == destination.space_id),
+            None,
+        )
+        if shown is None:
+            raise NotFound(f"destination.spaceId: the space {destination.space_id!r} is not on this site.")
+        found = self.page_at(shown, destination.path.strip("/"))
+        if found is None:
+            raise NotFound(f"destination.path: there is no page at {destination.path[:200]!r} in this space.")
+        return found
+
+    def page_at(self, shown: SiteSpaceRow, path: str) -> ToSiteSpace | ToPage | None:
+        """Return the destination at a path of a site space; None if there is no page that the caller can see."""
+        if find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id) is None:
+            return None
+        if not path:
+            return ToSiteSpace(shown.id)
+        state = main_state(self._tx, shown.space_id)
+        page = ContentReader(self._to, self._tx, state).found_at(path)
+        return ToPage(shown.id, page.id) if page is not None else None
+
+    # --- loops -----------------------------------------------------------------------------------------
+
+    def _require_effect(
+        self,
+        source: str,
+        destination: Destination,
+        *,
+        capture: bool,
+        draft: bool,
+        but: str | None = None,
+    ) -> None:
+        """Raise BadRequest for a redirect that would lead to itself, directly or through others. ``but``: the
+        redirect that it replaces."""
+        if capture and not source.endswith(WILDCARD):
+            raise BadRequest("captureWildcard: needs a source that ends with `*`, such as /old/*")
+        leads_to = self._path_of(destination)
+        key = store.source_key(source)
+        if leads_to is None:
+            return
+        if leads_to == key:
+            raise BadRequest(f"destination: is already at {source}, so this redirect would lead to itself")
+        if not capture:
+            return
+        way, seen = [source], {key}
+        while leads_to is not None:
+            # What follows the destination is anything, here a name that no source begins with.
+            reached = store.match(self._tx, self._site.site_id, f"{leads_to}/\ufffd", drafts=draft)
+            own = f"{leads_to}/".startswith(key.removesuffix(WILDCARD))
+            if own and (reached is None or len(store.source_key(reached.source)) <= len(key)):
+                raise BadRequest(f"captureWildcard: would redirect in a loop: {' → '.join([*way, source])}")
+            if reached is None or not reached.capture or reached.id == but:
+                return
+            if store.source_key(reached.source) in seen:
+                return
+            way.append(reached.source)
+            seen.add(store.source_key(reached.source))
+            leads_to = self._path_of(store.destination_of(reached))
+
+    def _path_of(self, destination: Destination) -> str | None:
+        """Return the path of a destination in the form of ``store.source_key``; None if it is not on the site."""
+        found = path_of(self._tx, self.structure, destination)
+        return found.strip("/").lower() if found is not None else None
+
+
+def _state_of(row: RedirectRow) -> dict[str, object]:
+    """Return the state of a redirect for the audit log."""
+    names = (
+        "source",
+        "kind",
+        "section_id",
+        "site_space_id",
+        "page_id",
+        "url",
+        "draft",
+        "capture",
+        "permanent",
     )
-    return get_redirect(tx, site.site_id, redirect_id)
+    return {name: getattr(row, name) for name in names}
 
 
-def _require_free(tx: Transaction, site_id: str, source: str) -> None:
-    if store.find_by_key(tx, site_id, store.source_key(source)) is not None:
-        raise Conflict(f"source: there is already a redirect from {source!r}. Edit or delete it instead.")
-
-
-def update_redirect(
-    tx: Transaction,
-    context: Context,
-    site: SiteAccess,
-    redirect_id: str,
-    source: str | UnsetType,
-    destination: Destination | UnsetType,
-) -> RedirectRow:
-    """Update a redirect. Raises the errors of ``create_redirect``."""
-    lock(tx, site.site_id)
-    before = get_redirect(tx, site.site_id, redirect_id)
-    values: dict[str, str | None] = {}
-    if source is not UNSET:
-        if store.source_key(source) != store.source_key(before.source):
-            _require_free(tx, site.site_id, source)
-        values |= {"source": source, "source_key": store.source_key(source)}
-    if destination is not UNSET:
-        _require_destination(tx, context, site, destination)
-        values |= columns_of(destination)
-    if values:
-        store.update_redirect(tx, redirect_id, values)
-        was = {name: getattr(before, name) for name in values if hasattr(before, name)}
-        target = ("siteRedirect", redirect_id)
-        audit(tx, site.actor, "siteRedirect.updated", site.organization_id, target, before=was, after=values)
-    return get_redirect(tx, site.site_id, redirect_id)
-
-
-def delete_redirect(tx: Transaction, site: SiteAccess, redirect_id: str) -> bool:
+def delete_redirect(tx: Transaction, to: Recipient, site: SiteAccess, redirect_id: str) -> bool:
     """Delete a redirect; return False if it does not exist."""
     found = store.find_redirect(tx, site.site_id, redirect_id)
     if found is None:
         return False
-    store.delete_redirect(tx, redirect_id)
-    target = ("siteRedirect", redirect_id)
-    audit(
-        tx, site.actor, "siteRedirect.removed", site.organization_id, target, before={"source": found.source}
-    )
+    RedirectEditor(tx, to, site).delete(found)
     return True
 
 
-def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow) -> str | None:
-    """Return where a redirect leads, for members: a path below the site (quoted, without a leading slash),
-    or a complete URL. None if its target is no longer shown, or in a space that they cannot see."""
-    if row.url is not None:
-        return row.url
-    if row.section_id is not None:
-        section = structure.sections.get(row.section_id)
-        first = structure.default_site_space(section.id) if section is not None else None
-    else:
-        first = structure.site_spaces.get(row.site_space_id or "")
-    if first is None or find_space_access(tx, actor, Ability.VIEW, first.space_id) is None:
+def _start_of(structure: Structure, destination: Destination) -> SiteSpaceRow | None:
+    match destination:
+        case ToSection():
+            return structure.default_site_space(destination.site_section_id)
+        case ToSiteSpace() | ToPage():
+            return structure.site_spaces.get(destination.site_space_id)
+        case ToExternal():
+            return None
+
+
+def path_of(tx: Transaction, structure: Structure, destination: Destination) -> str | None:
+    """Return the path of a destination below the site, decoded; None if it is no longer shown or elsewhere."""
+    first = _start_of(structure, destination)
+    if first is None:
         return None
-    base = quote(structure.base(first))
-    if row.page_id is None:
+    base = structure.base(first)
+    if not isinstance(destination, ToPage):
         return base
     state = main_state(tx, first.space_id)
-    page = find_page(tx, state, row.page_id)
+    page = find_page(tx, state, destination.page_id)
     if page is None:
         return base
     slugs = [above.slug for above in list_ancestors(tx, state, page)] + [page.slug]
-    return f"{base}{quote('/'.join(slugs))}"
+    return f"{base}{'/'.join(slugs)}"
+
+
+def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow, path: str) -> str | None:
+    """Return where a redirect leads from a path, for members: a path below the site (quoted, without a leading
+    slash), or a complete URL. None if its target is no longer shown, or in a space that they cannot see."""
+    destination = store.destination_of(row)
+    rest = row.rest_of(path) if row.capture else ""
+    if isinstance(destination, ToExternal):
+        return with_rest(destination.url, rest)
+    first = _start_of(structure, destination)
+    if first is None or find_space_access(tx, actor, Ability.VIEW, first.space_id) is None:
+        return None
+    found = path_of(tx, structure, destination)
+    return quote(f"{(found or '').rstrip('/')}/{rest}".lstrip("/")) if rest else quote(found or "")

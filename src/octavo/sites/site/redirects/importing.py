@@ -1,47 +1,44 @@
-"""Import redirects from a table with the columns ``source``, ``destination``, and ``intent``.
+"""Import redirects from a table, or from the file of another platform.
 
-A row sets the destination of its source, whether or not there is a redirect from it yet; an empty destination
-deletes it. Of rows with the same source, only the first counts. Invalid rows are reported, and the others are
+A row sets the destination of its source, whether or not there is a redirect from it yet; an empty destination in a
+table deletes it. Of rows with the same source, only the first counts. Invalid rows are reported, and the others are
 imported.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Literal
 from urllib.parse import unquote
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
 
-from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.store import list_pages, main_state
 from octavo.core.problems import Problem
+from octavo.core.redirects import Format, GivenRedirect
+from octavo.core.sources import SourceError
 from octavo.core.url_parts import escape_address
 from octavo.errors import BadRequest, Conflict, NotFound
-from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
-from octavo.organization.access.authorization import SiteAccess, find_space_access
-from octavo.organization.access.roles import Can
+from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.orgs.store import get_organization
 
 from ..published import published_url
 from ..store import get_site
-from ..structure.store import Structure, load_structure
-from . import editing, store
-from .types import MAX_SOURCE, SOURCE_PATTERN, Destination, ToPage, ToSiteSpace, ToUrl
+from ..structure.store import load_structure
+from . import store
+from .editing import RedirectEditor, RedirectFields
+from .types import Destination, ToExternal, ToPage
+from .upserting import is_source, require_source, upsert
 
 MAX_ROWS = 500
-_INTENTS = ("", "live", "publish", "blank")
-_SOURCE = re.compile(SOURCE_PATTERN)
+_INTENTS = ("", "live", "draft", "publish", "blank")
 
 
 class WrongRow(Struct):
-    """Row of a table that could not be imported. ``row``: its line."""
+    """Row that could not be imported. ``row``: its line, or its number in a file without lines."""
 
     row: int
     source: str
@@ -49,123 +46,95 @@ class WrongRow(Struct):
 
 
 class Imported(Struct):
-    """Number of redirects that an import created, updated, removed, and left unchanged, and its errors."""
+    """Number of redirects that an import created, updated, removed, published, and left unchanged, and its errors.
+    ``format``: that the file was read as."""
 
+    format: Format
     created: int = 0
     updated: int = 0
     removed: int = 0
+    published: int = 0
     unchanged: int = 0
     errors: list[WrongRow] = field(default_factory=list)
 
 
-class _Row(NamedTuple):
-    number: int
-    source: str
-    destination: str
-    intent: str
+def import_redirects(
+    tx: Transaction, to: Recipient, site: SiteAccess, text: str, name: str, *, draft: bool
+) -> Imported:
+    """Import the redirects of a file and return the result. ``name``: of the file, may be empty. ``draft``: rows
+    that don't name another intent become drafts. Raises BadRequest for an invalid file."""
+    # Imported here so that only imports load the readers.
+    from octavo.interchange.readers.redirect_files import format_of, read_redirects
 
-
-def read_rows(table: str) -> list[_Row]:
-    """Parse the rows of a CSV table, with line numbers. Raises BadRequest."""
     try:
-        rows = list(_rows(table.removeprefix("\ufeff")))
-    except csv.Error as error:
-        raise BadRequest(f"csv: invalid CSV: {error}") from None
+        format = format_of(name, text)
+        rows = read_redirects(format, text)
+    except SourceError as error:
+        raise BadRequest(f"text: {error}") from None
     if len(rows) > MAX_ROWS:
-        raise BadRequest(f"csv: can have at most {MAX_ROWS} rows. Split the file and import the parts.")
-    return rows
-
-
-def _rows(table: str) -> Iterator[_Row]:
-    reader = csv.DictReader(io.StringIO(table, newline=""), strict=True)
-    names = [(name or "").strip().lower() for name in reader.fieldnames or []]
-    if not {"source", "destination"} <= set(names):
-        raise BadRequest("csv: must have the columns `source` and `destination`, and optionally `intent`")
-    reader.fieldnames = names
-    for row in reader:
-        source, destination, intent = (
-            (row.get(name) or "").strip() for name in ("source", "destination", "intent")
-        )
-        if source or destination:
-            yield _Row(reader.line_num, source, destination, intent.lower())
-
-
-def _is_source(path: str) -> bool:
-    return len(path) <= MAX_SOURCE and _SOURCE.fullmatch(path) is not None
-
-
-def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: str) -> Imported:
-    """Import the rows and return the result. Raises BadRequest for an invalid table."""
-    rows = read_rows(table)
-    done = Imported()
-    base = published_url(
-        to.settings.sites_url, get_organization(tx, site.organization_id), get_site(tx, site.site_id)
-    )
-    structure = load_structure(tx, site.site_id)
-    seen: set[str] = set()
+        raise BadRequest(f"text: can have at most {MAX_ROWS} redirects. Split the file and import the parts.")
+    done = Imported(format)
+    importing = _Importing(tx, to, site, draft=draft)
+    seen: set[tuple[str, bool]] = set()
     for row in rows:
         try:
-            if not _is_source(row.source):
-                raise BadRequest("source: must be a path of the site, such as /old or /old/*")
+            if row.problem:
+                raise BadRequest(row.problem)
+            require_source(row.source)
             if row.intent not in _INTENTS:
-                raise BadRequest("intent: must be `live`, `publish`, or empty; drafts are not supported")
-            key = store.source_key(row.source)
+                raise BadRequest("intent: must be `live`, `draft`, `publish`, or empty")
+            key = (store.source_key(row.source), row.intent == "draft")
             if key in seen:
                 raise Conflict("source: an earlier row already has this source")
             seen.add(key)
-            _set(tx, to, site, structure, base, row, done)
+            outcome = importing.take(row)
         except (BadRequest, NotFound, Conflict) as error:
-            done.errors.append(WrongRow(row.number, row.source, error.message))
+            done.errors.append(WrongRow(row.row, row.source, error.message))
+        else:
+            setattr(done, outcome, getattr(done, outcome) + 1)
     return done
 
 
-def _set(
-    tx: Transaction,
-    to: Recipient,
-    site: SiteAccess,
-    structure: Structure,
-    base: str,
-    row: _Row,
-    done: Imported,
-) -> None:
-    found = store.find_by_key(tx, site.site_id, store.source_key(row.source))
-    if not row.destination:
-        if found is not None:
-            editing.delete_redirect(tx, site, found.id)
-            done.removed += 1
-        return
-    destination = _destination(tx, to, site, structure, base, row.destination)
-    if found is None:
-        editing.create_redirect(tx, to.context, site, row.source, destination)
-        done.created += 1
-    elif store.destination_of(found) != destination:
-        editing.update_redirect(tx, to.context, site, found.id, row.source, destination)
-        done.updated += 1
-    else:
-        done.unchanged += 1
+class _Importing:
+    def __init__(self, tx: Transaction, to: Recipient, site: SiteAccess, *, draft: bool) -> None:
+        self._draft = draft
+        self._editor = RedirectEditor(tx, to, site)
+        self._base = published_url(
+            to.settings.sites_url, get_organization(tx, site.organization_id), get_site(tx, site.site_id)
+        )
 
+    def take(self, row: GivenRedirect) -> Literal["created", "updated", "removed", "published", "unchanged"]:
+        """Write one redirect and return what became of it."""
+        draft = row.intent == "draft" or (self._draft and not row.intent)
+        waiting = self._editor.find(row.source, draft=True) if row.intent == "publish" else None
+        destination = self._destination(row.destination) if row.destination else None
+        if waiting is not None and destination in (None, store.destination_of(waiting)):
+            self._editor.update(waiting, RedirectFields(draft=False))
+            return "published"
+        status, _ = upsert(
+            self._editor,
+            row.source,
+            destination,
+            draft=draft,
+            capture=row.capture,
+            permanent=UNSET if row.permanent is None else row.permanent,
+        )
+        return "removed" if status == "deleted" else status
 
-def _destination(
-    tx: Transaction, to: Recipient, site: SiteAccess, structure: Structure, base: str, text: str
-) -> Destination:
-    """Resolve a URL or a path of the site to a destination. Raises NotFound for a path without a page."""
-    if (address := escape_address(text)).startswith(base):
-        text = f"/{address.removeprefix(base)}"
-    if not text.startswith("/"):
-        if len(text) > 2048 or not text.lower().startswith(("http://", "https://")):
-            raise BadRequest("destination: must be a path of the site or a URL")
-        return ToUrl(text)
-    segments = [unquote(part) for part in text.partition("?")[0].partition("#")[0].split("/") if part]
-    shown, path = structure.find_at(segments)
-    missing = NotFound(f"destination: there is no page at {text[:200]!r} on this site.")
-    if shown is None or find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
-        raise missing
-    if not path:
-        return ToSiteSpace(shown.id)
-    page = ContentReader(to, tx, main_state(tx, shown.space_id)).found_at(path)
-    if page is None:
-        raise missing
-    return ToPage(shown.id, page.id)
+    def _destination(self, text: str) -> Destination:
+        """Resolve a URL or a path of the site to a destination. Raises NotFound for a path without a page."""
+        if (address := escape_address(text)).startswith(self._base):
+            text = f"/{address.removeprefix(self._base)}"
+        if not text.startswith("/"):
+            if len(text) > 2048 or not text.lower().startswith(("http://", "https://")):
+                raise BadRequest("destination: must be a path of the site or a URL")
+            return ToExternal(text)
+        segments = [unquote(part) for part in text.partition("?")[0].partition("#")[0].split("/") if part]
+        shown, path = self._editor.structure.find_at(segments)
+        found = self._editor.page_at(shown, path) if shown is not None else None
+        if found is None:
+            raise NotFound(f"destination: there is no page at {text[:200]!r} on this site.")
+        return found
 
 
 MAX_REDIRECTED = 2_000
@@ -173,7 +142,7 @@ MAX_REDIRECTED = 2_000
 
 
 def redirect_old_urls(
-    tx: Transaction, context: Context, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
+    tx: Transaction, to: Recipient, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
 ) -> list[Problem]:
     """Redirect the former URLs of a space's pages to their location on the site, and return what could not
     be redirected. ``addresses``: the file of each page by path below the former host. Existing redirects
@@ -183,14 +152,15 @@ def redirect_old_urls(
     )
     pages = {page.file_path: page.id for page in list_pages(tx, main_state(tx, space_id)) if page.file_path}
     there = {f"/{address}": pages[path] for address, path in addresses.items() if path in pages}
-    wanted = [(source, page) for source, page in there.items() if _is_source(source)]
-    full = None
+    wanted = [(source, page) for source, page in there.items() if is_source(source)]
+    full, editor = None, RedirectEditor(tx, to, site)
     for number, (source, page) in enumerate(wanted[:MAX_REDIRECTED]):
-        if store.count_redirects(tx, site.site_id) >= store.MAX_REDIRECTS:
+        if editor.is_full:
             full = number
             break
-        with suppress(Conflict):
-            editing.create_redirect(tx, context, site, source, ToPage(shown, page))
+        # The URL of a page that is there already needs none.
+        with suppress(Conflict, BadRequest):
+            editor.create(RedirectFields(source=source, destination=ToPage(shown, page)))
     left = len(wanted[MAX_REDIRECTED if full is None else full :])
     if not left:
         return []

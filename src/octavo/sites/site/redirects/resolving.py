@@ -32,13 +32,17 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``:
-    the redirect of the site that applies; otherwise ``site_space``: the site space that the URL leads to,
-    or whose files contain the redirect."""
+    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``: the
+    redirect of the site that applies; otherwise ``site_space``: the site space that the URL points to, or
+    whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None
     site_space: str | None = None
+
+    @property
+    def is_permanent(self) -> bool:
+        return self.redirect is not None and bool(self.redirect.permanent)
 
     @property
     def is_elsewhere(self) -> bool:
@@ -49,7 +53,7 @@ class ResolvedRedirect(Struct, frozen=True):
 def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
-    """Return where a path leads, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
+    """Return the target of a path, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
     the sites, which redirects of spaces cannot target."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
@@ -73,8 +77,8 @@ def resolve_redirect(
         target = _of_space(tx, site, outline, claims, located.shown, located.rest, sites_url)
         if target is not None:
             return ResolvedRedirect(target, None, located.shown.id)
-    row = store.match(tx, site.id, quote(plain))
-    target = find_target(tx, outline, claims, row) if row is not None else None
+    row = store.match(tx, site.id, quote(plain), drafts=outline.drafts)
+    target = find_target(tx, outline, claims, row, plain) if row is not None else None
     return ResolvedRedirect(target, row) if target is not None else None
 
 
@@ -84,11 +88,15 @@ def _is_left(outline: Outline, path: str) -> bool:
 
 
 def find_target(
-    tx: Transaction, outline: Outline, claims: Mapping[str, object], row: RedirectRow
+    tx: Transaction, outline: Outline, claims: Mapping[str, object], row: RedirectRow, path: str
 ) -> str | None:
-    """Return where a redirect of the site leads; None if its target is no longer shown, or hidden from this visitor."""
+    """Return the target of a redirect of the site for a path; None if that is no longer shown, or hidden from
+    this visitor."""
+    rest = row.rest_of(path) if row.capture else ""
+    if {".", ".."} & set(rest.split("/")):
+        return None
     if row.url is not None:
-        return row.url
+        return with_rest(row.url, rest)
     if row.section_id is not None:
         section = next((one for one in outline.sections if one.id == row.section_id), None)
         shown = outline.start(section) if section is not None else None
@@ -96,12 +104,40 @@ def find_target(
         shown = outline.find(row.site_space_id or "")
     if shown is None:
         return None
-    base = quote(outline.base(shown))
-    if row.page_id is None:
-        return base
-    tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
-    page = tree.page(row.page_id)
-    return f"{base}{quote(tree.url_path(page))}" if page is not None else None
+    base, below = outline.base(shown), ""
+    if row.page_id is not None:
+        tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
+        page = tree.page(row.page_id)
+        if page is None:
+            return None
+        below = tree.url_path(page)
+    return _page_below(tx, outline, claims, f"{base}{below}", rest) if rest else quote(f"{base}{below}")
+
+
+def _page_below(
+    tx: Transaction, outline: Outline, claims: Mapping[str, object], start: str, rest: str
+) -> str | None:
+    """Return the URL of the page at a path below another one; None if this visitor sees none there. Nothing else is
+    a target, so that redirects are never chained."""
+    located = outline.locate(f"{start.rstrip('/')}/{rest}".lstrip("/"))
+    if located.shown is None or located.begins_there:
+        return None
+    tree = load_view(tx, shown_state(tx, outline.drafted, located.shown.space_id), claims).tree
+    found = tree.find(located.rest.removesuffix(".md"))
+    page = tree.first_document(found) if found is not None else None
+    if page is None:
+        return None
+    base, as_markdown = outline.base(located.shown), located.rest.endswith(".md")
+    return quote(f"{base}{tree.path(page)}.md" if as_markdown else f"{base}{tree.url_path(page)}")
+
+
+def with_rest(url: str, rest: str) -> str:
+    """Return a URL with a decoded path after its own path, before its query and fragment."""
+    if not rest:
+        return url
+    end = min(at for at in (url.find("?"), url.find("#"), len(url)) if at >= 0)
+    # The slash also ends the host of a URL without a path.
+    return f"{url[:end].rstrip('/')}/{quote(rest)}{url[end:]}"
 
 
 @lru_cache(maxsize=64)
@@ -163,7 +199,7 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
     """Return whether a URL is outside of the site and of the server's other sites, from which a redirect
-    could lead back."""
+    could return to the site."""
     parts = read_address(url)
     if parts is None:
         return False

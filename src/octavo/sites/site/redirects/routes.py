@@ -16,9 +16,10 @@ from octavo.organization.orgs.store import get_organization
 from ..audiences.share_links import find_link_by_key
 from ..published import published_url
 from ..store import get_site
-from ..structure.outline import Outline
+from ..structure.outline import visitor_outline
 from ..structure.store import load_structure
-from . import editing, importing, store, wire
+from . import editing, importing, store, upserting, wire
+from .editing import RedirectEditor
 from .resolving import resolve_redirect
 
 operation = Area("sites").operation
@@ -30,45 +31,69 @@ _REDIRECT = _REDIRECTS + "/{siteRedirectId}"
 
 @operation("listSiteRedirects", "GET", _REDIRECTS, needs=Can.VIEW)
 def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> Listing[wire.Redirect]:
-    """List the redirects of a site, newest first. `search` filters by source."""
+    """List the live redirects of a site, newest first. `search` filters by source; `draft` lists drafts instead."""
     with call.db.read() as tx:
-        found = store.list_redirects(tx, site.site_id, query.limit, query.page, query.search)
+        found = store.list_redirects(
+            tx,
+            site.site_id,
+            query.limit,
+            query.page,
+            query.search,
+            draft=query.draft,
+            order_by=query.order_by,
+        )
     return present_slice(found, wire.present_redirect)
 
 
 @operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
-    """Create a redirect from a path at which there is no page. `/old/*` matches everything below `/old`."""
+    """Create a redirect from a path at which there is no page. `/old/*` matches everything below `/old`, and `/old*`
+    everything that begins with it. Drafts redirect only people who preview the site."""
     with call.db.write() as tx:
-        return wire.present_redirect(
-            editing.create_redirect(tx, call.context, site, body.source, body.destination)
-        )
+        return wire.present_redirect(RedirectEditor(tx, call, site).create(body.fields))
+
+
+@operation(
+    "bulkUpsertSiteRedirects",
+    "PUT",
+    _REDIRECTS,
+    needs=Can.ADMIN,
+    errors=(400, 404),
+    body_limit=4 * 1024 * 1024,
+)
+def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -> wire.UpsertedRedirects:
+    """Create, update, delete, and publish up to 500 redirects. Each is written by itself, and the result lists what
+    became of it, in the order of the request: a redirect with an error doesn't hold up the others."""
+    with call.db.write() as tx:
+        return wire.UpsertedRedirects(upserting.upsert_redirects(tx, call, site, body.redirects))
 
 
 @operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.ADMIN, body_limit=2 * 1024 * 1024)
 def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
-    """Import up to 500 redirects from a CSV table with the columns `source`, `destination`, and `intent`. An
-    empty destination deletes a redirect. Invalid rows are reported; the others are imported."""
+    """Import up to 500 redirects from a CSV table with the columns `source`, `destination`, and optionally `intent`,
+    `permanent`, and `captureWildcard`, or from the file of another platform. An empty destination in a table deletes
+    a redirect. Invalid rows are reported; the others are imported."""
     with call.db.write() as tx:
-        return importing.import_redirects(tx, call, site, body.csv)
+        return importing.import_redirects(tx, call, site, body.text or body.csv, body.name, draft=body.draft)
 
 
 @operation("updateSiteRedirectById", "PATCH", _REDIRECT, needs=Can.ADMIN)
 def update_redirect(
     call: Call, site: SiteAccess, site_redirect_id: str, body: wire.UpdateRedirect
 ) -> wire.Redirect:
-    """Update the source or destination of a redirect."""
+    """Update a redirect. Setting `draft` to false publishes a draft, which replaces the live redirect of its
+    source."""
     with call.db.write() as tx:
-        return wire.present_redirect(
-            editing.update_redirect(tx, call.context, site, site_redirect_id, body.source, body.destination)
-        )
+        editor = RedirectEditor(tx, call, site)
+        found = editing.get_redirect(tx, site.site_id, site_redirect_id)
+        return wire.present_redirect(editor.update(found, body.fields))
 
 
 @operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.ADMIN)
 def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool:
     """Delete a redirect."""
     with call.db.write() as tx:
-        return editing.delete_redirect(tx, site, site_redirect_id)
+        return editing.delete_redirect(tx, call, site, site_redirect_id)
 
 
 @operation(
@@ -77,9 +102,9 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
 def get_redirect_by_source(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect:
-    """Get the redirect from a path and the URL it leads to. Case is ignored. With a token of `POST
-    /urls/published`, this also resolves redirects in the files of a space, and former paths of sections
-    and variants; `redirect` then has the id of the site space."""
+    """Get the redirect from a path and its target URL. Case is ignored. With a token of `POST
+    /urls/published`, this also resolves redirects in the files of a space, and former paths of sections and
+    variants; `redirect` then has the id of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
             raise NotFound("shareKey: there is no active share link with this key.")
@@ -100,7 +125,7 @@ def _resolve_for_member(
 ) -> wire.FoundRedirect | None:
     found = store.match(tx, site.site_id, query.source)
     target = (
-        editing.target_of(tx, site.actor, load_structure(tx, site.site_id), found)
+        editing.target_of(tx, site.actor, load_structure(tx, site.site_id), found, unquote(query.source))
         if found is not None
         else None
     )
@@ -117,8 +142,7 @@ def _resolve_for_visitor(
     tx: Transaction, call: Call, site: VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect | None:
     visitor = site.visitor
-    structure, drafted = load_structure(tx, site.site_id), visitor.drafted
-    outline = Outline(structure, visitor.claims, preview=bool(visitor.preview), drafted=drafted)
+    outline = visitor_outline(tx, visitor)
     path = unquote(query.source).strip("/")
     row = get_site(tx, site.site_id)
     lead = resolve_redirect(tx, row, outline, visitor.claims, path, call.settings.sites_url)
@@ -127,4 +151,6 @@ def _resolve_for_visitor(
     target = lead.target if lead.is_elsewhere else f"{visitor.base}{lead.target}"
     if lead.redirect is not None:
         return wire.FoundRedirect(wire.present_redirect(lead.redirect), target)
-    return wire.FoundRedirect(wire.present_resolved(lead.site_space or "", query.source, target), target)
+    return wire.FoundRedirect(
+        wire.present_resolved(lead.site_space or "", query.source, target, row.created_at), target
+    )

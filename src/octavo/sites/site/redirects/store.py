@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -13,13 +13,20 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
-from .types import Destination, ToPage, ToSection, ToSiteSpace, ToUrl
+from .types import MAX_SOURCE, WILDCARD, Destination, ToExternal, ToPage, ToSection, ToSiteSpace
 
 MAX_REDIRECTS = 10_000
-_BELOW = "/*"
+OrderBy = Literal["createdAt", "updatedAt", "source"]
+_ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
+    "createdAt": ("created_at, id", (int, str)),
+    "updatedAt": ("COALESCE(updated_at,created_at), id", (int, str)),
+    "source": ("source_key, id", (str, str)),
+}
 
 
 class RedirectRow(Struct, frozen=True):
+    """Redirect of a site. ``capture``: what the wildcard of the source matched is appended to the destination."""
+
     id: str
     source: str
     kind: str
@@ -27,6 +34,23 @@ class RedirectRow(Struct, frozen=True):
     site_space_id: str | None
     page_id: str | None
     url: str | None
+    draft: int
+    capture: int
+    permanent: int
+    created_at: int
+    updated_at: int | None
+
+    @property
+    def is_wildcard(self) -> bool:
+        return self.source.endswith(WILDCARD)
+
+    def rest_of(self, path: str) -> str:
+        """Return what the wildcard of the source matched in a path, decoded and without slashes at its ends."""
+        prefix = source_key(self.source).removesuffix(WILDCARD)
+        plain = path.strip("/")
+        # Some letters have another length in lowercase.
+        size = next((n for n in range(len(plain) + 1) if len(plain[:n].lower()) >= len(prefix)), len(plain))
+        return plain[size:].strip("/")
 
 
 _COLUMNS = ", ".join(RedirectRow.__struct_fields__)
@@ -45,40 +69,52 @@ def find_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRo
     return RedirectRow(*row) if row else None
 
 
-def find_by_key(tx: Transaction, site_id: str, key: str) -> RedirectRow | None:
-    """Return the redirect with exactly this source."""
+def find_by_key(tx: Transaction, site_id: str, key: str, *, draft: bool) -> RedirectRow | None:
+    """Return the live redirect, or the draft, with exactly this source."""
     row = tx.one(
-        f"SELECT {_COLUMNS} FROM site_redirects WHERE site_id = :site AND source_key = :key",
+        f"""SELECT {_COLUMNS} FROM site_redirects
+            WHERE site_id = :site AND source_key = :key AND draft = :draft""",
         site=site_id,
         key=key,
+        draft=int(draft),
     )
     return RedirectRow(*row) if row else None
 
 
-def match(tx: Transaction, site_id: str, path: str) -> RedirectRow | None:
-    """Return the redirect of a path: the one from exactly that path, otherwise the one from everything below
-    its longest matching part."""
+def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> RedirectRow | None:
+    """Return the redirect of a path: the one from exactly that path, otherwise the one whose wildcard has the
+    longest matching beginning. ``drafts``: drafts count, and replace the live redirect of their source."""
     key = source_key(path)
-    parts = key.split("/")
-    keys = [key, *("/".join(parts[:n]) + _BELOW for n in range(1, len(parts)))]
+    wildcards = [f"{key[:n]}{WILDCARD}" for n in range(1, min(len(key), MAX_SOURCE) + 1)]
     row = tx.one(
-        f"""SELECT {_COLUMNS} FROM site_redirects WHERE site_id = :site AND source_key IN :keys
-            ORDER BY source_key = :key DESC, length(source_key) DESC LIMIT 1""",
+        f"""SELECT {_COLUMNS} FROM site_redirects
+            WHERE site_id = :site AND source_key IN :keys AND draft <= :drafts
+            ORDER BY source_key = :key DESC, length(source_key) DESC, draft DESC LIMIT 1""",
         site=site_id,
-        keys=keys,
+        # Nothing below `/old/*` is there for `/old/` itself.
+        keys=[key, *(one for one in wildcards if one != f"{key}/{WILDCARD}")],
         key=key,
+        drafts=int(drafts),
     )
     return RedirectRow(*row) if row else None
 
 
 def list_redirects(
-    tx: Transaction, site_id: str, limit: int, page: str | None, search: str | None
+    tx: Transaction,
+    site_id: str,
+    limit: int,
+    page: str | None,
+    search: str | None,
+    *,
+    draft: bool = False,
+    order_by: OrderBy = "createdAt",
 ) -> Slice[RedirectRow]:
-    """List redirects, newest first. ``search``: part of the source."""
-    where, given = "site_id = :site", dict[str, Any](site=site_id)
+    """List the live redirects, or the drafts: by source, or newest first. ``search``: part of the source."""
+    where, given = "site_id = :site AND draft = :draft", dict[str, Any](site=site_id, draft=int(draft))
     if search:
         escaped = search.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
         where, given["search"] = f"{where} AND source_key LIKE :search ESCAPE '!'", f"%{escaped.strip('/')}%"
+    by, key_types = _ORDERS[order_by]
     return list_page(
         tx,
         limit,
@@ -86,7 +122,9 @@ def list_redirects(
         _COLUMNS,
         f"FROM site_redirects WHERE {where}",
         lambda row: RedirectRow(*row),
-        descending=True,
+        by=by,
+        key_types=key_types,
+        descending=order_by != "source",
         **given,
     )
 
@@ -95,16 +133,29 @@ def count_redirects(tx: Transaction, site_id: str) -> int:
     return int(tx.value("SELECT count(*) FROM site_redirects WHERE site_id = :site", site=site_id))
 
 
-def insert_redirect(tx: Transaction, site_id: str, source: str, columns: dict[str, str | None]) -> str:
+def insert_redirect(
+    tx: Transaction,
+    site_id: str,
+    source: str,
+    columns: Mapping[str, str | None],
+    *,
+    draft: bool = False,
+    capture: bool = False,
+    permanent: bool = False,
+) -> str:
     redirect_id = ids.new_id()
     tx.run(
-        """INSERT INTO site_redirects
-             (id, site_id, source, source_key, kind, section_id, site_space_id, page_id, url, created_at)
-           VALUES (:id, :site, :source, :key, :kind, :section_id, :site_space_id, :page_id, :url, :at)""",
+        """INSERT INTO site_redirects (id, site_id, source, source_key, kind, section_id, site_space_id, page_id,
+             url, draft, capture, permanent, created_at)
+           VALUES (:id, :site, :source, :key, :kind, :section_id, :site_space_id, :page_id,
+             :url, :draft, :capture, :permanent, :at)""",
         id=redirect_id,
         site=site_id,
         source=source,
         key=source_key(source),
+        draft=int(draft),
+        capture=int(capture),
+        permanent=int(permanent),
         at=now(),
         **columns,
     )
@@ -113,7 +164,12 @@ def insert_redirect(tx: Transaction, site_id: str, source: str, columns: dict[st
 
 def update_redirect(tx: Transaction, redirect_id: str, values: Mapping[str, object]) -> None:
     columns = ", ".join(f"{name} = :{name}" for name in values)
-    tx.run(f"UPDATE site_redirects SET {columns} WHERE id = :id", id=redirect_id, **values)
+    tx.run(
+        f"UPDATE site_redirects SET {columns}, updated_at = :at WHERE id = :id",
+        id=redirect_id,
+        at=now(),
+        **values,
+    )
 
 
 def delete_redirect(tx: Transaction, redirect_id: str) -> None:
@@ -124,6 +180,6 @@ def destination_of(row: RedirectRow) -> Destination:
     if row.section_id is not None:
         return ToSection(row.section_id)
     if row.url is not None:
-        return ToUrl(row.url)
+        return ToExternal(row.url)
     assert row.site_space_id is not None, "every row leads somewhere"
     return ToSiteSpace(row.site_space_id) if row.page_id is None else ToPage(row.site_space_id, row.page_id)

@@ -14,9 +14,11 @@ SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
 MAX_SOURCE = 512
 """Maximum characters of a source path."""
 SOURCE_PATTERN = pattern(
-    rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/\*)?\Z",
-    "be a path, such as /guides/install or /old/*, without a query or fragment",
+    rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/?\*)?\Z",
+    "be a path, such as /guides/install, /old/*, or /old*, without a query or fragment",
 )
+WILDCARD = "*"
+"""End of a source that matches every path that begins with the rest of it."""
 
 
 class ToSection(Struct, rename="camel", tag_field="kind", tag="site-section"):
@@ -32,13 +34,28 @@ class ToPage(Struct, rename="camel", tag_field="kind", tag="site-page"):
     page_id: str
 
 
-class ToUrl(Struct, tag_field="kind", tag="url"):
-    """URL outside of the site; an Octavo extension."""
+class ToExternal(Struct, tag_field="kind", tag="external"):
+    """URL outside of the sites of this server."""
 
     url: HttpUrl
 
 
-Destination = ToSection | ToSiteSpace | ToPage | ToUrl
+class ToUrl(Struct, tag_field="kind", tag="url"):
+    """Other name of ``external`` from before the public API had it; an Octavo extension."""
+
+    url: HttpUrl
+
+
+class ToPath(Struct, rename="camel", tag_field="kind", tag="path"):
+    """Page at a path of a space of the site, which is found once, when the redirect is written."""
+
+    space_id: str
+    path: str
+
+
+Destination = ToSection | ToSiteSpace | ToPage | ToExternal
+GivenDestination = ToSection | ToSiteSpace | ToPage | ToExternal | ToUrl | ToPath
+"""Destination in a request."""
 
 
 def columns_of(destination: Destination) -> dict[str, str | None]:
@@ -52,7 +69,7 @@ def columns_of(destination: Destination) -> dict[str, str | None]:
         case ToPage():
             ids = {"site_space_id": destination.site_space_id, "page_id": destination.page_id}
             return {**columns, "kind": "site-page", **ids}
-        case ToUrl():
+        case ToExternal():
             return {**columns, "kind": "url", "url": destination.url}
         case _:
             assert_never(destination)

@@ -6,11 +6,14 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.texts import pattern
 
-from .store import RedirectRow, destination_of
-from .types import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, ToUrl
+from .editing import RedirectFields
+from .store import OrderBy, RedirectRow, destination_of
+from .types import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, GivenDestination, ToExternal
+from .upserting import MAX_UPSERTS, UpsertedRedirect, UpsertResult
 
 Source = Annotated[
     str,
@@ -23,13 +26,18 @@ Source = Annotated[
     ),
 ]
 SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
-"""Path, or everything below a path if followed by `/*`."""
+"""Path, or everything that begins with a path if followed by `/*` or `*`."""
 
 
-class Redirect(Struct, tag_field="object", tag="site-redirect"):
+class Redirect(Struct, rename="camel", tag_field="object", tag="site-redirect", kw_only=True):
     id: str
     source: str
+    draft: bool
+    capture_wildcard: bool
+    permanent: bool
     destination: Destination
+    created_at: str
+    updated_at: str | UnsetType = UNSET
 
 
 class FoundRedirect(Struct):
@@ -37,24 +45,70 @@ class FoundRedirect(Struct):
     target: str
 
 
-class CreateRedirect(Struct):
+class CreateRedirect(Struct, rename="camel"):
     source: SourcePattern
-    destination: Destination
+    destination: GivenDestination
+    draft: bool = False
+    capture_wildcard: bool = False
+    permanent: bool = False
+
+    @property
+    def fields(self) -> RedirectFields:
+        return RedirectFields(
+            source=self.source,
+            destination=self.destination,
+            draft=self.draft,
+            capture=self.capture_wildcard,
+            permanent=self.permanent,
+        )
 
 
-class UpdateRedirect(Struct):
+class UpdateRedirect(Struct, rename="camel"):
     source: SourcePattern | UnsetType = UNSET
-    destination: Destination | UnsetType = UNSET
+    destination: GivenDestination | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
+    capture_wildcard: bool | UnsetType = UNSET
+    permanent: bool | UnsetType = UNSET
+
+    @property
+    def fields(self) -> RedirectFields:
+        return RedirectFields(
+            source=self.source,
+            destination=self.destination,
+            draft=self.draft,
+            capture=self.capture_wildcard,
+            permanent=self.permanent,
+        )
+
+
+class UpsertRedirects(Struct):
+    redirects: Annotated[list[UpsertedRedirect], Meta(min_length=1, max_length=MAX_UPSERTS)]
+
+
+class UpsertedRedirects(Struct):
+    """``results``: one for each redirect, in their order."""
+
+    results: list[UpsertResult]
 
 
 class ImportRedirects(Struct):
-    """``csv``: table with the columns `source`, `destination`, and optionally `intent`."""
+    """``text``: a CSV table, or the redirects file of another platform, whose ``name`` tells its format. ``csv``: the
+    former name of ``text`` for tables. ``draft``: redirects become drafts unless the file says otherwise."""
 
-    csv: Annotated[str, Meta(max_length=1_500_000)]
+    text: Annotated[str, Meta(max_length=1_500_000)] = ""
+    name: Annotated[str, Meta(max_length=200)] = ""
+    csv: Annotated[str, Meta(max_length=1_500_000)] = ""
+    draft: bool = False
+
+    def __post_init__(self) -> None:
+        if bool(self.text) == bool(self.csv):
+            raise ValueError("text: is required, and can't be combined with `csv`")
 
 
-class RedirectsQuery(PageQuery):
+class RedirectsQuery(PageQuery, rename="camel"):
     search: Annotated[str, Meta(max_length=512)] | None = None
+    draft: bool = False
+    order_by: OrderBy = "createdAt"
 
 
 class SourceQuery(Struct, rename="camel"):
@@ -63,10 +117,28 @@ class SourceQuery(Struct, rename="camel"):
 
 
 def present_redirect(row: RedirectRow) -> Redirect:
-    return Redirect(row.id, row.source, destination_of(row))
+    return Redirect(
+        id=row.id,
+        source=row.source,
+        draft=bool(row.draft),
+        capture_wildcard=bool(row.capture),
+        permanent=bool(row.permanent),
+        destination=destination_of(row),
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at) if row.updated_at is not None else UNSET,
+    )
 
 
-def present_resolved(site_space_id: str, source: str, target: str) -> Redirect:
+def present_resolved(site_space_id: str, source: str, target: str, created_at: int) -> Redirect:
     """Present a redirect that is not a redirect of the site itself, but found in the files of a space or due
-    to a former path. Its id is that of the site space."""
-    return Redirect(site_space_id, source, ToUrl(target))
+    to a former path. Its id is that of the site space, and it is as old as the
+    site."""
+    return Redirect(
+        id=site_space_id,
+        source=source,
+        draft=False,
+        capture_wildcard=False,
+        permanent=False,
+        destination=ToExternal(target),
+        created_at=iso(created_at),
+    )

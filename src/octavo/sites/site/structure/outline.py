@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from octavo.core.expressions import Shown
-from octavo.kit.http.operation import Drafted
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Drafted, Visitor
 
-from .store import SectionGroupRow, SectionRow, SiteSpaceRow, Structure
+from .store import SectionGroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
 
 
 class PathLocation(NamedTuple):
@@ -29,9 +30,11 @@ class VisibilityObstacle(NamedTuple):
 
 
 class Outline:
-    """Structure of a site as one visitor sees it. ``preview``: include spaces without pages, which members
-    are about to fill; ``drafted``: change request shown instead of the content of its space. If no space
-    of a site has a page, all of them are included."""
+    """Structure of a site as one visitor sees it: the one place that decides what readers see of it.
+
+    ``preview``: include spaces without pages, which members are about to fill; ``drafts``: include drafts, too;
+    ``drafted``: change request shown instead of the content of its space. If no space of a site has a page, all of
+    them are included."""
 
     def __init__(
         self,
@@ -39,9 +42,11 @@ class Outline:
         claims: Mapping[str, object],
         *,
         preview: bool = False,
+        drafts: bool = False,
         drafted: Drafted | None = None,
     ) -> None:
         self._structure = structure
+        self.drafts = drafts
         self.drafted = drafted
         self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
         """All rows of the structure; equal rows mean an equal structure."""
@@ -73,7 +78,7 @@ class Outline:
 
     def _gate(self, section: SectionRow) -> VisibilityObstacle | None:
         """Return what hides the whole section."""
-        if section.draft:
+        if section.draft and not self.drafts:
             return VisibilityObstacle("draft", section)
         return None if self._meets(section.condition) else VisibilityObstacle("condition", section)
 
@@ -143,3 +148,14 @@ class Outline:
         if start is None or start.is_default:
             return PathLocation(start, path)
         return PathLocation(None) if path else PathLocation(start, begins_there=True)
+
+
+def visitor_outline(tx: Transaction, visitor: Visitor) -> Outline:
+    """Return the outline of a visitor's site as they see it."""
+    return Outline(
+        load_structure(tx, visitor.site_id),
+        visitor.claims,
+        preview=bool(visitor.preview),
+        drafts=visitor.drafts,
+        drafted=visitor.drafted,
+    )

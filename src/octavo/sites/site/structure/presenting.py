@@ -27,7 +27,7 @@ from ..audiences.share_links import find_link_by_key
 from ..published import published_url
 from ..store import get_site
 from . import wire
-from .outline import Outline
+from .outline import Outline, visitor_outline
 from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, load_structure
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class ShownStructure:
         match site:
             case VisitedSite(visitor=visitor):
                 self._visitor = visitor
-                self._outline = Outline(self.structure, visitor.claims, preview=bool(visitor.preview))
+                self._outline = visitor_outline(tx, visitor)
                 self._spaces = {id: (get_space(tx, id), None) for id in visitor.spaces}
             case SiteAccess():
                 self._spaces = list_spaces_by_id(tx, site.organization, ids)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import UNSET
 
 from octavo.kit.db.database import Transaction
@@ -30,7 +28,7 @@ _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
 
 
-def _given(**values: object) -> dict[str, Any]:
+def _given(**values: object) -> dict[str, object]:
     """Return the columns to set, without omitted ones."""
     return {name: value for name, value in values.items() if value is not UNSET}
 

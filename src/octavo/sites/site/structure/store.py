@@ -133,6 +133,10 @@ class Structure:
         conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
         return conditions | {None} if section is not None and section.draft else conditions
 
+    def is_draft(self, shown: SiteSpaceRow) -> bool:
+        """Return whether a site space, or something that contains it, is a draft."""
+        return None in self.gates(shown)
+
     def variants(self, section_id: str | None) -> list[SiteSpaceRow]:
         """Return the site spaces of a section, or of a site without sections, in order."""
         return self._variants.get(section_id, [])

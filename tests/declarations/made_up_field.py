@@ -1,16 +1,15 @@
-"""What a field does that is declared in the table of page fields and nowhere else (see `test_made_up_field.py`)."""
+"""What a field does that is declared in the table of page fields and nowhere else (see `test_made_up.py`)."""
 
 from __future__ import annotations
 
 import json
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from changes.working import Space, update
+from declarations.building import give_texts, load_build
 from gitsync.developers import Developer, Synced, local_remotes
 from octavo.content.references.viewing import load_view
 from octavo.content.revisions.store import main_state
@@ -130,20 +129,11 @@ def test_a_review_shows_it(space: Space) -> None:
 
 def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The dialog has a control for each field of this module (`tests/studio/test_page_settings.py`)."""
-    web = Path(__file__).parents[2] / "web"
-    monkeypatch.setattr(sys, "path", [str(web), *sys.path])
-    spec = spec_from_file_location("build", web / "build.py")
-    assert spec is not None and spec.loader is not None
-    build = module_from_spec(spec)
-    spec.loader.exec_module(build)
+    build = load_build(monkeypatch)
     with pytest.raises(KeyError, match="Review date"):
         build.page_fields()
     # Its label is a text of the app, as all labels are.
-    words = json.loads((web / "shared" / "words" / "en.json").read_text())
-    given = tmp_path / "shared" / "words" / "en.json"
-    given.parent.mkdir(parents=True)
-    given.write_text(json.dumps({**words, "dateOfReview": "Review date"}))
-    monkeypatch.setattr(build, "WEB", tmp_path)
+    give_texts(build, monkeypatch, tmp_path, dateOfReview="Review date")
     module = build.page_fields()
     assert 'reviewDate: t("dateOfReview")' in module
     assert '{"name": "reviewDate", "type": "text", "kinds": ["document"]}' in module

@@ -1,0 +1,72 @@
+"""Conversations with the assistant on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.clock import iso
+from octavo.kit.texts import NOT_BLANK
+
+from .agent_conversations import AgentConversationRow
+
+
+class ConversationSubject(Struct, rename="camel"):
+    """Change request that a conversation is about."""
+
+    space: str
+    change_request: str
+
+
+class ProvisionAgentConversation(Struct, rename="camel"):
+    """Conversation to prepare. ``about``: a change request, whose other editors see the conversation; an Octavo
+    extension."""
+
+    about: ConversationSubject | UnsetType = UNSET
+
+
+class UpdateAgentConversation(Struct):
+    title: Annotated[str, Meta(min_length=1, max_length=256, pattern=NOT_BLANK)]
+
+
+class AgentConversation(Struct, rename="camel", kw_only=True):
+    """Conversation with the assistant. ``shared``: whether people who can see the change request see that there is
+    this conversation."""
+
+    id: str
+    shared: bool
+    created_at: str
+    updated_at: str
+    object: Literal["agent-conversation"] = "agent-conversation"
+    title: str | UnsetType = UNSET
+    change_request: str | UnsetType = UNSET
+
+
+class AgentConversationWithQuestions(AgentConversation, rename="camel", kw_only=True):
+    """Conversation with the questions that were asked, oldest first. Answers aren't stored."""
+
+    questions: list[str]
+
+
+def present_conversation(row: AgentConversationRow) -> AgentConversation:
+    return AgentConversation(
+        id=row.id,
+        shared=row.change_id is not None,
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+        title=row.title or UNSET,
+        change_request=row.change_id or UNSET,
+    )
+
+
+def present_with_questions(row: AgentConversationRow) -> AgentConversationWithQuestions:
+    return AgentConversationWithQuestions(
+        id=row.id,
+        shared=row.change_id is not None,
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+        title=row.title or UNSET,
+        change_request=row.change_id or UNSET,
+        questions=row.questions,
+    )

@@ -1,0 +1,3 @@
+"""Places outside of Octavo where the assistant of a site answers."""
+
+from . import tables as tables

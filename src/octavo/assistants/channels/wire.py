@@ -1,0 +1,120 @@
+"""Channels on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.errors import BadRequest
+from octavo.kit.clock import iso
+from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
+
+from .store import ChannelRole, ChannelRow, ChannelType
+
+WireType = Literal["builtin:slack", "builtin:discord", "builtin:linear", "builtin:github"]
+_NAME = pattern(r"^[a-zA-Z0-9_*-]+\Z", "have letters, digits, hyphens, underscores, and asterisks only")
+_REPOSITORY = pattern(r"^[a-zA-Z0-9._*-]+/[a-zA-Z0-9._*-]+\Z", "be a repository such as acme/docs or acme/*")
+Names = Annotated[list[Annotated[str, Meta(max_length=200, pattern=_NAME)]], Meta(max_length=100)]
+Repositories = Annotated[
+    list[Annotated[str, Meta(max_length=200, pattern=_REPOSITORY)]], Meta(max_length=100)
+]
+_ALLOWED: dict[str, str] = {
+    "slack": "allowed_channels",
+    "discord": "allowed_channels",
+    "linear": "allowed_teams",
+    "github": "allowed_repositories",
+}
+_NAMES = {"slack": "Slack", "discord": "Discord", "linear": "Linear", "github": "GitHub"}
+_REGISTER = {
+    "slack": "https://api.slack.com/apps",
+    "discord": "https://discord.com/developers/applications",
+    "linear": "https://linear.app/settings/api/applications",
+    "github": "https://github.com/settings/apps",
+}
+
+
+class ChannelSetup(Struct, rename="camel", kw_only=True):
+    """Where a channel answers. ``allowedChannels`` is for Slack and Discord, ``allowedTeams`` for Linear, and
+    ``allowedRepositories`` for GitHub. ``*`` matches anything; without any, it answers everywhere."""
+
+    allowed_channels: Names | UnsetType = UNSET
+    allowed_teams: Names | UnsetType = UNSET
+    allowed_repositories: Repositories | UnsetType = UNSET
+
+
+class CreateSiteChannel(Struct, rename="camel", kw_only=True):
+    type: WireType
+    setup_settings: ChannelSetup | UnsetType = UNSET
+    role: ChannelRole = "collaborator"
+
+
+class UpdateSiteChannel(Struct, rename="camel", kw_only=True):
+    """Changed settings of a channel. ``type`` may be repeated, and can't change."""
+
+    type: WireType | UnsetType = UNSET
+    setup_settings: ChannelSetup | UnsetType = UNSET
+    role: ChannelRole | UnsetType = UNSET
+
+
+class ChannelUrls(Struct):
+    location: str
+
+
+class SiteChannel(Struct, rename="camel", kw_only=True):
+    """Place outside of Octavo where the assistant of a site answers. ``status``: `active` once an integration with the
+    name of the service is active on the site. ``message``: what is missing until then; an Octavo extension."""
+
+    id: str
+    type: WireType
+    setup_settings: ChannelSetup
+    status: Literal["active", "pending"]
+    role: ChannelRole
+    answers: int
+    created_at: str
+    urls: ChannelUrls
+    object: Literal["site-channel"] = "site-channel"
+    message: str | UnsetType = UNSET
+
+
+def type_of(type: WireType) -> ChannelType:
+    return type.removeprefix("builtin:")  # type: ignore[return-value]
+
+
+def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
+    """Return where the channel answers. Raises BadRequest for settings of another type."""
+    if setup is UNSET:
+        return []
+    own = _ALLOWED[type]
+    for name in _ALLOWED.values():
+        if name != own and getattr(setup, name) is not UNSET:
+            head, _, rest = name.partition("_")
+            raise BadRequest(
+                f"setupSettings.{head}{rest.title()}: channels of {_NAMES[type]} don't have this"
+            )
+    found = getattr(setup, own)
+    return [] if found is UNSET else list(dict.fromkeys(found))
+
+
+def present_channel(to: Recipient, organization_id: str, row: ChannelRow) -> SiteChannel:
+    setup = ChannelSetup(**{_ALLOWED[row.type]: row.patterns}) if row.patterns else ChannelSetup()
+    return SiteChannel(
+        id=row.id,
+        type=f"builtin:{row.type}",  # type: ignore[arg-type]
+        setup_settings=setup,
+        status="active" if row.active else "pending",
+        role=row.role,  # type: ignore[arg-type]
+        answers=row.answers,
+        created_at=iso(row.created_at),
+        urls=ChannelUrls(to.url(f"/orgs/{organization_id}/sites/{row.site_id}/channels/{row.id}")),
+        message=UNSET if row.active else _say_missing(row.type),
+    )
+
+
+def _say_missing(type: str) -> str:
+    name = _NAMES[type]
+    return (
+        f"{name} needs an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses it."
+        " Publish or install the integration in the organization, and install it on this site."
+    )

@@ -1,0 +1,215 @@
+"""What rendering a document as HTML needs to know, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from ..highlighting import Token, highlight
+from .nodes import Block, Data
+from .parts import line_text
+
+
+class HtmlTarget(Struct, frozen=True, kw_only=True):
+    """Target of a reference. ``href`` is None when there is no target (broken, or not visible to this reader):
+    the reference is then shown as text. ``user`` marks a person rather than a place."""
+
+    href: str | None = None
+    title: str | None = None
+    description: str | None = None
+    icon: str | None = None
+    emoji: str | None = None
+    external: bool = False
+    user: bool = False
+
+
+ALL_FIELDS = "fields=all"
+"""Query of a page that lists all fields of its API content; without it, the page has the first fields and links
+to this one."""
+COLUMN = 736
+"""Pixels: width of a text column on a page."""
+
+
+class ImageSource(Struct, frozen=True):
+    """One size of an image; ``width`` in pixels."""
+
+    url: str
+    width: int
+
+
+class Asset(Struct, frozen=True, kw_only=True):
+    """A file to show or download. ``width`` and ``height`` in pixels, ``size`` in bytes, if known. ``sources``:
+    the available widths of an image, including itself if it is the widest; empty if there is only one."""
+
+    url: str
+    name: str = ""
+    width: int | None = None
+    height: int | None = None
+    size: int | None = None
+    sources: tuple[ImageSource, ...] = ()
+
+    @property
+    def srcset(self) -> str | None:
+        """Value of the ``srcset`` attribute; URLs contain neither spaces nor commas."""
+        return ", ".join(f"{source.url} {source.width}w" for source in self.sources) or None
+
+
+class BlockLabels(Struct, frozen=True, kw_only=True):
+    """Texts on a page that its author did not write, in the page's language."""
+
+    copy: str = "Copy"
+    copied: str = "Copied"
+    show_more: str = "Show more"
+    show_less: str = "Show less"
+    download: str = "Download"
+    link_to: str = "Link to this section"
+    play: str = "Load content from {provider}"
+    prompt: str = "Prompt"
+    open_in: str = "Open in {provider}"
+    info: str = "Note"
+    success: str = "Success"
+    warning: str = "Warning"
+    danger: str = "Danger"
+    larger: str = "View larger"
+    table: str = "Table"
+    tabs: str = "Tabs"
+    done: str = "Done"
+    try_it: str = "Try it"
+    open: str = "To do"
+    close: str = "Close"
+    api_path: str = "Path"
+    api_query: str = "Query"
+    api_header: str = "Headers"
+    api_cookie: str = "Cookies"
+    api_body: str = "Body"
+    api_authentication: str = "Authentication"
+    api_responses: str = "Responses"
+    api_required: str = "required"
+    api_read_only: str = "read only"
+    api_write_only: str = "write only"
+    api_deprecated: str = "deprecated"
+    api_inside: str = "Details of {name}"
+    api_one_of: str = "One of:"
+    api_any_of: str = "Any of:"
+    api_values: str = "Possible values:"
+    api_default: str = "Default"
+    api_const: str = "Always"
+    api_minimum: str = "At least"
+    api_maximum: str = "At most"
+    api_exclusive_minimum: str = "Greater than"
+    api_exclusive_maximum: str = "Less than"
+    api_multiple_of: str = "Multiple of"
+    api_min_length: str = "Minimum length"
+    api_max_length: str = "Maximum length"
+    api_min_items: str = "Minimum items"
+    api_max_items: str = "Maximum items"
+    api_pattern: str = "Pattern"
+    api_example: str = "Example"
+    api_other_key: str = "any other key"
+    api_going: str = "This operation is deprecated."
+    api_gone: str = "It will be removed on {name}."
+    api_no_authentication: str = "none"
+    api_stability: str = "Stability: {name}. It may change."
+    api_same: str = "The same as {name} above."
+    api_fields: str = "{name} fields"
+    api_optional_fields: str = "{name} optional fields"
+    api_and_more: str = "{name} more"
+    api_left_out: str = "See the specification for its contents."
+    api_left_fields: str = "See the specification for its {name} fields."
+    api_beyond: str = "{name} more in the specification."
+    api_cut: str = "{name} more characters in the specification."
+    api_always: str = "always"
+    api_more: str = "More"
+    api_callbacks: str = "Callbacks"
+    api_next: str = "Next steps"
+    api_shapes: str = "{name} shapes"
+    api_told_apart: str = "distinguished by"
+    api_nothing_more: str = "No further details."
+
+
+def _link(ref: Data) -> HtmlTarget | None:
+    url = ref.get("url") if ref.get("kind") == "url" else None
+    if not isinstance(url, str):
+        return None
+    return HtmlTarget(href=url, external=url.startswith(("http:", "https:", "//")))
+
+
+def _file(ref: Data) -> Asset | None:
+    url = ref.get("url") if ref.get("kind") == "url" else None
+    return (
+        Asset(url=url, name=unquote(url.rsplit("/", 1)[-1].split("?")[0])) if isinstance(url, str) else None
+    )
+
+
+class CodeBlock(Struct, frozen=True):
+    """The integration block that renders listings in a language; ``prop``: the name of the prop for their
+    text."""
+
+    integration: str
+    block: str
+    prop: str
+
+    def data(self, listing: Block) -> Data:
+        """Return the data of the block that renders a listing."""
+        lines = [line_text(line) for line in listing.nodes if isinstance(line, Block)]
+        return {"integration": self.integration, "block": self.block, "props": {self.prop: "\n".join(lines)}}
+
+
+class HtmlContext(Struct, frozen=True, kw_only=True):
+    """Everything that rendering needs to know: pure callables over data that was fetched before.
+
+    ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` returns an inline SVG from our own
+    sets; ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the URL for trying an operation;
+    ``authentication(spec)`` the URL of the page on how to authenticate with an API (None: no such page);
+    ``integration(data)`` the URL of the content that an integration shows in its block; ``code_block(syntax)``
+    the block that renders listings in that language; ``highlight(code, syntax)`` the colored tokens of a
+    listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab``
+    opens other hosts in a new tab; without ``anchors``, headings have no link to themselves. ``direction``:
+    that of the page, ``ltr`` or ``rtl``; text in the other direction is marked. ``column``: width of the text
+    on a wide screen, in pixels.
+    """
+
+    link: Callable[[Data], HtmlTarget | None] = _link
+    file: Callable[[Data], Asset | None] = _file
+    icon: Callable[[str], Markup | None] = lambda name: None
+    openapi: Callable[[str, Data], Markup | None] = lambda type, data: None
+    try_it: Callable[[Data], str | None] = lambda data: None
+    authentication: Callable[[str], str | None] = lambda spec: None
+    integration: Callable[[Data], str | None] = lambda data: None
+    code_block: Callable[[str], CodeBlock | None] = lambda syntax: None
+    highlight: Callable[[str, str], list[Token] | None] = highlight
+    search: Callable[[str], str | None] = lambda query: None
+    ask: Callable[[str], str | None] = lambda query: None
+    labels: BlockLabels = BlockLabels()
+    new_tab: bool = False
+    anchors: bool = True
+    direction: str | None = None
+    column: int = COLUMN
+
+
+class OutlineHeading(Struct, frozen=True):
+    """One line of "On this page"; ``level`` is 2 to 6, ``id`` the anchor."""
+
+    id: str
+    title: str
+    level: int
+
+
+class Html(Struct, frozen=True):
+    """A rendered document. ``updates``: it has dated entries, so the page offers a feed; ``diagrams``: some
+    listings are diagrams, which a script can draw; ``operations``: it shows operations of an API; ``together``:
+    some of them are expandable lines; ``changes``: it lists changes of some; ``listing``: it lists models or
+    tags of an API as rows; ``heads``: it shows some operations in full."""
+
+    body: Markup
+    outline: tuple[OutlineHeading, ...]
+    updates: bool = False
+    diagrams: bool = False
+    operations: bool = False
+    together: bool = False
+    changes: bool = False
+    listing: bool = False
+    heads: bool = False

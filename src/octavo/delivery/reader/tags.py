@@ -1,0 +1,38 @@
+"""Tags on sites: those of a page, and the pages of a tag."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from octavo.core.document.parts import emoji
+from octavo.core.icons import icon
+from octavo.core.pages import Page
+from octavo.core.tags import by_slug, color_of, has_tag, tag_or_slug
+from octavo.delivery.visits.authorization import SpaceVisit
+
+from .views import TagView
+
+TAGS_PATH = "~tags"
+FEED_ENDING = ".xml"
+
+
+def view_tags(visit: SpaceVisit, page: Page) -> tuple[TagView, ...]:
+    """Return the tags of a page in the order of its front matter."""
+    return tuple(view_tag(visit, slug) for slug in by_slug(page.tags))
+
+
+def view_tag(visit: SpaceVisit, slug: str) -> TagView:
+    tag = tag_or_slug(visit.view.tags, slug)
+    return TagView(
+        title=tag.label,
+        href=f"{visit.base}{TAGS_PATH}/{quote(slug, safe='')}",
+        color=color_of(tag).removeprefix("$"),
+        emoji=emoji(tag.emoji) if tag.emoji else None,
+        icon=icon(tag.icon) if tag.icon and not tag.emoji else None,
+    )
+
+
+def tagged_pages(visit: SpaceVisit, slug: str) -> list[Page]:
+    """Return the pages with a tag that this visitor sees in the navigation, in reading order."""
+    tree = visit.view.tree
+    return [page for page in tree.documents() if has_tag(page, slug) and not tree.is_hidden(page)]

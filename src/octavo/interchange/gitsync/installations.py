@@ -1,0 +1,284 @@
+"""Connections with GitHub and GitLab, as the public API has them: begun for a space or a site, and then given a
+repository.
+
+A connection with a repository is the sync itself (see ``connecting``), so its settings are those of the sync. Before,
+it is a row of its own, which holds the access token with which repositories are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct, structs
+
+from octavo.core.docs_config import DOCS_PATH
+from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.net.fetch import Fetcher
+from octavo.kit.secrets.sealing import sealed_column
+from octavo.organization.access.auditing import audit
+
+from . import connecting, store
+from .authorization import SyncAccess
+from .credentials import Credential, credential_of
+from .repository_listing import ORIGINS, ProviderAccount, find_file, find_repository_path
+from .store import Connected, DraftRow
+from .types import RepositoryFolder, WantedSync
+from .urls import read_branch, read_folder, read_remote
+
+ListedProvider = Literal["github", "gitlab"]
+_SECRET = sealed_column("git_installations", "secret", "id")
+_FIRST: dict[str, store.First] = {"git": "import", "gitbook": "export"}
+_REGISTER = {
+    "github": "https://github.com/settings/apps",
+    "gitlab": "https://gitlab.com/-/user_settings/applications",
+}
+
+
+class WantedInstallation(Struct, frozen=True):
+    """Requested settings of an installation. ``repository``: path of the repository at its provider;
+    ``repository_id``: its number there; ``settings``: those of a sync, by their names there. None: not given."""
+
+    repository: str | None
+    repository_id: int | None
+    branch: str | None
+    folder: str | None
+    token: str | None
+    origin: str | None
+    priority: Literal["git", "gitbook"] | None
+    settings: Mapping[str, Any]
+
+
+class GitConnection(Struct, frozen=True):
+    """Connection of a space, collection, or site: ``sync``, or ``draft`` before there is one. A connection that was
+    begun as a draft keeps it beside its sync."""
+
+    at: SyncAccess
+    sync: Connected | None
+    draft: DraftRow | None
+
+    @property
+    def provider(self) -> str:
+        row = self.sync or self.draft
+        assert row is not None, "an installation has a row"
+        return row.provider
+
+
+def find_installation(tx: Transaction, at: SyncAccess) -> GitConnection | None:
+    sync = store.find(tx, at.rows, at.id)
+    draft = store.find_draft(tx, at.id)
+    return GitConnection(at, sync, draft) if sync is not None or draft is not None else None
+
+
+def get_installation(tx: Transaction, at: SyncAccess) -> GitConnection:
+    found = find_installation(tx, at)
+    if found is None:
+        raise NotFound(f"There is no installation {at.id!r}.")
+    return found
+
+
+def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitConnection:
+    """Begin a connection. Raises Conflict if there is one."""
+    if find_installation(tx, at) is not None:
+        raise Conflict(f"This {at.kind} already has a Git installation. Delete it first.")
+    moment = now()
+    draft = DraftRow(
+        id=at.id,
+        organization_id=at.organization_id,
+        space_id=at.id if at.kind == "space" else None,
+        site_id=at.id if at.kind == "site" else None,
+        provider=provider,
+        instance_url=None,
+        secret=None,
+        repository=None,
+        branch=None,
+        folder="",
+        message=None,
+        pulls=0,
+        user_id=at.user_id,
+        created_at=moment,
+        updated_at=moment,
+    )
+    store.put_draft(tx, draft)
+    audit(tx, at.actor, "git.installed", at.organization_id, at.target, after={"provider": provider})
+    return GitConnection(at, None, draft)
+
+
+def uninstall(tx: Transaction, at: SyncAccess) -> bool:
+    """Disconnect. Return False if there is no installation. Raises Conflict, Forbidden; see ``disconnect``."""
+    found = find_installation(tx, at)
+    if found is None:
+        return False
+    if found.sync is not None:
+        return connecting.disconnect(tx, at)
+    store.delete_draft(tx, at.id)
+    audit(tx, at.actor, "git.uninstalled", at.organization_id, at.target)
+    return True
+
+
+def update_installation(
+    tx: Transaction, context: Context, at: SyncAccess, wanted: WantedInstallation
+) -> None:
+    """Save settings. Once a connection has a repository, a branch, and a token, it becomes a sync. Raises NotFound,
+    BadRequest, Conflict, Forbidden."""
+    found = get_installation(tx, at)
+    if found.sync is not None:
+        _update_sync(tx, context, at, found, found.sync, wanted)
+    else:
+        assert found.draft is not None, "an installation has a row"
+        _update_draft(tx, context, at, found.draft, wanted)
+
+
+def _update_sync(
+    tx: Transaction,
+    context: Context,
+    at: SyncAccess,
+    found: GitConnection,
+    row: Connected,
+    wanted: WantedInstallation,
+) -> None:
+    remote = read_remote(row.remote, local=True)
+    path = remote.path.strip("/").removesuffix(".git")
+    same = {
+        "repository": (wanted.repository is None or wanted.repository.lower() == path.lower())
+        and (wanted.repository_id is None or wanted.repository_id == repository_id_of(found)),
+        "branch": wanted.branch is None or read_branch(wanted.branch) == row.branch,
+        "projectDirectory": wanted.folder is None
+        or read_folder(wanted.folder, "projectDirectory") == row.folder,
+        "customInstanceURL": wanted.origin is None or remote.url == f"{wanted.origin}{remote.path}",
+    }
+    if changed := [name for name, is_same in same.items() if not is_same]:
+        raise Conflict(
+            f"{changed[0]}: this {at.kind} is synced with something else. Delete the installation first."
+        )
+    settings = dict(wanted.settings)
+    if wanted.token is not None:
+        settings["credential"] = Credential("token", wanted.token)
+    after = connecting.update(tx, context, at, settings)
+    first = _FIRST[wanted.priority] if wanted.priority is not None and after.status == "stopped" else None
+    connecting.ask_now(tx, at, first)
+
+
+def _update_draft(
+    tx: Transaction, context: Context, at: SyncAccess, draft: DraftRow, wanted: WantedInstallation
+) -> None:
+    values: dict[str, Any] = {}
+    if wanted.origin is not None:
+        origin = None if wanted.origin == ORIGINS[draft.provider] else wanted.origin
+        if origin != draft.instance_url:
+            # A token is never sent to a server that it was not given for.
+            values |= {"instance_url": origin, "secret": None}
+    if wanted.token is not None:
+        text = msgspec.json.encode(Credential("token", wanted.token)).decode()
+        values["secret"] = _SECRET.seal(context.sealer, text, at.id)
+    if wanted.repository is not None:
+        values |= {"repository": wanted.repository, "repository_id": wanted.repository_id}
+    if wanted.branch is not None:
+        values["branch"] = read_branch(wanted.branch)
+    if wanted.folder is not None:
+        values["folder"] = read_folder(wanted.folder, "projectDirectory")
+    if "commit_message" in wanted.settings:
+        values["message"] = wanted.settings["commit_message"]
+    if "pull_requests" in wanted.settings:
+        values["pulls"] = int(wanted.settings["pull_requests"])
+    draft = structs.replace(draft, **values, user_id=at.user_id, updated_at=now())
+    if draft.repository is None or draft.branch is None or draft.secret is None:
+        if wanted.priority is not None:
+            raise BadRequest(
+                "priority: give the repository, the branch, and an access token first, or in the same request"
+            )
+        store.put_draft(tx, draft)
+        audit(tx, at.actor, "git.installationUpdated", at.organization_id, at.target)
+        return
+    if wanted.priority is None:
+        raise BadRequest(
+            "priority: choose the side that the first sync starts from: `git` imports the repository, `gitbook`"
+            " exports the content"
+        )
+    account = account_of(context, GitConnection(at, None, draft), draft.provider)
+    settings: dict[str, Any] = {"provider": draft.provider, "pull_requests": bool(draft.pulls)}
+    if draft.message is not None:
+        settings["commit_message"] = draft.message
+    where = RepositoryFolder(
+        f"{account.origin}/{draft.repository}.git", draft.branch, draft.folder, account.credential
+    )
+    connecting.connect(tx, context, at, WantedSync(where, _FIRST[wanted.priority], settings))
+    store.put_draft(tx, structs.replace(draft, secret=None))
+
+
+def _fetcher(context: Context) -> Fetcher:
+    return Fetcher(context.settings.allow_private_fetch)
+
+
+def account_of(context: Context, installation: GitConnection, provider: str) -> ProviderAccount:
+    """Return the access to a provider. Raises Conflict for an installation of another provider, or without an access
+    token."""
+    if installation.provider != provider:
+        raise Conflict(f"This installation is for {installation.provider}, not for {provider}.")
+    if installation.sync is not None:
+        credential = credential_of(context.sealer, installation.sync)
+        remote = read_remote(installation.sync.remote, local=True)
+        origin = remote.url.removesuffix(remote.path)
+    else:
+        draft = installation.draft
+        assert draft is not None, "an installation has a row"
+        sealed = draft.secret
+        credential = (
+            msgspec.json.decode(_SECRET.open(context.sealer, sealed, draft.id), type=Credential)
+            if sealed is not None
+            else None
+        )
+        origin = draft.instance_url or ORIGINS[provider]
+    if credential is None or credential.kind == "ssh-key":
+        raise Conflict(
+            "This installation has no access token. Set `providerConfiguration.accessToken`. Connecting without one"
+            f" needs an app registered at {_REGISTER[provider]}, which this server doesn't have."
+        )
+    return ProviderAccount(provider, origin, credential, _fetcher(context))
+
+
+def prepare_update(
+    context: Context, installation: GitConnection, wanted: WantedInstallation
+) -> WantedInstallation:
+    """Ask the provider what an update of a connection without a repository needs to know: the path of a project
+    that was named by its id, and whether the repository of a site describes its structure. Raises Conflict, and
+    OctavoError if the provider doesn't answer."""
+    draft = installation.draft
+    if draft is None or installation.sync is not None:
+        return wanted
+    number, repository = wanted.repository_id, wanted.repository or draft.repository
+    needs_structure = installation.at.kind == "site" and wanted.priority == "git"
+    if number is None and (repository is None or not needs_structure):
+        return wanted
+    if wanted.token is not None:
+        origin = wanted.origin or draft.instance_url or ORIGINS[draft.provider]
+        account = ProviderAccount(
+            draft.provider, origin, Credential("token", wanted.token), _fetcher(context)
+        )
+    elif wanted.origin not in (None, draft.instance_url or ORIGINS[draft.provider]):
+        raise BadRequest("providerConfiguration.accessToken: required with another server")
+    else:
+        account = account_of(context, installation, draft.provider)
+    if number is not None:
+        repository = find_repository_path(account, number)
+        wanted = structs.replace(wanted, repository=repository)
+    branch = wanted.branch or draft.branch
+    if needs_structure and branch is not None and repository is not None:
+        folder = draft.folder if wanted.folder is None else read_folder(wanted.folder, "projectDirectory")
+        try:
+            find_file(account, repository, f"{folder}{DOCS_PATH}", read_branch(branch))
+        except NotFound:
+            raise Conflict(
+                f"The repository has no file {folder}{DOCS_PATH}, which describes the structure of the site. Add it,"
+                " or set `priority` to `gitbook` to export it."
+            ) from None
+    return wanted
+
+
+def repository_id_of(found: GitConnection) -> int | None:
+    """Return the number of the repository at its provider, if a client gave it."""
+    return found.draft.repository_id if found.draft is not None else None

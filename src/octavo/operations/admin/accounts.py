@@ -1,0 +1,115 @@
+"""Accounts of people, as server administrators change them: the email address, activation, and sign-in.
+
+Everything is recorded in the audit logs of the person's organizations. The same functions serve the API and the
+command line.
+"""
+
+from __future__ import annotations
+
+from octavo.errors import Conflict, NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.accounts import (
+    UserRow,
+    disable_account,
+    enable_account,
+    get_user_for_update,
+    is_operator,
+    set_email,
+)
+from octavo.organization.access.auditing import Stranger, audit_person
+from octavo.organization.identity import factors
+from octavo.organization.identity.removal import end_all_sign_ins, require_another_admin
+from octavo.organization.identity.signing_in import issue_link
+from octavo.organization.identity.verification import verify_address
+from octavo.settings import Settings
+
+By = Actor | Stranger
+
+
+def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *, active: bool) -> None:
+    """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents; its
+    memberships and content stay.
+
+    Raises NotFound for an unknown person, Conflict for a server administrator and for the last administrator of
+    an organization.
+    """
+    user = _lock_person(tx, user_id)
+    if bool(user.disabled) is not active:
+        return
+    if active:
+        enable_account(tx, user_id)
+    else:
+        _require_not_operator(tx, settings, user_id)
+        administered = tx.all(
+            "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
+            user=user_id,
+        )
+        for (organization_id,) in administered:
+            require_another_admin(tx, organization_id, user_id)
+        disable_account(tx, user_id)
+        end_all_sign_ins(tx, user_id)
+    _record(tx, by, "account.activated" if active else "account.deactivated", user_id)
+
+
+def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
+    """Change the email address of an account. It counts as verified, and sign-in links sent to the old one stop
+    working.
+
+    Raises NotFound for an unknown person, Conflict for a server administrator and if another account has the
+    new address.
+    """
+    user = _lock_person(tx, user_id)
+    if user.email == email.strip().lower():
+        return
+    _require_not_operator(tx, settings, user_id)
+    set_email(tx, user_id, email)
+    verify_address(tx, user_id)
+    _record(tx, by, "account.email-changed", user_id)
+
+
+def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
+    """Turn off two-factor authentication of an account; False if it was off."""
+    if not factors.end(tx, user_id):
+        return False
+    _record(tx, by, "second-factor.reset", user_id)
+    return True
+
+
+def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
+    """End all sessions of an account and return how many there were."""
+    ended = tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
+    if ended:
+        _record(tx, by, "sessions.ended", user_id, after={"sessions": ended})
+    return ended
+
+
+def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str) -> str:
+    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound, and Conflict for a
+    deactivated account."""
+    user = _lock_person(tx, user_id)
+    secret = issue_link(tx, context.sealer, user.email)
+    if secret is None:
+        raise Conflict("This account is deactivated. Activate it first.")
+    _record(tx, by, "sign-in-link.created", user_id)
+    return f"{context.settings.url}/sign-in?link={secret}"
+
+
+def _lock_person(tx: Transaction, user_id: str) -> UserRow:
+    if not tx.one("SELECT 1 FROM users WHERE id = :user AND kind = 'person'", user=user_id):
+        raise NotFound(f"There is no person {user_id!r}.")
+    return get_user_for_update(tx, user_id)
+
+
+def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> None:
+    if is_operator(tx, settings, user_id):
+        raise Conflict(
+            "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"
+            " other people and restart the server."
+        )
+
+
+def _record(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
+    actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
+    audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, after=after)

@@ -1,0 +1,183 @@
+"""Declaration of settings. The table is `model.py`. Overrides of site spaces, the app's screen, and the classes of
+pages follow from it.
+
+To add a setting, see "Add a setting to customization" in docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from operator import attrgetter
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from octavo.core.json_types import JsonObject
+
+Section = Literal[
+    "main",
+    "logoAndIcon",
+    "headerAndLinks",
+    "announcement",
+    "footer",
+    "pages",
+    "moreStyles",
+    "hintColors",
+    "languageAndTheme",
+    "other",
+]
+"""Sections of the app's screen, in order: the keys of their titles among the texts of the app."""
+Control = Literal[
+    "switch",
+    "segments",
+    "select",
+    "text",
+    "url",
+    "colors",
+    "text colors",
+    "image",
+    "theme",
+    "tint",
+    "font",
+    "icon",
+    "header links",
+    "announcement",
+    "footer groups",
+]
+"""How the app edits a setting. ``segments``: one of a few values. ``text colors``: with their contrast on a page."""
+
+
+class SettingsGroup(Struct):
+    """Settings that site spaces override one by one. All other values are overridden as a whole."""
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """What other code needs to know about a setting, or about a group with one setting.
+
+    ``label`` and ``hint``: keys of texts of the app. Without a label, the app doesn't offer the setting.
+    ``section`` and ``control``: where and how the app edits it. ``options``: its values with the keys of their
+    labels. ``names``: the same for labels that aren't translated. ``only``: another setting, and its value with
+    which the app offers this one. ``initial``: what the app sets it to then, if it is unset. ``site_only``: site
+    spaces can't override it, or anything in it. ``css``: what its class in the style sheet of sites starts with,
+    before its value. The default has no class."""
+
+    label: str = ""
+    hint: str = ""
+    section: Section = "main"
+    control: Control = "switch"
+    options: dict[str, str] = {}
+    names: dict[str, str] = {}
+    only: tuple[str, str] | None = None
+    initial: JsonObject | None = None
+    site_only: bool = False
+    css: str | None = None
+
+
+class Declared(NamedTuple):
+    """A setting or group as the table declares it. ``name``: of the attribute, with dots between those of groups.
+    ``path``: the same names in the API. ``types`` of its value, without that of an unset one. ``optional``: whether
+    it can be unset."""
+
+    name: str
+    path: tuple[str, ...]
+    setting: Setting
+    types: tuple[Any, ...]
+    optional: bool
+    default: object
+
+    @property
+    def group(self) -> type[SettingsGroup] | None:
+        type_ = self.types[0]
+        return type_ if isinstance(type_, type) and issubclass(type_, SettingsGroup) else None
+
+
+Parts = dict[str, "Parts | None"]
+"""What site spaces can override, by name in the API: None as a whole, or the parts of a group."""
+
+
+@lru_cache(maxsize=64)
+def _members(group: type[SettingsGroup]) -> tuple[Declared, ...]:
+    hints = get_type_hints(group, include_extras=True)
+    found = []
+    for field in msgspec.structs.fields(group):
+        hint, setting = hints[field.name], Setting()
+        if get_origin(hint) is Annotated:
+            rules = [about for about in hint.__metadata__ if not isinstance(about, Setting)]
+            setting = next((about for about in hint.__metadata__ if isinstance(about, Setting)), setting)
+            hint = Annotated[(hint.__origin__, *rules)] if rules else hint.__origin__
+        union = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        types = tuple(one for one in union if one is not UnsetType)
+        found.append(
+            Declared(field.name, (field.encode_name,), setting, types, len(types) < len(union), field.default)
+        )
+    return tuple(found)
+
+
+def list_settings(group: type[SettingsGroup]) -> Iterator[Declared]:
+    """Yield the settings of a group and of the groups in it, in the order of the table."""
+    for outer in _members(group):
+        if outer.group is None:
+            yield outer
+            continue
+        inside = list(list_settings(outer.group))
+        for inner in inside:
+            setting = outer.setting if len(inside) == 1 else inner.setting
+            site_only = outer.setting.site_only or inner.setting.site_only
+            yield inner._replace(
+                name=f"{outer.name}.{inner.name}",
+                path=outer.path + inner.path,
+                setting=msgspec.structs.replace(setting, site_only=site_only),
+            )
+
+
+def list_parts(group: type[SettingsGroup]) -> Parts:
+    """Return what site spaces can override of a group."""
+    return {
+        member.path[0]: list_parts(member.group) if member.group is not None else None
+        for member in _members(group)
+        if not member.setting.site_only
+    }
+
+
+def override_types(group: type[SettingsGroup]) -> dict[str, object]:
+    """Return the types of the overrides of a group's members, by name. Null removes an override."""
+    return {
+        member.name: (
+            override_of(member.group) | UnsetType
+            if member.group is not None
+            else Union[(*member.types, None, UnsetType)]
+        )
+        for member in _members(group)
+        if not member.setting.site_only
+    }
+
+
+@lru_cache(maxsize=64)
+def override_of(group: type[SettingsGroup]) -> type[Struct]:
+    """Return the struct for the overrides of a group. Groups that only have other defaults share one. A group
+    with one setting requires it, unless that can be unset."""
+    own = group.__bases__[0]
+    if own is not SettingsGroup:
+        return override_of(own)
+    (first, *more) = _members(group)
+    if not more and not first.optional:
+        fields: list[Any] = [(first.name, Union[(*first.types, None)])]
+    else:
+        fields = [(name, type_, UNSET) for name, type_ in override_types(group).items()]
+    return msgspec.defstruct(f"{group.__name__}Override", fields, rename="camel", module=group.__module__)
+
+
+@lru_cache(maxsize=64)
+def _list_styled(group: type[SettingsGroup]) -> tuple[Declared, ...]:
+    return tuple(declared for declared in list_settings(group) if declared.setting.css is not None)
+
+
+def list_classes(customization: SettingsGroup) -> Iterator[str]:
+    """Yield the classes of the style sheet of sites for settings that differ from their defaults."""
+    for declared in _list_styled(type(customization)):
+        value = attrgetter(declared.name)(customization)
+        if value != declared.default:
+            yield f"{declared.setting.css}-{value}"

@@ -1,0 +1,164 @@
+"""Tags of pages: in the API, merges, search, and on sites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import feedparser
+import pytest
+
+from octavo.core.tags import Tag, merge_tags, read_tags, write_tags
+from octavo.operations.admin.import_export import bring
+from visiting import Visitor
+from world import World
+
+FILES = {
+    "README.md": "---\ntags:\n- beta\n---\n\n# Home\n\nAbout turbines.\n",
+    "guide.md": "---\ntags:\n- tag: beta\n  primary: true\n- how-to\n---\n\n# Guide\n\nAbout turbines.\n",
+    "other.md": "# Other\n\nAbout turbines.\n",
+    "SUMMARY.md": "* [Home](README.md)\n* [Other](other.md)\n  * [Guide](guide.md)\n",
+    ".gitbook/tags.yaml": "- tag: beta\n  label: Beta\n  color: green\n  icon: flask\n- tag: odd\n  color: '#f00'\n",
+}
+
+
+@pytest.fixture
+def space(world: World, tmp_path: Path) -> str:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return bring(world.context, str(tmp_path), organization_id=world.home["organizationId"]).outcome.space
+
+
+def edit(world: World, space: str, *changes: dict[str, Any], merge: bool = True) -> str:
+    change = world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Tags"})["id"]
+    path = f"/spaces/{space}/change-requests/{change}"
+    world.post("admin", f"{path}/content", {"changes": list(changes)})
+    if merge:
+        assert world.post("admin", f"{path}/merge")["result"] == "merge"
+    return path
+
+
+def pages_of(world: World, space: str) -> dict[str, Any]:
+    found, waiting = {}, world.get("admin", f"/spaces/{space}/content/pages")["pages"]
+    while waiting:
+        page = waiting.pop()
+        found[page["title"]] = page
+        waiting += page["pages"]
+    return found
+
+
+def tag(slug: str, **more: Any) -> dict[str, Any]:
+    return {"tag": {"kind": "tag", "tag": slug}, **more}
+
+
+def test_pages_and_spaces_tell_their_tags(world: World, space: str) -> None:
+    pages = pages_of(world, space)
+    assert pages["Guide"]["tags"] == [tag("beta", primary=True), tag("how-to")]
+    assert pages["Other"]["tags"] == []
+    assert world.get("admin", f"/spaces/{space}/content")["tags"] == [
+        {"slug": "beta", "label": "Beta", "color": "green", "icon": "flask"},
+        {"slug": "odd", "label": "odd", "color": "default"},
+    ]
+
+
+def test_tags_are_edited_and_kept_in_files(world: World, space: str) -> None:
+    other = pages_of(world, space)["Other"]["id"]
+    edit(
+        world,
+        space,
+        {"operation": "update_page", "page": other, "tags": [tag("new", primary=True), tag("beta")]},
+        {"operation": "set_tags", "tags": {"new": {"label": "New", "emoji": "1f680"}, "odd": None}},
+    )
+    page = world.get("admin", f"/spaces/{space}/content/page/{other}", params={"format": "markdown"})
+    assert page["tags"] == [tag("new", primary=True), tag("beta")]
+    assert page["markdown"].startswith("---\ntags:\n- tag: new\n  primary: true\n- beta\n---\n")
+    tags = world.get("admin", f"/spaces/{space}/content")["tags"]
+    assert [one["slug"] for one in tags] == ["beta", "new"]
+    assert tags[1]["emoji"] == "1f680"
+    edit(world, space, {"operation": "update_page", "page": other, "tags": None})
+    assert pages_of(world, space)["Other"]["tags"] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"operation": "set_tags", "tags": {"a b": {"label": "A"}}},
+        {"operation": "set_tags", "tags": {"a": {"label": " "}}},
+        {"operation": "set_tags", "tags": {"a": {"label": "A", "color": "#f00"}}},
+        {"operation": "set_tags", "tags": {"a": {"label": "A", "icon": "x", "emoji": "1f680"}}},
+        {"operation": "set_tags", "tags": {"a": {"label": "A", "emoji": "no"}}},
+        {"operation": "update_page", "tags": [{"tag": {"kind": "page", "tag": "a"}}]},
+        {"operation": "update_page", "tags": [{"tag": {"kind": "tag", "tag": "a", "space": "other"}}]},
+        {"operation": "update_page", "tags": ["a"]},
+        {"operation": "update_page", "tags": [{"tag": {"kind": "tag", "tag": "a"}}] * 51},
+    ],
+)
+def test_bad_tags_are_refused(sqlite_world: World, tmp_path: Path, change: dict[str, Any]) -> None:
+    world = sqlite_world
+    (tmp_path / "README.md").write_text("# Home\n")
+    space = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"]).outcome.space
+    page = pages_of(world, space)["Home"]["id"]
+    path = world.post("admin", f"/spaces/{space}/change-requests", {})["id"]
+    given = {"page": page, **change} if change["operation"] == "update_page" else change
+    answer = world.call(
+        "admin", "POST", f"/spaces/{space}/change-requests/{path}/content", json={"changes": [given]}
+    )
+    assert answer.status_code == 400, answer.text
+
+
+def test_two_sides_that_define_tags_merge(world: World, space: str) -> None:
+    ours = edit(world, space, {"operation": "set_tags", "tags": {"a": {"label": "A"}}}, merge=False)
+    edit(world, space, {"operation": "set_tags", "tags": {"b": {"label": "B"}, "odd": None}})
+    changes = world.get("admin", f"{ours}/changes")["changes"]
+    assert changes == [{"type": "tag_created", "tag": {"slug": "a", "label": "A"}}]
+    assert world.post("admin", f"{ours}/merge")["result"] == "merge"
+    slugs = [one["slug"] for one in world.get("admin", f"/spaces/{space}/content")["tags"]]
+    assert slugs == ["beta", "b", "a"]
+
+
+def test_how_tags_merge() -> None:
+    base = write_tags([Tag("a", "A"), Tag("b", "B")])
+    ours = write_tags([Tag("a", "Alpha"), Tag("b", "B"), Tag("c", "C")])
+    theirs = write_tags([Tag("a", "A"), Tag("d", "D")])
+    merged = merge_tags(base, ours, theirs)
+    assert merged is not None
+    assert read_tags(merged)[0] == [Tag("a", "Alpha"), Tag("c", "C"), Tag("d", "D")]
+    assert merge_tags(base, ours, write_tags([Tag("a", "Other"), Tag("b", "B")])) is None
+    assert merge_tags(base, "[", theirs) is None
+
+
+def test_search_and_lists_are_restricted_to_a_tag(world: World, space: str) -> None:
+    def titles(path: str, **query: str) -> set[str]:
+        return {
+            page["title"] for page in world.get("admin", path, params={"query": "turbines", **query})["items"]
+        }
+
+    path = f"/spaces/{space}/search"
+    assert titles(path) == {"Home", "Guide", "Other"}
+    assert titles(path, tag="beta") == {"Home", "Guide"}
+    assert titles(path, tag="none") == set()
+    organization = world.home.path("/orgs/{organizationId}/search")
+    [found] = world.get("admin", organization, params={"query": "turbines", "tag": "how-to"})["items"]
+    assert [page["title"] for page in found["pages"]] == ["Guide"]
+    tree = world.get("admin", f"/spaces/{space}/content/pages", params={"tag": "how-to"})["pages"]
+    assert [page["title"] for page in tree] == ["Other"], "the page above it is there"
+    assert [page["title"] for page in tree[0]["pages"]] == ["Guide"]
+
+
+def test_sites_have_pages_and_feeds_of_tags(world: World, space: str) -> None:
+    sites = world.home.path("/orgs/{organizationId}/sites")
+    site = world.post("admin", sites, {"title": "Tagged", "spaces": [space]})["id"]
+    url = world.post("admin", f"{sites}/{site}/publish")["urls"]["published"]
+    visitor, path = Visitor(world.context), urlsplit(url).path
+    page = visitor.get(f"{path}other/guide")
+    assert 'class="tag b-green"' in page.text and "Beta" in page.text
+    listed = visitor.get(f"{path}~tags/beta")
+    assert listed.status_code == 200
+    assert "Guide" in listed.text and "<h1>" in listed.text
+    feed = feedparser.parse(visitor.get(f"{path}~tags/beta.xml").content)
+    assert not feed.bozo
+    assert {entry.title for entry in feed.entries} == {"Home", "Guide"}
+    assert {tag.label for entry in feed.entries for tag in entry.tags} == {"Beta", "how-to"}
+    assert visitor.get(f"{path}~tags/none").status_code == 404

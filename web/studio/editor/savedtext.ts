@@ -1,0 +1,161 @@
+/** A text that is saved as a whole after a pause, on top of what others saved: a reusable content where a page shows it. */
+import { EditorState, type Transaction } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import type { Node } from "prosemirror-model";
+import { ApiError } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { readDocument, same, writeDocument } from "../document/convert.ts";
+import { trimmed } from "../document/trimming.ts";
+import type { BlockJson } from "../document/types.ts";
+import type { SaveState } from "./base.ts";
+import { withKnown } from "./difference.ts";
+import { type KeptPage, restore, withWritten } from "./kept.ts";
+import type { LoadedPage } from "./page.ts";
+import { Sender } from "./sender.ts";
+import { REMOTE, type Rescue, Together } from "./together.ts";
+
+export interface SavedTextOptions {
+  tab: string;
+  loaded: LoadedPage;
+  /** What another tab had, which has ended. */
+  kept?: KeptPage;
+  load: () => Promise<LoadedPage>;
+  /** Saves all blocks on top of a revision; gives the text with what others saved, where they did. */
+  save: (blocks: BlockJson[], revision: string) => Promise<{ revision: string; merged?: LoadedPage }>;
+  keep: (kept: KeptPage | undefined) => Promise<unknown>;
+  onstate: (state: SaveState) => void;
+  onproblem: (problem: Error) => void;
+}
+
+export class SavedText {
+  #together: Together;
+  #revision: string;
+  #view: EditorView | undefined;
+  #sender: Sender;
+  /** What was sent and not answered: it is sent as it was, as the server merges it with itself if it had arrived. */
+  #unanswered: { blocks: BlockJson[]; steps: number } | undefined;
+
+  constructor(private options: SavedTextOptions) {
+    const { tab, loaded, kept, onstate, onproblem } = options;
+    const onrescue = (rescue: Rescue): void => this.#rescued(rescue);
+    this.#revision = loaded.revision;
+    this.#together = kept
+      ? restore(kept, onrescue)
+      : new Together(tab, 0, readDocument(loaded.document), onrescue);
+    this.#sender = new Sender({
+      isDirty: () => this.#together.pending.length > 0,
+      send: () => this.#send(),
+      keep: () => this.#keep(),
+      onstate,
+      onproblem,
+    });
+  }
+
+  get doc(): Node {
+    return this.#together.doc;
+  }
+
+  get kept(): "server" | "browser" | "nowhere" {
+    return this.#sender.kept;
+  }
+
+  attach(view: EditorView): void {
+    const { kept, loaded } = this.options;
+    this.#view = view;
+    if (!kept) return;
+    this.#bring(loaded);
+    this.#sender.changed();
+  }
+
+  changed(transaction: Transaction): void {
+    if (transaction.getMeta(REMOTE)) return;
+    this.#together.written(transaction);
+    this.#sender.changed();
+  }
+
+  flush(): Promise<void> {
+    return this.#sender.flush();
+  }
+
+  again(): void {
+    if (this.#together.pending.length) this.#sender.again();
+  }
+
+  /** Takes up what a further tab had, as if it were written now. */
+  adopt(kept: KeptPage): Promise<void> {
+    const other = restore(kept, (rescue) => this.#rescued(rescue));
+    const adopted = withWritten(other, EditorState.create({ doc: other.doc }), this.#view!.state);
+    if (adopted) this.#view!.dispatch(adopted);
+    return this.#keep().then(() => {});
+  }
+
+  /** Takes in what somebody else saved meanwhile; gives whether there was something. */
+  async look(): Promise<boolean> {
+    const found = await this.options.load();
+    // What was sent may be in it, and would be there twice.
+    if (this.#unanswered || found.revision === this.#revision || this.#view!.composing) return false;
+    return this.#bring(found);
+  }
+
+  stop(): Promise<void> {
+    return this.#sender.stop();
+  }
+
+  async #send(): Promise<void> {
+    const { blocks, steps } = this.#unanswered ??= {
+      blocks: this.#wanted(),
+      steps: this.#together.pending.length,
+    };
+    try {
+      const { revision, merged } = await this.options.save(blocks, this.#revision);
+      this.#together.confirm(steps);
+      this.#revision = revision;
+      this.#unanswered = undefined;
+      if (merged) this.#bring(merged);
+    } catch (problem) {
+      if (problem instanceof ApiError && problem.status >= 400 && problem.status < 500) {
+        this.#unanswered = undefined;
+      }
+      throw problem;
+    }
+  }
+
+  /** The blocks to save: what was typed has no blanks around it. */
+  #wanted(): BlockJson[] {
+    const known = new Map(writeDocument(this.#together.base).nodes.map((block) => [block.key, block]));
+    return writeDocument(this.#together.doc).nodes.flatMap((block) => {
+      const found = trimmed(block, known.get(block.key));
+      return found !== block && found.type === "paragraph" && !found.nodes?.length ? [] : [found];
+    });
+  }
+
+  /** Goes on from the text as the server has it; gives whether another one is shown then. */
+  #bring({ revision, document }: LoadedPage): boolean {
+    const { state } = this.#view!;
+    this.#revision = revision;
+    const { pending, base } = this.#together;
+    if (same(writeDocument(this.#together.doc).nodes, document.nodes)) {
+      this.#together.confirm(pending.length);
+      return false;
+    }
+    const isSame = (own: BlockJson, block: BlockJson): boolean =>
+      same(own, block) || same(trimmed(own, block), block);
+    const doc = base.type.create(null, withKnown(base, document.nodes, isSame));
+    this.#view!.dispatch(this.#together.moved(state, 0, doc));
+    return !this.#view!.state.doc.eq(state.doc);
+  }
+
+  #keep(): Promise<unknown> {
+    const { version, base, pending } = this.#together;
+    const document = base.toJSON();
+    const own = this.#together.keep();
+    const kept = { epoch: this.#revision, version, document, batches: [], own, aside: [] };
+    return this.options.keep(pending.length ? kept : undefined);
+  }
+
+  #rescued(rescue: Rescue): void {
+    if (rescue.kind === "restored") return;
+    const text = rescue.nodes.map(({ textContent }) => textContent).join("\n");
+    this.options.onproblem(new Error(`${t("someTextFoundNoPlace")} ${text}`));
+  }
+}

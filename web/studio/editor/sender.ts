@@ -1,0 +1,134 @@
+/**
+ * Saves what is written: in this browser at once, on the server after a pause. One save runs at a time, and one that fails is
+ * tried again.
+ */
+import { ApiError } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import type { SaveState } from "./base.ts";
+
+const IDLE = 800;
+const LONGEST = 5_000;
+const KEEP = 60;
+const LONGEST_WAIT = 30_000;
+
+export interface SenderOptions {
+  isDirty: () => boolean;
+  /** Gives the server what it does not have. */
+  send: () => Promise<void>;
+  /** Puts that down in this browser; rejects where it has no room. */
+  keep: () => Promise<unknown>;
+  onstate: (state: SaveState) => void;
+  onproblem: (problem: ApiError) => void;
+}
+
+export class Sender {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #keeping: ReturnType<typeof setTimeout> | undefined;
+  #since: number | undefined;
+  #sending: Promise<void> | undefined;
+  #failures = 0;
+  #kept = true;
+  #stopped = false;
+
+  constructor(private options: SenderOptions) {}
+
+  /** Where the text is now; `nowhere`: closing the tab would lose something. */
+  get kept(): "server" | "browser" | "nowhere" {
+    if (!this.options.isDirty()) return "server";
+    return this.#kept ? "browser" : "nowhere";
+  }
+
+  /** Something was written. */
+  changed(): void {
+    this.#keeping ??= setTimeout(() => void this.#keep(), KEEP);
+    if (!this.options.isDirty()) this.options.onstate({ kind: "saved" });
+    // The state stays what the last try came to until the next one.
+    else if (!this.#failures) this.#schedule();
+  }
+
+  #schedule(): void {
+    this.options.onstate({ kind: "unsaved" });
+    this.#since ??= performance.now();
+    clearTimeout(this.#timer);
+    const left = LONGEST - (performance.now() - this.#since);
+    this.#plan(Math.max(0, Math.min(IDLE, left)));
+  }
+
+  #plan(wait: number): void {
+    if (!this.#stopped) this.#timer = setTimeout(() => void this.flush().catch(() => {}), wait);
+  }
+
+  async #keep(): Promise<void> {
+    clearTimeout(this.#keeping);
+    this.#keeping = undefined;
+    try {
+      await this.options.keep();
+      this.#kept = true;
+    } catch {
+      this.#kept = false;
+    }
+  }
+
+  /** Saves now; resolves when all that was written before has arrived. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    while (this.#sending) await this.#sending;
+    if (this.#stopped || !this.options.isDirty()) return;
+    this.#sending = this.#send().finally(() => (this.#sending = undefined));
+    await this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    const { isDirty, send, onstate } = this.options;
+    this.#since = undefined;
+    onstate({ kind: "saving" });
+    try {
+      // Should the tab end before the answer, the next one has all of it.
+      await this.#keep();
+      if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
+      await send();
+      this.#failures = 0;
+      await this.#keep();
+      if (isDirty()) this.#schedule();
+      else onstate({ kind: "saved" });
+    } catch (problem) {
+      const told = problem instanceof ApiError ? problem : new ApiError(500, String(problem));
+      this.#failed(told);
+      throw told;
+    }
+  }
+
+  #failed(problem: ApiError): void {
+    const { status, retryAfter } = problem;
+    this.#failures++;
+    this.options.onstate({ kind: status === 0 && this.#kept ? "offline" : "unsaved" });
+    if (status >= 400 && status < 500 && ![408, 425, 429].includes(status)) {
+      this.options.onproblem(problem);
+      // What the server says of the text itself is another thing once something else was written.
+      if ([400, 404, 412, 413].includes(status)) {
+        this.#failures = 0;
+        return;
+      }
+    }
+    this.#plan(
+      retryAfter !== undefined
+        ? retryAfter * 1000
+        : Math.min(LONGEST_WAIT, 1000 * 2 ** Math.min(this.#failures, 5)),
+    );
+  }
+
+  /** Tries again at once: the network is back, or somebody signed in. */
+  again(): void {
+    this.#failures = 0;
+    void this.flush().catch(() => {});
+  }
+
+  /** Puts down what is not saved, and stops. */
+  async stop(): Promise<void> {
+    if (this.options.isDirty()) await this.#keep();
+    await this.flush().catch(() => {});
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#keeping);
+  }
+}

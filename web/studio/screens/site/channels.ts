@@ -1,0 +1,46 @@
+/** The services that the assistant of a site can answer in. */
+import type { Schemas } from "../../../shared/client.ts";
+
+export type ChannelType = Schemas["SiteChannel"]["type"];
+type Setup = Schemas["ChannelSetup"];
+
+interface Service {
+  name: string;
+  /** The name of the integration that connects it. */
+  integration: string;
+  /** Which of the settings says where it answers. */
+  allowed: keyof Setup;
+  /** Where its apps are registered. */
+  register: string;
+}
+
+export const SERVICES: Record<ChannelType, Service> = {
+  "builtin:slack": {
+    name: "Slack",
+    integration: "slack",
+    allowed: "allowedChannels",
+    register: "https://api.slack.com/apps",
+  },
+  "builtin:discord": {
+    name: "Discord",
+    integration: "discord",
+    allowed: "allowedChannels",
+    register: "https://discord.com/developers/applications",
+  },
+  "builtin:linear": {
+    name: "Linear",
+    integration: "linear",
+    allowed: "allowedTeams",
+    register: "https://linear.app/settings/api/applications",
+  },
+  "builtin:github": {
+    name: "GitHub",
+    integration: "github",
+    allowed: "allowedRepositories",
+    register: "https://github.com/settings/apps",
+  },
+};
+
+/** Where a channel answers; nothing: everywhere. */
+export const allowedOf = (channel: { type: ChannelType; setupSettings: Setup }): string[] =>
+  channel.setupSettings[SERVICES[channel.type].allowed] ?? [];
