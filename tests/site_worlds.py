@@ -139,6 +139,26 @@ class Shown:
     path: str
     default: bool
     condition: Condition | None
+    draft: bool = False
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class DrawnLink:
+    """An external link as it was drawn."""
+
+    words: frozenset[str]
+    draft: bool
+    condition: Condition | None
+
+
+@dataclass(frozen=True)
+class DrawnGroup:
+    """A group as it was drawn. ``titles``: its own and those above; ``draft``: it is one, or is in one."""
+
+    id: str
+    titles: tuple[str, ...]
+    draft: bool
 
 
 @dataclass(frozen=True)
@@ -181,6 +201,8 @@ class SiteWorld:
         self.sections: list[DrawnSection] = []
         self.shown: list[Shown] = []
         self.redirects: dict[str, tuple[Shown, MadePage | None]] = {}
+        self.draft_redirects: dict[str, tuple[Shown, MadePage | None]] = {}
+        self.links: list[DrawnLink] = []
 
     def word(self) -> str:
         while (made := "zq" + "".join(self.random.choices("abcdefghijklmnoprstuvwxy", k=8))) in self.words:
@@ -294,7 +316,8 @@ class SiteWorld:
     def draw(self, visibility: str, *, published: bool, adaptive: bool) -> None:
         """Another structure, with other conditions, for another audience."""
         random = self.random
-        self.sections, self.shown, self.redirects = [], [], {}
+        self.sections, self.shown, self.links, self.redirects = [], [], [], {}
+        self.draft_redirects = {}
         with self.world.context.db.write() as tx:
             for table in (
                 "site_redirects",
@@ -302,6 +325,7 @@ class SiteWorld:
                 "site_spaces",
                 "site_sections",
                 "site_section_groups",
+                "site_external_links",
             ):
                 tx.run(f"DELETE FROM {table} WHERE site_id = :site", site=self.id)
             site = get_site(tx, self.id)
@@ -313,6 +337,8 @@ class SiteWorld:
                 groups = self._draw_groups(tx)
                 for number in range(random.randint(1, 4)):
                     self._draw_section(tx, groups, first=not number)
+                for number in range(random.randint(0, 2)):
+                    self._draw_link(tx, random.choice([None, *groups]), number)
             for shown in self.shown:
                 source, page = self.word(), random.choice([None, *shown.space.pages])
                 columns: dict[str, str | None] = {
@@ -322,25 +348,52 @@ class SiteWorld:
                     "page_id": page.id if page else None,
                     "url": None,
                 }
-                insert_redirect(tx, self.id, f"/{source}", columns)
-                self.redirects[source] = (shown, page)
+                draft = random.random() < 0.3
+                insert_redirect(tx, self.id, f"/{source}", columns, draft=draft)
+                (self.draft_redirects if draft else self.redirects)[source] = (shown, page)
                 former = self.word()
                 structure.put_former_paths(tx, self.id, {former: shown.id})
                 self.redirects[former] = (shown, None)
 
-    def _draw_groups(self, tx: Any) -> list[tuple[str, tuple[str, ...]]]:
-        """Ids of groups with their titles and those above."""
-        made: list[tuple[str, tuple[str, ...]]] = []
+    def _draw_groups(self, tx: Any) -> list[DrawnGroup]:
+        made: list[DrawnGroup] = []
         for number in range(self.random.randint(0, 2)):
             above = self.random.choice([None, *made])
-            title = self.word()
+            title, draft = self.word(), self.random.random() < 0.3
             group = structure.insert_group(
-                tx, self.id, parent_id=above[0] if above else None, rank=f"a{number}", title=title, icon=None
+                tx,
+                self.id,
+                parent_id=above.id if above else None,
+                rank=f"a{number}",
+                title=title,
+                icon=None,
+                draft=draft,
             )
-            made.append((group, (*(above[1] if above else ()), title)))
+            titles = (*(above.titles if above else ()), title)
+            made.append(DrawnGroup(group, titles, draft or (above is not None and above.draft)))
         return made
 
-    def _draw_section(self, tx: Any, groups: list[tuple[str, tuple[str, ...]]], *, first: bool) -> None:
+    def _draw_link(self, tx: Any, group: DrawnGroup | None, number: int) -> None:
+        title, about, name = self.word(), self.word(), self.word()
+        condition, draft = self.condition(0.4), self.random.random() < 0.4
+        link = structure.ExternalLinkRow(
+            id=f"link{len(self.words)}",
+            site_id=self.id,
+            group_id=group.id if group else None,
+            rank=f"d{number}",
+            title=title,
+            url=f"https://elsewhere.test/{name}",
+            description=about,
+            icon=None,
+            condition=condition[0] if condition else None,
+            draft=int(draft),
+        )
+        structure.put_row(tx, link)
+        titles = group.titles if group else ()
+        in_draft = draft or (group is not None and group.draft)
+        self.links.append(DrawnLink(frozenset({title, about, name, *titles}), in_draft, condition))
+
+    def _draw_section(self, tx: Any, groups: list[DrawnGroup], *, first: bool) -> None:
         group = self.random.choice([None, *groups])
         title, about, path = self.word(), self.word(), self.word()
         condition, draft = self.condition(0.5), self.random.random() < 0.2
@@ -358,11 +411,12 @@ class SiteWorld:
             "UPDATE site_sections SET condition = :condition, description = :about, group_id = :group WHERE id = :id",
             condition=condition[0] if condition else None,
             about=about,
-            group=group[0] if group else None,
+            group=group.id if group else None,
             id=id,
         )
-        groups_above = group[1] if group else ()
-        self.sections.append(DrawnSection(id, title, about, path, first, draft, condition, groups_above))
+        titles = group.titles if group else ()
+        in_draft = draft or (group is not None and group.draft)
+        self.sections.append(DrawnSection(id, title, about, path, first, in_draft, condition, titles))
         self._draw_variants(tx, id, self.random.randint(0, 3))
 
     def _draw_variants(self, tx: Any, section: str | None, count: int) -> None:
@@ -371,12 +425,16 @@ class SiteWorld:
             id = structure.insert_site_space(
                 tx, self.id, space.id, section_id=section, rank=f"c{number}", path=path, is_default=not number
             )
+            draft = self.random.random() < 0.25
+            title = self.word() if self.random.random() < 0.3 else None
             tx.run(
-                "UPDATE site_spaces SET condition = :condition WHERE id = :id",
+                "UPDATE site_spaces SET condition = :condition, draft = :draft, title = :title WHERE id = :id",
                 condition=condition[0] if condition else None,
+                draft=int(draft),
+                title=title,
                 id=id,
             )
-            self.shown.append(Shown(id, space, section, path, not number, condition))
+            self.shown.append(Shown(id, space, section, path, not number, condition, draft, title))
 
     # --- what a visitor brings --------------------------------------------------------------------------
 
@@ -386,42 +444,42 @@ class SiteWorld:
         claims = {"exp": now() // 1000 + lasts, **signed}
         return jwt.encode({"alg": "HS256"}, claims, OctKey.import_key(key or own))
 
-    def preview(self, guest: Guest) -> str:
+    def preview(self, guest: Guest, *, drafts: bool = False) -> str:
         # As ``preview_url`` makes it: what the schema does not know, or knows otherwise, is not there.
         signed = {
             name: value for name, value in guest.signed.items() if name == "plan" or isinstance(value, bool)
         }
         said = {name: value for name, value in guest.said.items() if name == "beta" and value is True}
         visitor = {"claims": {**signed, "unsigned": said}}
-        return make_preview(self.world.context.signer, self.id, self.world.actor("admin"), visitor)
+        admin = self.world.actor("admin")
+        return make_preview(self.world.context.signer, self.id, admin, visitor, drafts=drafts)
 
 
 class Answer:
     """The content of a generated site that one visitor can see."""
 
-    def __init__(self, site: SiteWorld, guest: Guest) -> None:
-        self.site, self.guest = site, guest
+    def __init__(self, site: SiteWorld, guest: Guest, *, drafts: bool = False) -> None:
+        self.site, self.guest, self.drafts = site, guest, drafts
         self.sections = [
-            section
-            for section in site.sections
-            if not section.draft and self.holds(section.condition) and self._variants(section.id)
+            section for section in site.sections if self.passes(section) and self._variants(section.id)
         ]
         seen = {section.id for section in self.sections}
         self.shown = [
-            one
-            for one in site.shown
-            if self.holds(one.condition) and (one.section is None or one.section in seen)
+            one for one in site.shown if self.passes(one) and (one.section is None or one.section in seen)
         ]
         if site.sections:
             # What lies beside sections is shown nowhere but by chance; none is drawn so.
             assert all(one.section for one in site.shown)
         self.spaces = {one.space.id: one.space for one in self.shown}
 
+    def passes(self, drawn: Shown | DrawnSection | DrawnLink) -> bool:
+        return (self.drafts or not drawn.draft) and self.holds(drawn.condition)
+
     def holds(self, condition: Condition | None) -> bool:
         return condition is None or condition[1](self.guest.signed, self.guest.said)
 
     def _variants(self, section: str) -> bool:
-        return any(one.section == section and self.holds(one.condition) for one in self.site.shown)
+        return any(one.section == section and self.passes(one) for one in self.site.shown)
 
     def base(self, one: Shown) -> str:
         section = next((s for s in self.site.sections if s.id == one.section), None)
@@ -466,7 +524,9 @@ class Answer:
         for section in self.sections:
             found |= {section.title, section.about, section.path, *section.groups}
         for one in self.shown:
-            found |= {one.path, one.space.title}
+            found |= {one.path, one.space.title, *filter(None, [one.title])}
+        for link in self.site.links:
+            found |= link.words if self.passes(link) else set()
         return found
 
     def listed(self) -> set[str]:

@@ -858,6 +858,7 @@ READ_FROM_BELOW = {
     ("orgs", "spaces"),
     ("references", "openapi_specs"),
     ("spaces", "branches"),
+    ("spaces", "site_section_groups"),
     ("spaces", "site_sections"),
     ("spaces", "site_spaces"),
     ("spaces", "sites"),

@@ -541,6 +541,8 @@ def _furnish_site(world: World, place: Place) -> None:
     ids["otherSiteSpaceId"] = post("site-spaces", body)["id"]
     group = {"title": "Manuals", "sections": [ids["siteSectionId"]]}
     ids["siteSectionGroupId"] = post("section-groups", group)["id"]
+    link = {"title": "Forum", "url": "https://forum.test/", "draft": True}
+    ids["siteExternalLinkId"] = post("external-links", link)["id"]
     ids["shareLinkId"] = post("share-links", {"name": "Friends"})["id"]
     to = {"kind": "site-space", "siteSpaceId": ids["otherSiteSpaceId"]}
     ids["siteRedirectId"] = post("redirects", {"source": "/old", "destination": to})["id"]

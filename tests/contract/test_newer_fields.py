@@ -64,11 +64,12 @@ def test_a_restriction_that_octavo_does_not_know_is_refused(
 
 
 def test_a_restriction_behind_many_other_keys_is_refused(world: World) -> None:
-    path = world.home.path("/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}")
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}/sections")
+    section = {"spaceId": world.home["spaceId"]}
     others = {f"key{number}": number for number in range(50)}
-    answer = world.call("admin", "PATCH", path, json={**others, "path": "open", "hidden": True})
-    assert complaint(answer, 400, "hidden: ") is None
-    assert world.call("admin", "PATCH", path, json={**others, "path": "open"}).status_code == 200
+    answer = world.call("admin", "POST", path, json={**others, **section, "template": {"id": "blank"}})
+    assert complaint(answer, 400, "template: ") is None
+    assert world.call("admin", "POST", path, json={**others, **section}).status_code == 201
 
 
 def test_a_filter_that_octavo_does_not_know_lists_nothing_else(world: World) -> None:

@@ -87,7 +87,7 @@ class Case:
         self.prefix = ""
         self.asked: dict[str, Any] = {"unsignedClaims": guest.said}
         proof = self.random.choice(["good", "good", "good", "bad"])
-        admitted, signed, said = True, guest.signed, guest.said
+        admitted, signed, said, drafts = True, guest.signed, guest.said, False
         if audience == "share-link":
             self.prefix = f"{site.keys[site.link if proof == 'good' else site.closed]}/"
             admitted = proof == "good"
@@ -107,12 +107,12 @@ class Case:
             self.asked["jwtToken"] = token
         self.cookies["octavo-visitor-public"] = quote(json.dumps(guest.said))
         if audience == "unpublished":
-            admitted = proof == "good"
+            admitted, drafts = proof == "good", self.random.random() < 0.5
             if admitted:
-                self.cookies["octavo-preview"] = site.preview(guest)
+                self.cookies["octavo-preview"] = site.preview(guest, drafts=drafts)
         if not adaptive and audience != "unpublished":
             signed, said = {}, {}
-        self.seen = Answer(site, Guest(signed, said)) if admitted else None
+        self.seen = Answer(site, Guest(signed, said), drafts=drafts) if admitted else None
         self.base = site.base + self.prefix
 
     def cookie(self) -> str:
@@ -165,6 +165,8 @@ class Case:
                 yield f"{base}{page.path}/rss.xml", shown, page
         for source in self.random.sample(sorted(self.site.redirects), min(3, len(self.site.redirects))):
             yield source, None, None
+        for source in sorted(self.site.draft_redirects):
+            yield source, None, None
         for section in self.site.sections:
             yield f"{section.path}/", None, None
 
@@ -180,7 +182,9 @@ class Case:
                 assert said <= words_of(path), path
                 continue
             may = listed | words_of(path) | (hidden if page is not None and page.hidden else set())
-            if path in self.site.redirects:
+            if path in self.site.draft_redirects and not seen.drafts:
+                assert answer.status_code == 404, path
+            elif path in self.site.redirects or path in self.site.draft_redirects:
                 # A redirect to a hidden page deliberately reveals its URL.
                 may |= hidden
             assert answer.status_code in (200, 307, 404), (path, answer.status_code, answer.text[:300])
@@ -431,6 +435,10 @@ class Case:
             may = shown in seen.shown and (page is None or seen.sees(page))
             assert got.status_code in ((200, 404) if may else (404,)), (source, got.text)
             self.within(got.text, seen.listed() | {source} | seen.of_hidden(), source)
+
+        for source in self.site.draft_redirects:
+            got = read(f"{self.site.path}/redirect", source=f"/{source}")
+            assert got.status_code in ((200, 404) if seen.drafts else (404,)), (source, got.text)
 
     def resolve(self, path: str) -> httpx.Response:
         return self.resolve_url(self.site.url + self.prefix + path)

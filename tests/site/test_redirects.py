@@ -311,3 +311,17 @@ def test_files_of_other_platforms(world: World, path: str, name: str, is_named: 
 def test_forms_of_files(format: Format, text: str, expected: list[str]) -> None:
     read = read_redirects(format, text)
     assert [f"{one.source} {one.destination}" for one in read if not one.problem] == expected
+
+
+def test_a_deleted_page_is_offered_a_redirect(world: World, path: str) -> None:
+    home = world.home
+    assert world.get("admin", f"{path}/redirects/suggestions")["items"] == []
+    change = world.post("admin", home.path("/spaces/{spaceId}/change-requests"), {"subject": "Delete"})["id"]
+    at = home.path(f"/spaces/{{spaceId}}/change-requests/{change}")
+    removal = {"operation": "delete_page", "page": home["pageId"]}
+    world.post("admin", f"{at}/content", {"changes": [removal]})
+    world.post("admin", f"{at}/merge")
+    found = world.get("admin", f"{path}/redirects/suggestions")["items"]
+    assert [(one["pageId"], one["source"]) for one in found] == [(home["pageId"], f"/{home['pagePath']}")]
+    _make(world, path, found[0]["source"], _external("https://x.test/"), draft=True)
+    assert world.get("admin", f"{path}/redirects/suggestions")["items"] == []

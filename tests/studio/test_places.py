@@ -107,7 +107,7 @@ PROGRAMS = {
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository|(un)?install\\w*GitSync\\w+"
         "|(get|update)GitSyncInstallationById|(list|get)\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
-        "|(update|delete)ChangeRequestConversation|bulkUpsertSiteRedirects"
+        "|(update|delete)ChangeRequestConversation"
     ),
 }
 """Who calls operations that no screen has, by patterns of their ids."""

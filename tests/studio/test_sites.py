@@ -89,7 +89,7 @@ def test_sections_are_moved_by_key_and_by_drag_renamed_and_undone(app, site):
     panel.get_by_label("Path").press("Enter")
     expect(panel.get_by_label("Path")).to_have_attribute("aria-invalid", "true")
     panel.get_by_label("Draft: hidden from visitors").check()
-    expect(rows.nth(0)).to_contain_text("No one yet")
+    expect(rows.nth(0)).to_contain_text("Members only")
     page.context.close()
 
 
@@ -310,7 +310,7 @@ def test_redirects_are_added_and_imported(app, site):
     expect(listed.get_by_role("listitem")).to_have_count(1)
     page.get_by_role("button", name="Import", exact=True).click()
     dialog = page.get_by_role("dialog", name="Import redirects")
-    dialog.get_by_label("CSV lines").fill("/one,https://example.com/1\n/two,/nowhere/at/all")
+    dialog.get_by_label("Redirects", exact=True).fill("/one,https://example.com/1\n/two,/nowhere/at/all")
     dialog.get_by_role("button", name="Import redirects").click()
     expect(dialog.get_by_role("status")).to_contain_text("1 redirect created")
     expect(dialog.get_by_role("table")).to_contain_text("there is no page at")
@@ -391,7 +391,36 @@ def test_a_conversation_with_the_assistant_is_continued(app, site):
     page.context.close()
 
 
+def test_drafts_are_listed_and_published_together(app, site):
+    path, address = site
+    page = app.open(f"{address}/~/structure")
+    page.get_by_role("button", name="Add link").click()
+    dialog = page.get_by_role("dialog", name="External link")
+    dialog.get_by_label("Title").fill("Forum")
+    dialog.get_by_label("URL").fill("https://forum.example.com/")
+    dialog.get_by_role("button", name="Add link").click()
+    row = page.get_by_role("treeitem").filter(has_text="Forum")
+    expect(row).to_contain_text("Members only")
+    page.get_by_role("button", name="Publish 1 change").click()
+    dialog = page.get_by_role("dialog", name="Publish 1 change")
+    expect(dialog.get_by_role("checkbox")).to_be_checked()
+    expect(dialog).to_contain_text("External link Forum")
+    check(page)
+    dialog.get_by_role("button", name="Publish 1 change").press("Enter")
+    expect(row).to_contain_text("Everyone")
+    assert app.call("GET", f"{path}/drafts")["items"] == []
+    notices = page.get_by_role("region", name="Notifications")
+    expect(notices).to_contain_text("1 change published")
+    notices.get_by_role("button", name="Undo").click()
+    expect(row).to_contain_text("Members only")
+    page.context.close()
+
+
+@pytest.mark.slow
 def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
+=======
+def test_a_host_name_shows_its_dns_record_and_a_site_is_deleted(app, site):
+>>>>>>> api2
     page = app.open(f"{site[1]}/~/address")
     page.get_by_role("textbox", name="Hostname").fill("not a host")
     page.get_by_role("button", name="Save domain").click()

@@ -22,11 +22,11 @@ EntryType = Literal["section", "section-group", "space"]
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "section": ("path", "description", "icon", "condition", "default", "draft", "children"),
-    "section-group": ("icon", "children"),
-    "space": ("path", "condition", "default", "content"),
+    "section-group": ("icon", "draft", "children"),
+    "space": ("path", "condition", "default", "draft", "content"),
 }
 """Fields of an entry of each type, in addition to type, key, and title."""
-_OF_SECTION = ("description", "icon", "draft")
+_OF_SECTION = ("description", "icon")
 """Fields of a space that is a section of its own."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
 """Fields that hold translations of another field."""
@@ -213,7 +213,7 @@ class _DocsReader:
         known = (*_KEYS[type], *(_OF_SECTION if type == "space" else ()))
         for name, given in value.items():
             if name == "hidden" and given is True:
-                message = "`hidden` is not supported, so readers see this; use `draft: true` on a section to hide it"
+                message = "`hidden` is not supported, so readers see this; use `draft: true` to hide it"
                 self._complain("unknown_key", message, *way, name)
             elif name in _LOCALIZED and _LOCALIZED[name] in ("title", *known):
                 self._read_localized(entry, name, given, way)
@@ -365,7 +365,7 @@ class _DocsReader:
                 if getattr(entry, name):
                     message = f"`{name}` is supported only on a space that is a section of its own"
                     self._config.problems.append(Problem(DOCS_PATH, entry.line, "unknown_key", message))
-            entry.description, entry.icon, entry.draft = None, None, False
+            entry.description, entry.icon = None, None
             entry.localized.pop("description", None)
             if entry.directory is not None and entry.directory in directories:
                 entries.remove(entry)

@@ -100,6 +100,18 @@ class PageTree:
         copy.children = self.children.changed(below)
         return copy
 
+    def starting_at(self, page_id: str) -> PageTree:
+        """Return the tree with another home page; the same tree if visitors can't see a document there."""
+        page = self.page(page_id)
+        home = self.first_document(page) if page is not None else None
+        if home is None or home is self.home:
+            return self
+        copy = PageTree(())
+        copy._by_id, copy.children, copy.withheld = self._by_id, self.children, self.withheld
+        copy.conditional, copy.links = self.conditional, self.links
+        copy.home = home
+        return copy
+
     def __len__(self) -> int:
         """Return the number of pages in the state, visible or not."""
         return len(self._by_id)

@@ -169,6 +169,33 @@ SAMPLES = {
     ),
     "deleteSiteSpaceById": Sample(),
     "moveSiteSpace": Sample(body=_after("site-space", "siteSpace", "otherSiteSpaceId")),
+    "duplicateSiteSpace": Sample(body={"draft": True}),
+    "addExternalLinkToSite": Sample(
+        body=lambda place: {
+            "title": "Forum",
+            "url": "https://forum.example.org/",
+            "localizedTitle": {"de": "Forum"},
+            "icon": "comments",
+            "parent": place["siteSectionGroupId"],
+            "draft": True,
+            "condition": "visitor.claims.paying",
+        }
+    ),
+    "updateSiteExternalLinkById": Sample(
+        body=lambda place: {
+            "title": "Community",
+            "parent": place["siteSectionGroupId"],
+            "description": "Ask others",
+        }
+    ),
+    "deleteSiteExternalLinkById": Sample(),
+    "listSiteDrafts": Sample(),
+    "listSuggestedSiteRedirects": Sample(),
+    "publishSiteDrafts": Sample(
+        body=lambda place: {
+            "items": [place["siteExternalLinkId"], place["siteSectionId"], place["siteRedirectId"]]
+        }
+    ),
     "listSiteShareLinks": Sample(before=_published),
     "createSiteShareLink": Sample(body={"name": "Partners"}),
     "updateSiteShareLinkById": Sample(body={"name": "Press", "active": False}),

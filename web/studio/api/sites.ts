@@ -77,8 +77,21 @@ export const getSitePublishingPreviewById = operation.GET(
 export const listSitePreviewContent = operation.GET(
   "/orgs/{organizationId}/sites/{siteId}/publishing/preview/content",
 );
+export const listSiteDrafts = operation.GET("/orgs/{organizationId}/sites/{siteId}/drafts");
+export const publishSiteDrafts = operation.POST("/orgs/{organizationId}/sites/{siteId}/drafts/publish");
+export const addExternalLinkToSite = operation.POST("/orgs/{organizationId}/sites/{siteId}/external-links");
+export const deleteSiteExternalLinkById = operation.DELETE(
+  "/orgs/{organizationId}/sites/{siteId}/external-links/{siteExternalLinkId}",
+);
+export const updateSiteExternalLinkById = operation.PATCH(
+  "/orgs/{organizationId}/sites/{siteId}/external-links/{siteExternalLinkId}",
+);
 export const listSiteRedirects = operation.GET("/orgs/{organizationId}/sites/{siteId}/redirects");
 export const createSiteRedirect = operation.POST("/orgs/{organizationId}/sites/{siteId}/redirects");
+export const bulkUpsertSiteRedirects = operation.PUT("/orgs/{organizationId}/sites/{siteId}/redirects");
+export const listSuggestedSiteRedirects = operation.GET(
+  "/orgs/{organizationId}/sites/{siteId}/redirects/suggestions",
+);
 export const importSiteRedirects = operation.POST("/orgs/{organizationId}/sites/{siteId}/redirects/import");
 export const deleteSiteRedirectById = operation.DELETE(
   "/orgs/{organizationId}/sites/{siteId}/redirects/{siteRedirectId}",
@@ -119,6 +132,9 @@ export const deleteSiteSpaceById = operation.DELETE(
 export const updateSiteSpaceById = operation.PATCH(
   "/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}",
 );
+export const duplicateSiteSpace = operation.POST(
+  "/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/duplicate",
+);
 export const deleteSiteSpaceCustomizationById = operation.DELETE(
   "/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/customization",
 );
@@ -155,6 +171,9 @@ export const picturesOf = (organization: string) =>
     `org/${organization}/pictures`,
     () => askAll((query) => listPictures({ organizationId: organization }, query)),
   );
+
+export const suggestedRedirectsOf = (path: SitePath) =>
+  resource(`site/${path.siteId}/suggested-redirects`, () => listSuggestedSiteRedirects(path));
 
 export const authOf = (path: SitePath) =>
   resource(`site/${path.siteId}/auth`, () => getSitePublishingAuthById(path));

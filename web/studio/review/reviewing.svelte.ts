@@ -62,7 +62,7 @@ export function entriesOf(changes: Change[]): Entry[] {
     found.set(id, {
       id,
       kind: page ? "page" : file ? "file" : reusableContent ? "reusable" : others,
-      title: page?.title ?? file?.name ?? reusableContent?.title ?? t(others),
+      title: page?.title ?? file?.name ?? reusableContent?.title ?? (change.tag ? t("tags") : t("variables")),
       path: page?.path || `~${id}`,
       mark: change.tag ? "edited" : MARKS[type] ?? "edited",
       line,

@@ -9,9 +9,12 @@ import {
   getSitePublishingPreviewById,
   getSiteStructure,
   listSiteAdaptiveTemplateConditions,
+  listSiteDrafts,
   type SitePath,
   updateSiteById,
 } from "../api/sites.ts";
+import { MAIN } from "../addresses.ts";
+import { readLevel } from "./parts.ts";
 import { notices } from "./notices.svelte.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 
@@ -19,7 +22,9 @@ export type Site = Schemas["Site"];
 export type Section = Schemas["SiteSection"];
 export type Group = Schemas["SiteSectionGroup"];
 export type SiteSpace = Schemas["SiteSpace"];
-export type Node = Section | Group;
+export type ExternalLink = Schemas["SiteExternalLink"];
+export type Draft = Schemas["SiteDraft"];
+export type Node = Section | Group | ExternalLink;
 export type Structure = Schemas["SectionsStructure"] | Schemas["SiteSpacesStructure"];
 export type Visibility = Site["visibility"];
 
@@ -45,11 +50,24 @@ export const lookOf = (path: SitePath) =>
 export const conditionsOf = (path: SitePath) =>
   resource(`site/${path.siteId}/conditions`, () => listSiteAdaptiveTemplateConditions(path));
 
+/** What visitors do not see yet. */
+export const draftsOf = (path: SitePath) =>
+  resource(`site/${path.siteId}/drafts`, () => listSiteDrafts(path));
+
+/** The pages at the top of a space, with their titles. */
+export const topPagesOf = (space: string) =>
+  resource(`space/${space}/main/top-pages`, async (): Promise<[string, string][]> => {
+    const { items } = await readLevel(space, MAIN, undefined, { limit: 50 });
+    return items.filter((one) => one.type === "document").map((one) => [one.id, one.title]);
+  });
+
+export const isLink = (node: { object: string }): node is ExternalLink =>
+  node.object === "site-external-link";
 export const isGroup = (node: Node): node is Group => node.object === "site-section-group";
 
 /** The sections below these, whatever group they lie in. */
 export const sectionsIn = (nodes: readonly Node[]): Section[] =>
-  nodes.flatMap((node) => isGroup(node) ? sectionsIn(node.children as Node[]) : [node]);
+  nodes.flatMap((node) => isGroup(node) ? sectionsIn(node.children as Node[]) : isLink(node) ? [] : [node]);
 
 /** What a site shows, in reading order. */
 export const siteSpacesIn = (structure: Structure): SiteSpace[] =>

@@ -1,16 +1,21 @@
 /** Changes of a site's structure: each is done at once, says what became of it, and can be undone where that is possible. */
 import type { Schemas } from "../../shared/client.ts";
-import { t } from "../../shared/words.ts";
+import { n, t } from "../../shared/words.ts";
 import {
+  addExternalLinkToSite,
   addSectionGroupToSite,
   addSectionToGroup,
   addSectionToSite,
   addSpaceToSite,
+  deleteSiteExternalLinkById,
   deleteSiteSectionById,
   deleteSiteSectionGroupById,
   deleteSiteSpaceById,
+  duplicateSiteSpace,
+  publishSiteDrafts,
   sortSiteStructure,
   updateSiteById,
+  updateSiteExternalLinkById,
   updateSiteSectionById,
   updateSiteSectionGroupById,
   updateSiteSpaceById,
@@ -18,8 +23,10 @@ import {
 import { notices } from "./notices.svelte.ts";
 import { refresh } from "./resource.svelte.ts";
 import {
+  draftsOf,
   type Group,
   isGroup,
+  isLink,
   type Node,
   refreshSite,
   type Section,
@@ -36,7 +43,7 @@ type Kind = Item["object"];
 /** A place in the structure: beside something, or at the end of a group. */
 export type Place = { before: Item } | { after: Item } | { into: Group };
 
-export const titleOf = (item: Item): string => item.object === "site-space" ? item.space.title : item.title;
+export const titleOf = (item: Item): string => item.title;
 
 const groupsIn = (nodes: readonly Node[]): Group[] =>
   nodes.flatMap((node) => isGroup(node) ? [node, ...groupsIn(node.children as Node[])] : []);
@@ -44,13 +51,18 @@ const groupsIn = (nodes: readonly Node[]): Group[] =>
 export const nodesOf = (structure: Structure): Node[] =>
   structure.type === "sections" ? structure.structure as Node[] : [];
 
+const linksIn = (nodes: readonly Node[]): Node[] =>
+  nodes.flatMap((node) => isGroup(node) ? linksIn(node.children as Node[]) : isLink(node) ? [node] : []);
+
 /** What has this id. */
 export function findItem(structure: Structure, id: string): Item | undefined {
   const nodes = nodesOf(structure);
   const spaces = structure.type === "siteSpaces"
     ? structure.structure
     : sectionsIn(nodes).flatMap((section) => section.siteSpaces);
-  return [...groupsIn(nodes), ...sectionsIn(nodes), ...spaces].find((one) => one.id === id);
+  return [...groupsIn(nodes), ...linksIn(nodes), ...sectionsIn(nodes), ...spaces].find((one) =>
+    one.id === id
+  );
 }
 
 export const groupsOf = (structure: Structure): Group[] => groupsIn(nodesOf(structure));
@@ -79,7 +91,9 @@ export function placeOf(structure: Structure, item: Item): Place | undefined {
 }
 
 /** The path at which something begins, without the address of the site. */
-export function pathOf(structure: Structure, item: Section | SiteSpace): string {
+export function pathOf(structure: Structure, item: Item): string {
+  if (isLink(item)) return item.url;
+  if (item.object === "site-section-group") return "";
   const parts: string[] = [];
   const section = item.object === "site-section"
     ? item
@@ -94,6 +108,13 @@ type SectionFields = Pick<
   "title" | "path" | "condition" | "icon" | "description" | "draft"
 >;
 
+type ItemFields = SectionFields & {
+  spaceId?: string;
+  url?: string;
+  hidden?: boolean;
+  pageId?: string | null;
+};
+
 export class StructureEditor {
   constructor(readonly path: SitePath) {}
 
@@ -102,7 +123,9 @@ export class StructureEditor {
   }
 
   async #done(): Promise<void> {
-    await structureOf(this.path).refresh({ force: true });
+    await Promise.all(
+      [structureOf(this.path), draftsOf(this.path)].map((one) => one.refresh({ force: true })),
+    );
     refreshSite(this.path);
   }
 
@@ -150,19 +173,23 @@ export class StructureEditor {
   }
 
   /** Sends fields of a section, a group or a site space; throws what the server says about them. */
-  async update(item: Item, fields: SectionFields & { spaceId?: string }): Promise<void> {
+  async update(item: Item, fields: ItemFields): Promise<void> {
     const before = Object.fromEntries(
       Object.keys(fields).map((name) => [
         name,
         name === "spaceId"
           ? (item as SiteSpace).space.id
-          : (item as unknown as Record<string, unknown>)[name] ?? (name === "draft" ? false : null),
+          : (item as unknown as Record<string, unknown>)[name] ??
+            (name === "draft" || name === "hidden" ? false : null),
       ]),
     );
     const send = (body: Record<string, unknown>) => {
       if (item.object === "site-section") return this.#patchSection(item.id, body);
       if (item.object === "site-section-group") {
         return updateSiteSectionGroupById({ ...this.path, siteSectionGroupId: item.id }, body);
+      }
+      if (isLink(item)) {
+        return updateSiteExternalLinkById({ ...this.path, siteExternalLinkId: item.id }, body);
       }
       return updateSiteSpaceById({ ...this.path, siteSpaceId: item.id }, body);
     };
@@ -206,10 +233,14 @@ export class StructureEditor {
    * Throws what the server says. */
   async add(
     space: string,
-    as: { section: string | null } | { title?: string; draft: boolean },
+    as: { section: string | null; draft: boolean } | { title?: string; draft: boolean },
   ): Promise<string> {
     const made = "section" in as
-      ? await addSpaceToSite(this.path, { spaceId: space, ...(as.section ? { sectionId: as.section } : {}) })
+      ? await addSpaceToSite(this.path, {
+        spaceId: space,
+        draft: as.draft,
+        ...(as.section ? { sectionId: as.section } : {}),
+      })
       : await addSectionToSite(this.path, {
         spaceId: space,
         draft: as.draft,
@@ -228,8 +259,39 @@ export class StructureEditor {
     return made.id;
   }
 
+  async addLink(title: string, url: string, draft: boolean): Promise<string> {
+    const made = await addExternalLinkToSite(this.path, { title, url, draft });
+    notices.say(t("addedTitle", { title }), { undo: () => this.#remove(made) });
+    await this.#done();
+    return made.id;
+  }
+
+  duplicate(item: SiteSpace): Promise<boolean> {
+    return this.#do(async () => {
+      await duplicateSiteSpace({ ...this.path, siteSpaceId: item.id }, { draft: true });
+      refresh("space/");
+    }, t("duplicatedTitle", { title: titleOf(item) }));
+  }
+
+  /** Shows drafts to visitors. Throws what the server says. */
+  async publish(items: string[]): Promise<void> {
+    await publishSiteDrafts(this.path, { items });
+    notices.say(n("changePublishedCount", items.length), {
+      undo: async () => {
+        await publishSiteDrafts(this.path, { items, draft: true });
+        await this.#done();
+      },
+    });
+    await this.#done();
+  }
+
   async #remove(item: Item): Promise<void> {
     const path = this.path;
+    if (isLink(item)) {
+      await deleteSiteExternalLinkById({ ...path, siteExternalLinkId: item.id });
+      await this.#done();
+      return;
+    }
     if (item.object === "site-section") {
       await deleteSiteSectionById({ ...path, siteSectionId: item.id });
     } else if (item.object === "site-section-group") {

@@ -138,6 +138,13 @@ class SpaceView:
             self.state, self.every, self.items, self.variables, self.tags, self.computed, visitor, self._names
         )
 
+    def starting_at(self, page_id: str) -> SpaceView:
+        """Return the same view with another home page."""
+        copy = SpaceView.__new__(SpaceView)
+        copy.__dict__ |= self.__dict__
+        copy.tree = self.tree.starting_at(page_id)
+        return copy
+
     def changed(
         self,
         state: State,
@@ -165,7 +172,7 @@ class SpaceView:
     @property
     def withholds(self) -> bool:
         """Return whether there are pages that this visitor can't see."""
-        return self.every is not self.tree
+        return bool(self.tree.withheld)
 
     def is_withheld(self, ref: Mapping[str, object]) -> bool:
         """Return whether a resolved reference points to a page that exists but is not visible to this
@@ -197,15 +204,19 @@ def _paths_of(items: Iterable[Item]) -> Iterator[tuple[tuple[ItemKind, str], str
 _views: OwnCache[SpaceView] = OwnCache("spaces as visitors see them", 64)
 
 
-def load_view(tx: Transaction, state: State, visitor: Mapping[str, object] = NOBODY) -> SpaceView:
-    """Return the view of a state; it is cached for each distinct visitor."""
+def load_view(
+    tx: Transaction, state: State, visitor: Mapping[str, object] = NOBODY, home: str | None = None
+) -> SpaceView:
+    """Return the view of a state; it is cached for each distinct visitor. ``home``: the home page on a site, None for
+    the first page."""
     loaded = _load_for_nobody(tx, state)
-    if visitor == NOBODY:
+    if visitor == NOBODY and home is None:
         return loaded
-    key = (state.revision_id, loaded.computed, msgspec.json.encode(visitor, order="sorted"))
+    key = (state.revision_id, loaded.computed, msgspec.json.encode(visitor, order="sorted"), home)
     seen = _views.of(tx).get(key)
     if seen is None:
-        seen = loaded.seen_by(visitor)
+        seen = loaded.seen_by(visitor) if visitor != NOBODY else loaded
+        seen = seen.starting_at(home) if home is not None else seen
         # It shares everything except the lists of children.
         _views.of(tx).put(key, seen, _VIEW_BYTES + _PARENT_BYTES * len(loaded.every.children))
     return seen

@@ -24,7 +24,7 @@ from octavo.organization.spaces.store import get_titles
 from octavo.sites.fonts.serving import find_fonts
 from octavo.sites.site.customization.editing import find_customization
 from octavo.sites.site.customization.model import ContentLink, ContentRef, Customization, HeaderItem
-from octavo.sites.site.structure.store import SectionGroupRow, SectionRow, localize
+from octavo.sites.site.structure.store import ExternalLinkRow, Node, SectionGroupRow, localize
 
 from .locales import direction
 from .pages import PageBuilder
@@ -97,7 +97,8 @@ def site_view(
     favicon = chosen.favicon
     links = _Links(space, builder, look)
     variants = _variants(tx, space, builder, look.language, page)
-    shown = outline.children(None) if len(outline.sections) > 1 else ()
+    nodes = outline.children(None)
+    shown = nodes if len(outline.sections) > 1 or len(nodes) > 1 else ()
     sections = tuple(_tab(space, node, look.language) for node in shown)
     header = links.header(chosen.header.links) if chosen.header.preset != "none" else ()
     title = chosen.title if isinstance(chosen.title, str) else site.title
@@ -149,7 +150,8 @@ def _variants(
 ) -> tuple[VariantView, ...]:
     """Return the variants of a section, each linked to the same page if it has it: by its id, as translations and
     copies do, or by its path."""
-    shown = space.site_spaces
+    outline = space.visit.outline
+    shown = outline.listed(outline.section(space.site_space.section_id), space.site_space)
     if len(shown) < 2:
         return ()
     titles = get_titles(tx, [other.space_id for other in shown])
@@ -163,7 +165,7 @@ def _variants(
             if target is not None:
                 href, has_it = builder.href(target, visit=there), True
         own = titles[other.space_id]
-        title = localize(other, "title", language) or own.title
+        title = localize(other, "title", language) or other.title or own.title
         current = other.id == space.site_space.id
         found.append(VariantView(title=title, href=href, current=current, same=has_it, language=own.language))
     return tuple(found)
@@ -243,9 +245,9 @@ class _Links:
         return {}
 
 
-def _tab(space: SpaceVisit, node: SectionRow | SectionGroupRow, language: str) -> Tab:
-    """Return the tab of a section, or of a group with all its nested sections, in the visitor's language if
-    available."""
+def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
+    """Return the tab of a section or an external link, or of a group with all its nested sections, in the visitor's
+    language if available."""
     visit = space.visit
     if isinstance(node, SectionGroupRow):
         inside = [_tab(space, child, language) for child in visit.outline.children(node.id)]
@@ -255,6 +257,14 @@ def _tab(space: SpaceVisit, node: SectionRow | SectionGroupRow, language: str) -
             icon=icon(node.icon) if node.icon else None,
             current=any(tab.current for tab in flat),
             children=flat,
+        )
+    if isinstance(node, ExternalLinkRow):
+        return Tab(
+            title=localize(node, "title", language) or node.title,
+            icon=icon(node.icon) if node.icon else None,
+            href=safe_url(node.url) or "",
+            description=localize(node, "description", language) or node.description,
+            external=True,
         )
     start = visit.outline.start(node)
     assert start is not None, "a visible section has a start page"

@@ -229,13 +229,15 @@ class Image(Struct, frozen=True, kw_only=True):
 
 
 class Tab(Struct, frozen=True, kw_only=True):
-    """Site section, or group of sections (``children``; ``href`` can then be None)."""
+    """Site section, link to another website (``external``), or group of these (``children``; ``href`` can then be
+    None)."""
 
     title: str
     href: str | None = None
     current: bool = False
     icon: Sign = None
     description: str | None = None
+    external: bool = False
     children: tuple[Tab, ...] = ()
 
 

@@ -259,7 +259,7 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
-    view = load_view(tx, state, visit.admission.claims)
+    view = load_view(tx, state, visit.admission.claims, shown.page_id)
     visit.made_of.depend_on_space(shown.space_id, view.state.revision_id)
     visit.made_of.depend_on_more(bool(view.computed))
     return SpaceVisit(visit, shown, variants, base, rest, view)

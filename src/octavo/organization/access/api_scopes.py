@@ -111,12 +111,13 @@ _OPERATIONS: dict[ApiScope, str] = {
         listSiteSectionGroups listSiteSections listSiteSpaces listSites
     """,
     "site:write": """
-        addSectionGroupToSite addSectionToSite addSpaceToSite bulkUpsertSiteRedirects createSite
+        addExternalLinkToSite addSectionGroupToSite addSectionToSite addSpaceToSite bulkUpsertSiteRedirects createSite
         createSiteMcpServer createSiteRedirect
-        deleteSiteById deleteSiteMcpServerById deleteSiteRedirectById deleteSiteSectionById
+        deleteSiteById deleteSiteExternalLinkById deleteSiteMcpServerById deleteSiteRedirectById deleteSiteSectionById
         deleteSiteSectionGroupById deleteSiteSpaceById deleteSiteSpaceCustomizationById getSiteMcpServerById
         listSiteMcpServers moveSiteSection moveSiteSectionGroup moveSiteSpace overrideSiteSpaceCustomizationById
         sortSiteStructure updateSiteAdaptiveSchema updateSiteAdsById updateSiteById updateSiteCustomizationById
+        duplicateSiteSpace updateSiteExternalLinkById
         updateSiteMcpServerById updateSiteRedirectById updateSiteSectionById updateSiteSectionGroupById
         updateSiteSpaceById
     """,

@@ -58,17 +58,26 @@ class SpaceRow(Struct, frozen=True):
     """Repository it is synced with, as JSON in the form of the API."""
 
 
+# A site space is a draft if it, its section, or a group that contains that is one; groups are at most four levels deep.
+_DRAFT = """(ps.draft = 1 OR COALESCE(px.draft, 0) = 1 OR EXISTS (
+    SELECT 1 FROM site_section_groups g
+      LEFT JOIN site_section_groups g2 ON g2.id = g.parent_id
+      LEFT JOIN site_section_groups g3 ON g3.id = g2.parent_id
+      LEFT JOIN site_section_groups g4 ON g4.id = g3.parent_id
+    WHERE g.id = px.group_id
+      AND g.draft + COALESCE(g2.draft, 0) + COALESCE(g3.draft, 0) + COALESCE(g4.draft, 0) > 0))"""
 # Paths as in ``sites.structure``: defaults have none of their own.
-_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname ||
+_PUBLISHED = f"""(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname ||
     '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
     || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
     || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
   FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
     JOIN organizations po ON po.id = p.organization_id LEFT JOIN site_sections px ON px.id = ps.section_id
-  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
-_VISITOR_AUTH = """(SELECT CASE WHEN p.visibility = 'visitor-auth' THEN p.settings END
+  WHERE ps.space_id = s.id AND NOT {_DRAFT} ORDER BY ps.id LIMIT 1)"""
+_VISITOR_AUTH = f"""(SELECT CASE WHEN p.visibility = 'visitor-auth' THEN p.settings END
   FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
-  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
+    LEFT JOIN site_sections px ON px.id = ps.section_id
+  WHERE ps.space_id = s.id AND NOT {_DRAFT} ORDER BY ps.id LIMIT 1)"""
 _GIT_STATE = "(SELECT g.state FROM space_git_states g WHERE g.space_id = s.id)"
 _SPACE = ", ".join(
     [*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-3]), _PUBLISHED, _VISITOR_AUTH, _GIT_STATE]

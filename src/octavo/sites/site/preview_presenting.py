@@ -35,10 +35,9 @@ from .audiences.wire import (
 from .previewing import read_claims, require_seeing_all
 from .store import get_site
 from .structure.outline import Outline
-from .structure.store import SectionGroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
+from .structure.store import Row, SectionGroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
 
 _EXCERPT = 200
-Row = SectionRow | SectionGroupRow | SiteSpaceRow
 
 
 def list_entries(
@@ -151,7 +150,7 @@ class _Parts:
             title=self._title(row),
             level=level,
             visible=obstacle is None,
-            listed=obstacle is None,
+            listed=obstacle is None and not (isinstance(row, SiteSpaceRow) and row.hidden),
             path=self._outline.base(row) if isinstance(row, SiteSpaceRow) else UNSET,
             condition=self._condition(row),
             hidden_by=obstacle or UNSET,
@@ -170,13 +169,17 @@ class _Parts:
         )
 
     def _title(self, row: Row) -> str:
-        return self._titles[row.space_id] if isinstance(row, SiteSpaceRow) else row.title
+        if isinstance(row, SiteSpaceRow):
+            return row.title or self._titles[row.space_id]
+        return row.title
 
 
 def _object_of(row: Row) -> PretendedObject:
     if isinstance(row, SiteSpaceRow):
         return "site-space"
-    return "site-section" if isinstance(row, SectionRow) else "site-section-group"
+    if isinstance(row, SectionRow):
+        return "site-section"
+    return "site-section-group" if isinstance(row, SectionGroupRow) else "site-external-link"
 
 
 # --- pages -----------------------------------------------------------------------------------------------

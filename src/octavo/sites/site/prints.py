@@ -26,7 +26,11 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
     if not shown:
         return None
     site = min(shown, key=lambda one: (one.created_at, one.id))
-    place = next(one for one in load_structure(tx, site.id).site_spaces.values() if one.space_id == space_id)
+    structure = load_structure(tx, site.id)
+    places = [one for one in structure.site_spaces.values() if one.space_id == space_id]
+    place = next((one for one in places if not structure.is_draft(one)), None)
+    if place is None:
+        return None
     look = look_of(tx, site.id, place.id)
     colors = site_theme(look.styling).light
     # Without a header logo, use the footer logo, as cards do.

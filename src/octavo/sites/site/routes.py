@@ -32,6 +32,7 @@ from octavo.organization.orgs.store import get_organization
 
 from . import (
     ads,
+    drafts_presenting,
     editing,
     hostnames,
     installation_routes,
@@ -44,6 +45,7 @@ from . import (
 )
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_ads
 from .creating import create_site as create
+from .drafts_wire import PublishDrafts, SiteDrafts
 from .profile_presenting import present_profile
 from .profile_wire import PublishedSite, SearchSite, named_spaces, requested_spaces
 from .published import published_url
@@ -222,6 +224,29 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
     and its scripts."""
     with call.db.read() as tx:
         return present_profile(tx, call, site, query.share_key)
+
+
+@operation("listSiteDrafts", "GET", "/orgs/{organizationId}/sites/{siteId}/drafts", needs=Can.VIEW)
+def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
+    """List the drafts of a site: parts of its structure and redirects that visitors don't see, each with what becomes
+    visible when it is published."""
+    with call.db.read() as tx:
+        return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
+
+
+@operation(
+    "publishSiteDrafts",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/drafts/publish",
+    needs=Can.ADMIN,
+    errors=(400, 404),
+)
+def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDrafts:
+    """Publish drafts of a site all at once, or turn live parts into drafts again. Returns the drafts that are left.
+    On a published site, you must be an administrator of all spaces that become visible."""
+    with call.db.write() as tx:
+        drafts_presenting.publish_drafts(tx, call, site, body.items, draft=body.draft)
+        return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
 
 
 @operation(

@@ -30,9 +30,16 @@ declare(
     Table(
         name="site_spaces",
         of_organization=_OF_SITE,
-        columns=(row("section_id", "site_sections"),),
+        columns=(row("section_id", "site_sections"), row("page_id", "page_versions.page_id")),
         json={"customization": dict, "localized": Localized},
         long=("condition",),
+    ),
+    Table(
+        name="site_external_links",
+        of_organization=_OF_SITE,
+        columns=(row("group_id", "site_section_groups"),),
+        json={"localized": Localized},
+        long=("condition", "url"),
     ),
     Table(
         name="site_sections",

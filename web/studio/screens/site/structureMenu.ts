@@ -25,18 +25,17 @@ export function structureMenu(
     keys: "f2",
     run: rename,
   }];
-  if (item.object !== "site-section-group" && !item.default) {
+  if ((item.object === "site-section" || item.object === "site-space") && !item.default) {
     entries.push({ text: t("setAsDefault"), icon: "star", run: () => editor.begin(item) });
   }
-  if (item.object === "site-section") {
-    entries.push(
-      {
-        text: item.draft ? t("showToVisitors") : t("convertToDraft"),
-        icon: item.draft ? "eye" : "eye-slash",
-        run: () => editor.update(item, { draft: !item.draft }).catch(rename),
-      },
-      { text: t("addVariant"), icon: "plus", run: add },
-    );
+  entries.push({
+    text: item.draft ? t("showToVisitors") : t("convertToDraft"),
+    icon: item.draft ? "eye" : "eye-slash",
+    run: () => editor.update(item, { draft: !item.draft }).catch(rename),
+  });
+  if (item.object === "site-section") entries.push({ text: t("addVariant"), icon: "plus", run: add });
+  if (item.object === "site-space") {
+    entries.push({ text: t("duplicateAsDraft"), icon: "copy", run: () => editor.duplicate(item) });
   }
   const ways = [
     ["up", t("moveUp"), "up", "alt+shift+arrowup"],

@@ -22,7 +22,7 @@ export function rowsOf(structure: Structure): Row[] {
     for (const node of nodes) {
       found.push({ item: node, depth });
       if (isGroup(node)) walk(node.children as Node[], depth + 1);
-      else if (node.siteSpaces.length > 1) {
+      else if (node.object === "site-section" && node.siteSpaces.length > 1) {
         for (const shown of node.siteSpaces) found.push({ item: shown, depth: depth + 1 });
       }
     }

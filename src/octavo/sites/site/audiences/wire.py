@@ -98,7 +98,7 @@ class TemplateConditions(Struct, rename="camel"):
 MAX_ENTRIES = 200
 """Maximum entries per request, because the text of each is read."""
 
-PretendedObject = Literal["site-section-group", "site-section", "site-space", "page"]
+PretendedObject = Literal["site-section-group", "site-section", "site-external-link", "site-space", "page"]
 
 
 class PretendedQuery(Struct, rename="camel"):

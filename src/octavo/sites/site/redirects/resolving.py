@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from octavo.content.references.viewing import load_view
+from octavo.content.references.viewing import SpaceView, load_view
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.store import State, find_item_by_path, shown_state
 from octavo.core.document.urls import safe_url
@@ -68,7 +68,7 @@ def resolve_redirect(
             continue
         if not _is_left(outline, left):
             # Another space is there now: pages that neither has are missing there.
-            tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
+            tree = _view_of(tx, outline, claims, shown).tree
             page = tree.find(below.removesuffix(".md")) if below else None
             if page is None or tree.first_document(page) is None:
                 continue
@@ -80,6 +80,12 @@ def resolve_redirect(
     row = store.match(tx, site.id, quote(plain), drafts=outline.drafts)
     target = find_target(tx, outline, claims, row, plain) if row is not None else None
     return ResolvedRedirect(target, row) if target is not None else None
+
+
+def _view_of(
+    tx: Transaction, outline: Outline, claims: Mapping[str, object], shown: SiteSpaceRow
+) -> SpaceView:
+    return load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims, shown.page_id)
 
 
 def _is_left(outline: Outline, path: str) -> bool:
@@ -106,7 +112,7 @@ def find_target(
         return None
     base, below = outline.base(shown), ""
     if row.page_id is not None:
-        tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
+        tree = _view_of(tx, outline, claims, shown).tree
         page = tree.page(row.page_id)
         if page is None:
             return None
@@ -122,7 +128,7 @@ def _page_below(
     located = outline.locate(f"{start.rstrip('/')}/{rest}".lstrip("/"))
     if located.shown is None or located.begins_there:
         return None
-    tree = load_view(tx, shown_state(tx, outline.drafted, located.shown.space_id), claims).tree
+    tree = _view_of(tx, outline, claims, located.shown).tree
     found = tree.find(located.rest.removesuffix(".md"))
     page = tree.first_document(found) if found is not None else None
     if page is None:
@@ -179,7 +185,7 @@ def _of_space(
     inside = entry_path(path.lstrip("/"))
     if inside is None:
         return None
-    view = load_view(tx, state, claims)
+    view = _view_of(tx, outline, claims, shown)
     tree = view.tree
     found = view.page_of_file(f"{config.root}{inside}".strip("/"))
     page = tree.page(found) if found is not None else tree.find(unquote(inside).removesuffix(".md"))

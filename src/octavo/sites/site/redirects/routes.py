@@ -18,7 +18,7 @@ from ..published import published_url
 from ..store import get_site
 from ..structure.outline import visitor_outline
 from ..structure.store import load_structure
-from . import editing, importing, store, upserting, wire
+from . import editing, importing, store, suggesting, upserting, wire
 from .editing import RedirectEditor
 from .resolving import resolve_redirect
 
@@ -66,6 +66,14 @@ def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -
     became of it, in the order of the request: a redirect with an error doesn't hold up the others."""
     with call.db.write() as tx:
         return wire.UpsertedRedirects(upserting.upsert_redirects(tx, call, site, body.redirects))
+
+
+@operation("listSuggestedSiteRedirects", "GET", f"{_REDIRECTS}/suggestions", needs=Can.VIEW)
+def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
+    """List URLs of deleted pages that lead nowhere, the latest first, up to 50. URLs of pages that were renamed or
+    moved redirect by themselves."""
+    with call.db.read() as tx:
+        return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 
 
 @operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.ADMIN, body_limit=2 * 1024 * 1024)

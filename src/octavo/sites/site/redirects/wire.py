@@ -12,6 +12,7 @@ from octavo.kit.texts import pattern
 
 from .editing import RedirectFields
 from .store import OrderBy, RedirectRow, destination_of
+from .suggesting import SuggestedRedirect
 from .types import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, GivenDestination, ToExternal
 from .upserting import MAX_UPSERTS, UpsertedRedirect, UpsertResult
 
@@ -89,6 +90,10 @@ class UpsertedRedirects(Struct):
     """``results``: one for each redirect, in their order."""
 
     results: list[UpsertResult]
+
+
+class SuggestedRedirects(Struct):
+    items: list[SuggestedRedirect]
 
 
 class ImportRedirects(Struct):

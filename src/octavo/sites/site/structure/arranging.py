@@ -25,7 +25,7 @@ from octavo.organization.spaces.store import get_space, get_titles, update_space
 from ..store import SiteRow, get_site, set_docs_source, update_site
 from . import store
 from .changing import RESERVED, change_structure, read_path
-from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
+from .store import ExternalLinkRow, Node, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
 
 _PATH_MAX = 90
 _KEY_MAX = 40
@@ -51,7 +51,8 @@ def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
     derived from its title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
-    for rows in (structure.ordered(), structure.ordered_site_spaces()):
+    nodes = [node for node in structure.ordered() if not isinstance(node, ExternalLinkRow)]
+    for rows in (nodes, structure.ordered_site_spaces()):
         taken = {row.docs_key for row in rows if row.docs_key}
         for row in rows:
             title = titles[row.space_id].title if isinstance(row, SiteSpaceRow) else row.title
@@ -97,6 +98,10 @@ def arrange_site(
         for row in wanted.rows.values():
             if row != wanted.old.get(row.id):
                 store.put_row(tx, row)
+        # The file has no external links: they stay, at the top level if their group is gone.
+        for link in before.links.values():
+            if link.group_id is not None and link.group_id not in wanted.rows:
+                store.update_row(tx, link, group_id=None)
     if config.title is not None and config.title != site.title:
         update_site(tx, site_id, title=config.title)
     set_docs_source(tx, site, source)
@@ -215,6 +220,7 @@ class _Arrangement:
                 parent_id=parent,
                 title=entry.title,
                 icon=entry.icon,
+                draft=int(entry.draft),
                 docs_key=entry.key,
                 localized=_localized(entry),
             )
@@ -245,6 +251,7 @@ class _Arrangement:
                 path=path,
                 is_default=int(entry is default),
                 condition=entry.condition,
+                draft=int(entry.draft),
                 docs_key=entry.key,
                 docs_directory=entry.directory,
             )
@@ -339,6 +346,7 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
                 path=shown.path,
                 condition=shown.condition or None,
                 default=shown is default,
+                draft=bool(shown.draft),
                 directory=directories[shown.space_id],
                 language=titles[shown.space_id].language,
                 localized=store.read_localized(shown),
@@ -349,12 +357,15 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
     def nodes(group_id: str | None) -> list[DocsEntry]:
         found = []
         for node in structure.children(group_id):
+            if isinstance(node, ExternalLinkRow):
+                continue
             if isinstance(node, SectionGroupRow):
                 made = DocsEntry(
                     type="section-group",
                     key=names[node.id],
                     title=node.title,
                     icon=node.icon or None,
+                    draft=bool(node.draft),
                     localized=store.read_localized(node),
                 )
                 made.children = nodes(node.id)

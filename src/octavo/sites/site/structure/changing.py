@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from octavo.content.revisions.store import find_page, main_state
 from octavo.core.free_names import free_name
 from octavo.core.pages import rank_between, slugify
 from octavo.errors import BadRequest, Conflict, NotFound
@@ -23,7 +24,7 @@ from octavo.organization.spaces.store import get_space
 from ..publishing import require_publish_permission_if_published
 from ..store import touch_site
 from . import store
-from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
+from .store import ExternalLinkRow, Row, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
 
 RESERVED = {
     "robots.txt",
@@ -128,6 +129,13 @@ def get_group(structure: Structure, group_id: str, field: str = "") -> SectionGr
     return found
 
 
+def get_link(structure: Structure, link_id: str, field: str = "") -> ExternalLinkRow:
+    found = structure.links.get(link_id)
+    if found is None:
+        raise NotFound(f"{field and f'{field}: '}there is no external link {link_id!r} on this site.")
+    return found
+
+
 def get_site_space(structure: Structure, site_space_id: str, field: str = "") -> SiteSpaceRow:
     found = structure.site_spaces.get(site_space_id)
     if found is None:
@@ -146,7 +154,7 @@ def _free_section_path(structure: Structure, title: str) -> str:
     return free_name(slugify(title)[:_PATH_MAX], taken.__contains__)
 
 
-def _rank_at_end(nodes: Sequence[Node | SiteSpaceRow]) -> str:
+def rank_at_end(nodes: Sequence[Row]) -> str:
     return rank_between(nodes[-1].rank if nodes else None, None)
 
 
@@ -162,15 +170,21 @@ def add_section(
     title: str | None,
     icon: str | None,
     draft: bool,
+    group_id: str | None = None,
+    page_id: str | None = None,
 ) -> str:
-    """Add a section with one space at the end and return its id. The content of a site without sections
-    becomes its first section.
+    """Add a section with one space at the end of a group, or of the top level, and return its id. The content of a
+    site without sections becomes its first section. ``page_id``: the home page of the space.
 
-    Raises Conflict if the site is full. The caller must have checked permission to publish the space.
+    Raises Conflict if the site is full, NotFound for an unknown group or page. The caller must have checked
+    permission to publish the space.
     """
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.sections) >= store.MAX_SECTIONS:
             raise Conflict(f"A site can have at most {store.MAX_SECTIONS} sections.")
+        if group_id is not None:
+            get_group(structure, group_id, "siteSectionGroupId")
+        _require_page(tx, space_id, page_id)
         if not structure.sections and structure.variants(None):
             first = structure.default_site_space(None)
             assert first is not None, "there are some"
@@ -178,7 +192,7 @@ def add_section(
             made = store.insert_section(
                 tx,
                 site.site_id,
-                rank=_rank_at_end(structure.children(None)),
+                rank=rank_at_end(structure.children(None)),
                 path=_free_section_path(structure, name),
                 title=_section_title(name),
                 icon=None,
@@ -191,7 +205,7 @@ def add_section(
         section_id = store.insert_section(
             tx,
             site.site_id,
-            rank=_rank_at_end(structure.children(None)),
+            rank=rank_at_end(structure.children(group_id)),
             path=_free_section_path(structure, name),
             title=name,
             icon=icon,
@@ -199,7 +213,12 @@ def add_section(
             draft=draft,
         )
         filled = store.load_structure(tx, site.site_id, trashed=True)
-        _insert_site_space(tx, filled, site.site_id, space_id, section_id)
+        if group_id is not None:
+            store.update_row(tx, filled.sections[section_id], group_id=group_id)
+        shown_id = _insert_site_space(tx, filled, site.site_id, space_id, section_id)
+        if page_id is not None:
+            shown = get_site_space(store.load_structure(tx, site.site_id, trashed=True), shown_id)
+            store.update_row(tx, shown, page_id=page_id)
     note(tx, site, "siteSection.created", ("siteSection", section_id), after={"title": name})
     return section_id
 
@@ -216,6 +235,11 @@ def update_section(
         section = get_section(structure, section_id)
         if "path" in values:
             _require_free_path(structure, section, values["path"])
+        if values.get("group_id", section.group_id) != section.group_id:
+            group_id = values["group_id"]
+            if group_id is not None:
+                get_group(structure, group_id, "siteSectionGroupId")
+            values = {**values, "rank": rank_at_end(structure.children(group_id))}
         store.update_row(tx, section, **values)
         if default_site_space is not None:
             chosen = get_site_space(structure, default_site_space, "defaultSiteSpace")
@@ -267,6 +291,7 @@ def add_group(
     icon: str | None,
     section_ids: Sequence[str],
     parent_id: str | None,
+    draft: bool = False,
 ) -> str:
     """Add a group at the end of ``parent_id`` (None: the top level) around these sections and return its id.
     Raises NotFound, Conflict."""
@@ -280,9 +305,9 @@ def add_group(
         sections = [
             get_section(structure, id, f"sections[{n}]") for n, id in enumerate(dict.fromkeys(section_ids))
         ]
-        rank = _rank_at_end(structure.children(parent_id))
+        rank = rank_at_end(structure.children(parent_id))
         group_id = store.insert_group(
-            tx, site.site_id, parent_id=parent_id, rank=rank, title=title, icon=icon
+            tx, site.site_id, parent_id=parent_id, rank=rank, title=title, icon=icon, draft=draft
         )
         inside: str | None = None
         for section in sections:
@@ -295,9 +320,28 @@ def add_group(
 def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: Mapping[str, object]) -> None:
     with change_structure(tx, site.site_id, site) as structure:
         group = get_group(structure, group_id)
+        parent_id = values.get("parent_id", group.parent_id)
+        if parent_id != group.parent_id:
+            assert parent_id is None or isinstance(parent_id, str)
+            if parent_id is not None:
+                get_group(structure, parent_id, "parentSectionGroupId")
+            require_outside(structure, group, parent_id, "parentSectionGroupId")
+            values = {**values, "rank": rank_at_end(structure.children(parent_id))}
         store.update_row(tx, group, **values)
     was = {name: getattr(group, name) for name in values}
     note(tx, site, "siteSectionGroup.updated", ("siteSectionGroup", group_id), was, values)
+
+
+def require_outside(structure: Structure, group: SectionGroupRow, parent: str | None, field: str) -> None:
+    """Raise BadRequest if a group can't be in a parent: it is the group itself or in it, or groups would be nested
+    too deep."""
+    above = parent
+    while above is not None:
+        if above == group.id:
+            raise BadRequest(f"{field}: a group can't be moved into itself")
+        above = structure.groups[above].parent_id
+    if structure.depth(parent) + structure.height(group.id) > store.MAX_DEPTH:
+        raise BadRequest(f"{field}: groups can be nested at most {store.MAX_DEPTH} levels deep")
 
 
 def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
@@ -312,7 +356,7 @@ def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
         high = siblings[place + 1].rank if place + 1 < len(siblings) else None
         for child in structure.children(group_id):
             low = rank_between(low, high)
-            column = "group_id" if isinstance(child, SectionRow) else "parent_id"
+            column = "parent_id" if isinstance(child, SectionGroupRow) else "group_id"
             store.update_row(tx, child, **{column: group.parent_id, "rank": low})
         store.delete_row(tx, group)
     note(tx, site, "siteSectionGroup.removed", ("siteSectionGroup", group_id), {"title": group.title})
@@ -326,7 +370,7 @@ def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, secti
         section = get_section(structure, section_id, "sectionId")
         if section.group_id == group_id:
             raise Conflict("sectionId: the section is already in this group.")
-        store.update_row(tx, section, group_id=group_id, rank=_rank_at_end(structure.children(group_id)))
+        store.update_row(tx, section, group_id=group_id, rank=rank_at_end(structure.children(group_id)))
     state = {"group": group_id}
     note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": section.group_id}, state)
 
@@ -338,7 +382,7 @@ def remove_section_from_group(tx: Transaction, site: SiteAccess, group_id: str, 
         section = structure.sections.get(section_id)
         if section is None or section.group_id != group_id:
             return False
-        store.update_row(tx, section, group_id=None, rank=_rank_at_end(structure.children(None)))
+        store.update_row(tx, section, group_id=None, rank=rank_at_end(structure.children(None)))
     note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": group_id}, {"group": None})
     return True
 
@@ -359,15 +403,24 @@ def _insert_site_space(
         site_id,
         space_id,
         section_id=section_id,
-        rank=_rank_at_end(variants),
+        rank=rank_at_end(variants),
         path=free_name(slugify(get_space(tx, space_id).title)[:_PATH_MAX], taken.__contains__),
         is_default=not any(shown.is_default for shown in variants),
     )
 
 
-def add_site_space(tx: Transaction, site: SiteAccess, space_id: str, section_id: str | None) -> str:
+def add_site_space(
+    tx: Transaction,
+    site: SiteAccess,
+    space_id: str,
+    section_id: str | None,
+    *,
+    title: str | None = None,
+    page_id: str | None = None,
+    draft: bool = False,
+) -> str:
     """Add a space as a variant of a section, by default of the default section, and return the id of the
-    site space. Raises NotFound, Conflict.
+    site space. ``page_id``: its home page. Raises NotFound, Conflict.
 
     The caller must have checked permission to publish the space.
     """
@@ -379,9 +432,23 @@ def add_site_space(tx: Transaction, site: SiteAccess, space_id: str, section_id:
         _require_room(structure)
         if any(shown.space_id == space_id for shown in structure.variants(section_id)):
             raise Conflict("spaceId: the space is already shown there.")
+        _require_page(tx, space_id, page_id)
         site_space_id = _insert_site_space(tx, structure, site.site_id, space_id, section_id)
+        made = get_site_space(store.load_structure(tx, site.site_id, trashed=True), site_space_id)
+        store.update_row(tx, made, title=title, page_id=page_id, draft=int(draft))
     note(tx, site, "siteSpace.created", ("siteSpace", site_space_id), after={"space": space_id})
     return site_space_id
+
+
+def _require_page(tx: Transaction, space_id: str, page_id: str | None) -> None:
+    """Raise NotFound for a page that is not in a space, BadRequest for one that has no content."""
+    if page_id is None:
+        return
+    page = find_page(tx, main_state(tx, space_id), page_id)
+    if page is None:
+        raise NotFound(f"pageId: there is no page {page_id!r} in this space.")
+    if page.kind not in ("document", "group"):
+        raise BadRequest("pageId: must be a page, not a link")
 
 
 def _require_room(structure: Structure) -> None:
@@ -400,6 +467,12 @@ def update_site_space(
             raise BadRequest(f"path: another space of the section already has the path {values['path']!r}")
         if "space_id" in values and any(other.space_id == values["space_id"] for other in others):
             raise Conflict("spaceId: the space is already shown there.")
+        space_id = values.get("space_id", shown.space_id)
+        if space_id != shown.space_id:
+            values = {"page_id": None, **values}
+        page_id = values.get("page_id")
+        if isinstance(page_id, str):
+            _require_page(tx, str(space_id), page_id)
         store.update_row(tx, shown, **values)
     was = {name: getattr(shown, name) for name in values}
     note(tx, site, "siteSpace.updated", ("siteSpace", site_space_id), was, values)

@@ -10,7 +10,16 @@ from octavo.core.expressions import Shown
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted, Visitor
 
-from .store import SectionGroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
+from .store import (
+    ExternalLinkRow,
+    Node,
+    Row,
+    SectionGroupRow,
+    SectionRow,
+    SiteSpaceRow,
+    Structure,
+    load_structure,
+)
 
 
 class PathLocation(NamedTuple):
@@ -23,10 +32,10 @@ class PathLocation(NamedTuple):
 
 
 class VisibilityObstacle(NamedTuple):
-    """Reason why something is hidden: a draft section or a failed condition, of this row, or nothing to show."""
+    """Reason why something is hidden: a draft or a failed condition, of this row, or nothing to show."""
 
     reason: Literal["draft", "condition", "empty"]
-    row: SectionRow | SectionGroupRow | SiteSpaceRow
+    row: Row
 
 
 class Outline:
@@ -62,7 +71,7 @@ class Outline:
             section_id: tuple(
                 shown
                 for shown in self._structure.variants(section_id)
-                if self._meets(shown.condition) and shown.space_id not in without
+                if self._gate(shown) is None and shown.space_id not in without
             )
             for section_id in (None, *self._structure.sections)
         }
@@ -76,37 +85,48 @@ class Outline:
     def _sees(self, section: SectionRow) -> bool:
         return self._gate(section) is None and bool(self._variants[section.id])
 
-    def _gate(self, section: SectionRow) -> VisibilityObstacle | None:
-        """Return what hides the whole section."""
-        if section.draft and not self.drafts:
-            return VisibilityObstacle("draft", section)
-        return None if self._meets(section.condition) else VisibilityObstacle("condition", section)
+    def _gate(self, row: Row) -> VisibilityObstacle | None:
+        """Return what hides a whole row: that it, or something that contains it, is a draft, or a condition."""
+        draft = self._structure.draft_of(row)
+        if draft is not None and not self.drafts:
+            return VisibilityObstacle("draft", draft)
+        above = self.section(row.section_id) if isinstance(row, SiteSpaceRow) else None
+        for one in (above, row):
+            if one is not None and not isinstance(one, SectionGroupRow) and not self._meets(one.condition):
+                return VisibilityObstacle("condition", one)
+        return None
 
-    def obstacle(self, row: SectionRow | SectionGroupRow | SiteSpaceRow) -> VisibilityObstacle | None:
+    def obstacle(self, row: Row) -> VisibilityObstacle | None:
         """Return what hides a part of the site from this visitor; None if nothing does."""
-        if isinstance(row, SectionGroupRow):
-            return None if self.children(row.id) else VisibilityObstacle("empty", row)
-        section = self.section(row.section_id) if isinstance(row, SiteSpaceRow) else row
-        gate = self._gate(section) if section is not None else None
+        gate = self._gate(row)
         if gate is not None:
             return gate
-        if isinstance(row, SectionRow):
-            return None if self._variants[row.id] else VisibilityObstacle("empty", row)
-        if not self._meets(row.condition):
-            return VisibilityObstacle("condition", row)
-        return VisibilityObstacle("empty", row) if row.space_id in self._without else None
+        if isinstance(row, SiteSpaceRow):
+            is_empty = row.space_id in self._without
+        elif isinstance(row, SectionRow):
+            is_empty = not self._variants[row.id]
+        else:
+            is_empty = isinstance(row, SectionGroupRow) and not self.children(row.id)
+        return VisibilityObstacle("empty", row) if is_empty else None
 
     def variants(self, section: SectionRow | None) -> tuple[SiteSpaceRow, ...]:
         """Return the site spaces of a section, or of a site without sections."""
         return self._variants[section.id if section is not None else None]
 
-    def children(self, group_id: str | None) -> list[SectionRow | SectionGroupRow]:
-        """Return the sections of a group, or of the top level, and the groups that contain any."""
-        found = []
-        for node in self._structure.children(group_id):
-            if node in self.sections if isinstance(node, SectionRow) else self.children(node.id):
-                found.append(node)
-        return found
+    def children(self, group_id: str | None) -> list[Node]:
+        """Return the sections and links of a group, or of the top level, and the groups that contain any."""
+        return [node for node in self._structure.children(group_id) if self._is_shown(node)]
+
+    def _is_shown(self, node: Node) -> bool:
+        if isinstance(node, SectionRow):
+            return node in self.sections
+        if isinstance(node, ExternalLinkRow):
+            return self._gate(node) is None
+        return self._gate(node) is None and bool(self.children(node.id))
+
+    def listed(self, section: SectionRow | None, current: SiteSpaceRow) -> tuple[SiteSpaceRow, ...]:
+        """Return the site spaces of a section that the navigation lists at one of them."""
+        return tuple(one for one in self.variants(section) if not one.hidden or one.id == current.id)
 
     def site_spaces(self) -> list[SiteSpaceRow]:
         """Return all visible site spaces in reading order."""
@@ -125,9 +145,11 @@ class Outline:
         return self._structure.sections.get(section_id or "")
 
     def start(self, section: SectionRow | None) -> SiteSpaceRow | None:
-        """Return where visitors of a section start: at its default, otherwise at the first visible site space."""
+        """Return where visitors of a section start: at its default, otherwise at the first visible site space that
+        the navigation lists."""
         variants = self.variants(section)
-        return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
+        default = next((shown for shown in variants if shown.is_default), None)
+        return default or next((one for one in variants if not one.hidden), variants[0] if variants else None)
 
     def locate(self, path: str) -> PathLocation:
         """Return where a path below the site is for this visitor."""

@@ -28,7 +28,16 @@ from ..published import published_url
 from ..store import get_site
 from . import wire
 from .outline import Outline, visitor_outline
-from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, load_structure
+from .store import (
+    ExternalLinkRow,
+    Node,
+    Row,
+    SectionGroupRow,
+    SectionRow,
+    SiteSpaceRow,
+    load_structure,
+    read_localized,
+)
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -79,7 +88,7 @@ class ShownStructure:
         if shown.space_id not in self._spaces:
             raise NotFound(f"There is no site space {shown.id!r} on this site.")
         space, role = self._spaces[shown.space_id]
-        urls = self._urls(self.structure.base(shown))
+        urls = self._urls(None if self._is_unseen(shown) else self.structure.base(shown))
         if self._visitor is None:
             presented = present_space(self._to, space, role)
         else:
@@ -90,12 +99,20 @@ class ShownStructure:
             id=shown.id,
             path=shown.path,
             space=presented,
-            title=space.title,
+            title=self.title_of(shown),
             urls=urls,
+            draft=bool(shown.draft),
+            hidden=True if shown.hidden else UNSET,
+            page_id=shown.page_id or UNSET,
+            localized_title=localized_of(shown, "title"),
             section=shown.section_id or UNSET,
             default=bool(shown.is_default),
             condition=self._condition(shown.condition),
         )
+
+    def _is_unseen(self, row: Row) -> bool:
+        """Return whether a row has no URL because it is a draft that members see outside of a preview."""
+        return self._visitor is None and self.structure.is_draft(row)
 
     def _condition(self, condition: str | None) -> str | UnsetType:
         """Return the condition to members only; visitors must not learn what others would see."""
@@ -122,6 +139,8 @@ class ShownStructure:
             return not inside or any(
                 space_id in self._spaces or self._sees_kept(space_id) for space_id in inside
             )
+        if isinstance(node, ExternalLinkRow):
+            return True
         below = self.structure.children(node.id)
         return not below or any(map(self._sees, below))
 
@@ -139,7 +158,7 @@ class ShownStructure:
 
     def section(self, section: SectionRow) -> wire.SiteSection:
         shown = self._variants(section)
-        path = self.structure.section_base(section) if shown and not section.draft else None
+        path = self.structure.section_base(section) if shown and not self._is_unseen(section) else None
         return wire.SiteSection(
             id=section.id,
             title=section.title,
@@ -148,6 +167,8 @@ class ShownStructure:
             urls=self._urls(path),
             default=bool(section.is_default),
             draft=bool(section.draft),
+            localized_title=localized_of(section, "title"),
+            localized_description=localized_of(section, "description"),
             description=section.description or UNSET,
             condition=self._condition(section.condition),
             section_group=section.group_id or UNSET,
@@ -157,36 +178,68 @@ class ShownStructure:
     def group(self, group: SectionGroupRow) -> wire.SiteSectionGroup:
         children = [self.node(child) for child in self._children(group.id)]
         sections = [child for child in children if isinstance(child, wire.SiteSection)]
-        first = next((child.urls.published for child in children if child.urls.published is not UNSET), UNSET)
+        inside = [child.urls.published for child in children if not isinstance(child, wire.SiteExternalLink)]
+        first = next((url for url in inside if url is not UNSET), UNSET)
         return wire.SiteSectionGroup(
             id=group.id,
             title=group.title,
             sections=sections,
             children=children,
             urls=wire.PublishedUrls(first),
+            draft=bool(group.draft),
+            localized_title=localized_of(group, "title"),
             section_group=group.parent_id or UNSET,
             icon=group.icon or UNSET,
         )
 
-    def node(self, node: Node) -> wire.SiteSection | wire.SiteSectionGroup:
+    def title_of(self, row: Row) -> str:
+        """Return the title of a row on the site. The caller can see it."""
+        if isinstance(row, SiteSpaceRow):
+            return row.title or self._spaces[row.space_id][0].title
+        return row.title
+
+    def link(self, link: ExternalLinkRow) -> wire.SiteExternalLink:
+        return wire.SiteExternalLink(
+            id=link.id,
+            title=link.title,
+            url=link.url,
+            draft=bool(link.draft),
+            localized_title=localized_of(link, "title"),
+            localized_description=localized_of(link, "description"),
+            description=link.description or UNSET,
+            icon=link.icon or UNSET,
+            section_group=link.group_id or UNSET,
+            condition=self._condition(link.condition),
+        )
+
+    def node(self, node: Node) -> wire.StructureNode:
+        if isinstance(node, ExternalLinkRow):
+            return self.link(node)
         return self.section(node) if isinstance(node, SectionRow) else self.group(node)
 
     def whole(self) -> wire.SiteStructure:
         structure = self.structure
-        if structure.sections or structure.groups:
+        if structure.sections or structure.groups or structure.links:
             return wire.SectionsStructure([self.node(node) for node in self._children(None)])
         return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
 
-    def find(self, item_id: str) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
+    def find(self, item_id: str) -> wire.SiteSpace | wire.StructureNode:
         """Present the part of the structure with this id. Raises NotFound."""
         structure = self.structure
-        node = structure.sections.get(item_id) or structure.groups.get(item_id)
+        node = (
+            structure.sections.get(item_id) or structure.groups.get(item_id) or structure.links.get(item_id)
+        )
         if node is not None:
             self.require_seen(node)
             return self.node(node)
         if item_id in structure.site_spaces:
             return self.site_space(structure.site_spaces[item_id])
-        raise NotFound(f"There is no section, group, or site space {item_id!r} on this site.")
+        raise NotFound(f"There is no section, group, link, or site space {item_id!r} on this site.")
+
+
+def localized_of(row: Row, name: str) -> dict[str, str] | UnsetType:
+    """Return the translations of a field, by language."""
+    return read_localized(row).get(name) or UNSET
 
 
 def present_ordered(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+import re
+
+from msgspec import UNSET, UnsetType
 
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.bodies import or_none
-from octavo.kit.http.operation import Area, Call
-from octavo.organization.access.authorization import SiteAccess
+from octavo.kit.http.operation import Area, Call, Reply
+from octavo.organization.access.authorization import SiteAccess, space_access
 from octavo.organization.access.roles import Can
+from octavo.organization.spaces.duplicating import duplicate_space, prepare_copy
 
 from ..publishing import require_publishable
-from . import changing, sorting, wire
+from . import changing, links, sorting, wire
 from .presenting import ShownStructure, present_ordered
 from .sorting import StructurePart
-from .store import SectionGroupRow, SectionRow
+from .store import Row, SectionGroupRow, SectionRow, load_structure, with_localized
 
 operation = Area("sites").operation
 
@@ -24,6 +27,8 @@ _SECTIONS = f"{_SITE}/sections"
 _SECTION = _SECTIONS + "/{siteSectionId}"
 _GROUPS = f"{_SITE}/section-groups"
 _GROUP = _GROUPS + "/{siteSectionGroupId}"
+_LINKS = f"{_SITE}/external-links"
+_LINK = _LINKS + "/{siteExternalLinkId}"
 _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
 
@@ -31,6 +36,28 @@ _SPACE = _SPACES + "/{siteSpaceId}"
 def _given(**values: object) -> dict[str, object]:
     """Return the columns to set, without omitted ones."""
     return {name: value for name, value in values.items() if value is not UNSET}
+
+
+def _localized(row: Row | None, body: object) -> str | None | UnsetType:
+    """Return the column of translations with those of a request; unset if it contains none."""
+    title = getattr(body, "localized_title", UNSET)
+    description = getattr(body, "localized_description", UNSET)
+    if title is UNSET and description is UNSET:
+        return UNSET
+    return with_localized(row, title=title, description=description)
+
+
+def _flag(value: bool | UnsetType) -> int | UnsetType:
+    return int(value) if value is not UNSET else UNSET
+
+
+def _preferred(call: Call, value: object, status: int = 200) -> Reply:
+    """Return the answer of a change in the form that the client prefers (RFC 7240)."""
+    if re.search(
+        r"(?:^|[,;\s])return\s*=\s*minimal(?:$|[,;\s])", call.headers.get(b"prefer", b"").decode("latin-1")
+    ):
+        return Reply(status=204, headers={"preference-applied": "return=minimal"})
+    return Reply(value, status)
 
 
 def _locate(call: Call, site: SiteAccess, path: str) -> None:
@@ -48,15 +75,21 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
         return ShownStructure(tx, call, site, query.share_key).whole()
 
 
-@operation("sortSiteStructure", "PATCH", f"{_SITE}/structure/sort", needs=Can.ADMIN, errors=(400, 404))
-def sort_structure(
-    call: Call, site: SiteAccess, body: wire.Sort
-) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
-    """Move a section, group, or site space before or after another one, into the group of the latter."""
+@operation(
+    "sortSiteStructure",
+    "PATCH",
+    f"{_SITE}/structure/sort",
+    needs=Can.ADMIN,
+    errors=(400, 404),
+    returns=wire.SiteSpace | wire.StructureNode,
+)
+def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> Reply:
+    """Move a section, group, external link, or site space before or after another one, into the group of the
+    latter."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
-        return ShownStructure(tx, call, site).find(body.item.id)
+        return _preferred(call, ShownStructure(tx, call, site).find(body.item.id))
 
 
 # --- sections -----------------------------------------------------------------------------------------
@@ -87,16 +120,21 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
         made = changing.add_section(
-            tx, site, body.space_id, title=body.title, icon=body.icon, draft=body.draft
+            tx,
+            site,
+            body.space_id,
+            title=body.title,
+            icon=body.icon,
+            draft=body.draft,
+            group_id=body.site_section_group_id,
+            page_id=body.page_id,
         )
         _locate(call, site, f"sections/{made}")
         return _section(tx, call, site, made)
 
 
-@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN)
-def update_section(
-    call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
-) -> wire.SiteSection:
+@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, returns=wire.SiteSection)
+def update_section(call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection) -> Reply:
     """Update a section. Its former path redirects to the new one."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
@@ -105,12 +143,15 @@ def update_section(
         condition=body.condition,
         icon=body.icon,
         description=body.description,
-        draft=int(body.draft) if body.draft is not UNSET else UNSET,
+        draft=_flag(body.draft),
+        group_id=body.site_section_group_id,
     )
     chosen = or_none(body.default_site_space)
     with call.db.write() as tx:
+        section = changing.get_section(load_structure(tx, site.site_id, trashed=True), site_section_id)
+        values |= _given(localized=_localized(section, body))
         changing.update_section(tx, site, site_section_id, chosen, values)
-        return _section(tx, call, site, site_section_id)
+        return _preferred(call, _section(tx, call, site, site_section_id))
 
 
 @operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN)
@@ -163,20 +204,23 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
             icon=body.icon,
             section_ids=body.sections,
             parent_id=body.parent,
+            draft=body.draft,
         )
         _locate(call, site, f"section-groups/{made}")
         return _group(tx, call, site, made)
 
 
-@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN)
-def update_group(
-    call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
-) -> wire.SiteSectionGroup:
-    """Update the title or icon of a group."""
+@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, returns=wire.SiteSectionGroup)
+def update_group(call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup) -> Reply:
+    """Update a group, or move it into another one."""
+    values = _given(
+        title=body.title, icon=body.icon, draft=_flag(body.draft), parent_id=body.parent_section_group_id
+    )
     with call.db.write() as tx:
-        values = _given(title=body.title, icon=body.icon)
+        group = changing.get_group(load_structure(tx, site.site_id, trashed=True), site_section_group_id)
+        values |= _given(localized=_localized(group, body))
         changing.update_group(tx, site, site_section_group_id, values)
-        return _group(tx, call, site, site_section_group_id)
+        return _preferred(call, _group(tx, call, site, site_section_group_id))
 
 
 @operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN)
@@ -219,6 +263,60 @@ def remove_section_from_group(
         return changing.remove_section_from_group(tx, site, site_section_group_id, site_section_id)
 
 
+# --- external links -----------------------------------------------------------------------------------
+
+
+def _link(tx: Transaction, call: Call, site: SiteAccess, link_id: str) -> wire.SiteExternalLink:
+    shown = ShownStructure(tx, call, site)
+    return shown.link(changing.get_link(shown.structure, link_id))
+
+
+@operation("addExternalLinkToSite", "POST", _LINKS, needs=Can.ADMIN, status=201)
+def add_link(call: Call, site: SiteAccess, body: wire.AddExternalLink) -> wire.SiteExternalLink:
+    """Add a link to another website to the navigation of a site with sections, at the top level or in a group."""
+    values: dict[str, object] = {
+        "title": body.title,
+        "url": body.url,
+        "description": body.description,
+        "icon": body.icon,
+        "condition": body.condition,
+        "draft": int(body.draft),
+        "localized": or_none(_localized(None, body)),
+    }
+    with call.db.write() as tx:
+        made = links.add_link(tx, site, body.parent, values)
+        _locate(call, site, f"external-links/{made}")
+        return _link(tx, call, site, made)
+
+
+@operation("updateSiteExternalLinkById", "PATCH", _LINK, needs=Can.ADMIN, returns=wire.SiteExternalLink)
+def update_link(
+    call: Call, site: SiteAccess, site_external_link_id: str, body: wire.UpdateExternalLink
+) -> Reply:
+    """Update an external link, or move it into a group or to the top level."""
+    values = _given(
+        title=body.title,
+        url=body.url,
+        description=body.description,
+        icon=body.icon,
+        condition=body.condition,
+        draft=_flag(body.draft),
+        group_id=body.parent,
+    )
+    with call.db.write() as tx:
+        link = changing.get_link(load_structure(tx, site.site_id), site_external_link_id)
+        values |= _given(localized=_localized(link, body))
+        links.update_link(tx, site, site_external_link_id, values)
+        return _preferred(call, _link(tx, call, site, site_external_link_id))
+
+
+@operation("deleteSiteExternalLinkById", "DELETE", _LINK, needs=Can.ADMIN)
+def delete_link(call: Call, site: SiteAccess, site_external_link_id: str) -> bool:
+    """Delete an external link."""
+    with call.db.write() as tx:
+        return links.delete_link(tx, site, site_external_link_id)
+
+
 # --- site spaces --------------------------------------------------------------------------------------
 
 
@@ -241,28 +339,89 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.site_space)
 
 
-@operation("addSpaceToSite", "POST", _SPACES, needs=Can.ADMIN, status=201, yields=("content:read",))
-def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
+@operation(
+    "addSpaceToSite",
+    "POST",
+    _SPACES,
+    needs=Can.ADMIN,
+    status=201,
+    yields=("content:read",),
+    returns=wire.SiteSpace,
+)
+def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> Reply:
     """Add a space that the caller administers, as a variant of a section or of the site."""
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
-        made = changing.add_site_space(tx, site, body.space_id, body.section_id)
+        made = changing.add_site_space(
+            tx,
+            site,
+            body.space_id,
+            body.section_id,
+            title=body.title,
+            page_id=body.page_id,
+            draft=body.draft,
+        )
         _locate(call, site, f"site-spaces/{made}")
-        return _site_space(tx, call, site, made)
+        return _preferred(call, _site_space(tx, call, site, made), 201)
 
 
-@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN)
-def update_site_space(
-    call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
-) -> wire.SiteSpace:
-    """Update the path or condition of a site space, or replace its space by another one that the caller administers."""
+@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, returns=wire.SiteSpace)
+def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace) -> Reply:
+    """Update a site space, or replace its space by another one that the caller administers, which removes the home
+    page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
-    values = _given(path=path, condition=body.condition, space_id=body.space_id)
+    values = _given(
+        path=path,
+        condition=body.condition,
+        space_id=body.space_id,
+        title=body.title,
+        page_id=body.page_id,
+        hidden=_flag(body.hidden),
+        draft=_flag(body.draft),
+    )
     with call.db.write() as tx:
+        shown = changing.get_site_space(load_structure(tx, site.site_id, trashed=True), site_space_id)
+        values |= _given(localized=_localized(shown, body))
         if isinstance(body.space_id, str):
             require_publishable(tx, site.organization, {"spaceId": body.space_id})
         changing.update_site_space(tx, site, site_space_id, values)
-        return _site_space(tx, call, site, site_space_id)
+        return _preferred(call, _site_space(tx, call, site, site_space_id))
+
+
+@operation(
+    "duplicateSiteSpace",
+    "POST",
+    f"{_SPACE}/duplicate",
+    needs=Can.ADMIN,
+    status=201,
+    errors=(400, 404),
+    yields=("content:write",),
+)
+def duplicate_site_space(
+    call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
+) -> wire.SiteSpace:
+    """Duplicate a space that the caller administers, and add the copy to the site: as a section beside that of the
+    original if that has no other space, otherwise as a further variant."""
+    draft = body.draft if body is not None else False
+    with call.db.read() as tx:
+        shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)
+        space = space_access(tx, site.actor, Can.ADMIN, shown.space_id)
+    with prepare_copy(call.db, space) as prepared, call.db.write() as tx:
+        made = duplicate_space(tx, space, prepared)
+        structure = load_structure(tx, site.site_id)
+        shown = changing.get_site_space(structure, site_space_id)
+        section = structure.sections.get(shown.section_id or "")
+        if section is None or len(structure.variants(section.id)) > 1:
+            added = changing.add_site_space(tx, site, made.id, shown.section_id, draft=draft)
+        else:
+            beside = changing.add_section(
+                tx, site, made.id, title=None, icon=section.icon, draft=draft, group_id=section.group_id
+            )
+            place = StructurePart("site-section", section.id)
+            sorting.move(tx, site, StructurePart("site-section", beside), before=None, after=place)
+            added = load_structure(tx, site.site_id).variants(beside)[0].id
+        _locate(call, site, f"site-spaces/{added}")
+        return _site_space(tx, call, site, added)
 
 
 @operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.ADMIN)

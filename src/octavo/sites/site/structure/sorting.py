@@ -10,11 +10,25 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
 
 from . import store
-from .changing import change_structure, get_group, get_section, get_site_space, note
-from .store import SectionGroupRow, SectionRow, SiteSpaceRow, Structure
+from .changing import (
+    change_structure,
+    get_group,
+    get_link,
+    get_section,
+    get_site_space,
+    note,
+    require_outside,
+)
+from .store import Row, SectionGroupRow, SiteSpaceRow, Structure
 
-Kind = Literal["site-space", "site-section", "site-section-group"]
-Row = SectionRow | SectionGroupRow | SiteSpaceRow
+Kind = Literal["site-space", "site-section", "site-section-group", "site-external-link"]
+_NOUNS: dict[Kind, str] = {
+    "site-space": "siteSpace",
+    "site-section": "siteSection",
+    "site-section-group": "siteSectionGroup",
+    "site-external-link": "siteExternalLink",
+}
+"""What the audit log calls parts of a structure."""
 
 
 class StructurePart(NamedTuple):
@@ -30,6 +44,8 @@ def _get(structure: Structure, item: StructurePart) -> Row:
         return get_site_space(structure, item.id, item.field)
     if item.kind == "site-section":
         return get_section(structure, item.id, item.field)
+    if item.kind == "site-external-link":
+        return get_link(structure, item.id, item.field)
     return get_group(structure, item.id, item.field)
 
 
@@ -41,8 +57,8 @@ def move(
     before: StructurePart | None,
     after: StructurePart | None,
 ) -> None:
-    """Move a part to a position among parts of its kind: site spaces within their section, sections and
-    groups anywhere.
+    """Move a part to a position among parts of its kind: site spaces within their section, sections, groups, and
+    links anywhere.
 
     Raises NotFound for parts that are not on this site, BadRequest for an impossible position.
     """
@@ -62,12 +78,12 @@ def move(
         rank = _rank_at(tx, siblings, index)
         if isinstance(row, SiteSpaceRow):
             store.update_row(tx, row, rank=rank)
-        elif isinstance(row, SectionRow):
-            store.update_row(tx, row, rank=rank, group_id=parent)
-        else:
-            _require_outside(structure, row, parent)
+        elif isinstance(row, SectionGroupRow):
+            require_outside(structure, row, parent, "position")
             store.update_row(tx, row, rank=rank, parent_id=parent)
-    kind = {"site-space": "siteSpace", "site-section": "siteSection"}.get(moved.kind, "siteSectionGroup")
+        else:
+            store.update_row(tx, row, rank=rank, group_id=parent)
+    kind = _NOUNS[moved.kind]
     note(tx, site, f"{kind}.moved", (kind, moved.id))
 
 
@@ -94,16 +110,6 @@ def _place(
         raise BadRequest(f"{neighbor.field}: a site space can only be moved within its section")
     others = [other.id for other in _siblings(structure, row, parent) if other.id != row.id]
     return parent, others.index(at.id) + step
-
-
-def _require_outside(structure: Structure, group: SectionGroupRow, parent: str | None) -> None:
-    above = parent
-    while above is not None:
-        if above == group.id:
-            raise BadRequest("position: a group can't be moved into itself")
-        above = structure.groups[above].parent_id
-    if structure.depth(parent) + structure.height(group.id) > store.MAX_DEPTH:
-        raise BadRequest(f"position: groups can be nested at most {store.MAX_DEPTH} levels deep")
 
 
 def _rank_at(tx: Transaction, siblings: list[Row], index: int) -> str:

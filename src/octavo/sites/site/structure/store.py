@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.revisions.store import FOREVER
 from octavo.kit import ids
@@ -16,8 +16,9 @@ from octavo.kit.db.database import Transaction
 MAX_SECTIONS = 200
 MAX_GROUPS = 100
 MAX_SITE_SPACES = 1000
+MAX_LINKS = 100
 MAX_DEPTH = 4
-"""Maximum number of sections, groups, and spaces of a site, and nesting levels of groups."""
+"""Maximum number of sections, groups, spaces, and external links of a site, and nesting levels of groups."""
 
 
 class SectionRow(Struct, frozen=True):
@@ -47,6 +48,23 @@ class SectionGroupRow(Struct, frozen=True):
     icon: str | None
     docs_key: str | None = None
     localized: str | None = None
+    draft: int = 0
+
+
+class ExternalLinkRow(Struct, frozen=True):
+    """Link to another website, between sections."""
+
+    id: str
+    site_id: str
+    group_id: str | None
+    rank: str
+    title: str
+    url: str
+    description: str | None
+    icon: str | None
+    condition: str | None
+    draft: int
+    localized: str | None = None
 
 
 class SiteSpaceRow(Struct, frozen=True):
@@ -62,28 +80,52 @@ class SiteSpaceRow(Struct, frozen=True):
     docs_directory: str | None = None
     """Directory of the space in the repository, with a trailing slash; empty for the whole repository."""
     localized: str | None = None
+    title: str | None = None
+    """Title on the site; None for that of the space."""
+    page_id: str | None = None
+    """Page shown at the start instead of the first one."""
+    hidden: int = 0
+    """Whether it is left out of the navigation. Its URLs work."""
+    draft: int = 0
 
 
 _SECTION = ", ".join(SectionRow.__struct_fields__)
 _GROUP = ", ".join(SectionGroupRow.__struct_fields__)
+_LINK = ", ".join(ExternalLinkRow.__struct_fields__)
 _SITE_SPACE = ", ".join(f"x.{name}" for name in SiteSpaceRow.__struct_fields__)
 
-Node = SectionRow | SectionGroupRow
+Node = SectionRow | SectionGroupRow | ExternalLinkRow
+Row = Node | SiteSpaceRow
 
 
-def read_localized(row: Node | SiteSpaceRow) -> dict[str, dict[str, str]]:
+def read_localized(row: Row) -> dict[str, dict[str, str]]:
     """Return the title and description in other languages, by field and language."""
     found: dict[str, dict[str, str]] = msgspec.json.decode(row.localized) if row.localized else {}
     return found
 
 
-def localize(row: Node | SiteSpaceRow, name: str, language: str | None) -> str | None:
+def localize(row: Row, name: str, language: str | None) -> str | None:
     """Return ``title`` or ``description`` in a language (``pt-BR`` falls back to ``pt``); None if there is none."""
     if not row.localized or not language:
         return None
     texts = {tag.lower().replace("_", "-"): text for tag, text in read_localized(row).get(name, {}).items()}
     tag = language.lower().replace("_", "-")
     return texts.get(tag) or texts.get(tag.partition("-")[0])
+
+
+def with_localized(
+    row: Row | None,
+    *,
+    title: Mapping[str, str] | UnsetType | None = UNSET,
+    description: Mapping[str, str] | UnsetType | None = UNSET,
+) -> str | None:
+    """Return the column ``localized`` of a row with these translations; unset ones stay. ``row`` None: a new one."""
+    texts: dict[str, Mapping[str, str]] = dict(read_localized(row)) if row is not None else {}
+    for name, given in (("title", title), ("description", description)):
+        if given is not UNSET:
+            texts[name] = given or {}
+    kept = {name: given for name, given in texts.items() if given}
+    return msgspec.json.encode(kept, order="deterministic").decode() if kept else None
 
 
 class Structure:
@@ -96,32 +138,35 @@ class Structure:
         groups: list[SectionGroupRow],
         site_spaces: list[SiteSpaceRow],
         empty: frozenset[str] = frozenset(),
+        links: Sequence[ExternalLinkRow] = (),
     ) -> None:
         self.empty = empty
         """Spaces without pages."""
         self.sections = {section.id: section for section in sections}
         self.groups = {group.id: group for group in groups}
+        self.links = {link.id: link for link in links}
         self.site_spaces = {shown.id: shown for shown in site_spaces}
         self._variants: dict[str | None, list[SiteSpaceRow]] = defaultdict(list)
         for shown in sorted(site_spaces, key=lambda row: (row.rank, row.id)):
             self._variants[shown.section_id].append(shown)
         self._children: dict[str | None, list[Node]] = defaultdict(list)
-        nodes: list[Node] = [*sections, *groups]
+        nodes: list[Node] = [*sections, *groups, *links]
         for node in sorted(nodes, key=lambda row: (row.rank, row.id)):
             self._children[self.parent(node)].append(node)
 
     def is_same(self, other: Structure) -> bool:
         """Return whether both have the same rows."""
-        return (self.sections, self.groups, self.site_spaces) == (
+        return (self.sections, self.groups, self.links, self.site_spaces) == (
             other.sections,
             other.groups,
+            other.links,
             other.site_spaces,
         )
 
     @staticmethod
     def parent(node: Node) -> str | None:
-        """Return the id of the group of a section or group; None at the top level."""
-        return node.group_id if isinstance(node, SectionRow) else node.parent_id
+        """Return the id of the group of a section, group, or link; None at the top level."""
+        return node.parent_id if isinstance(node, SectionGroupRow) else node.group_id
 
     def children(self, group_id: str | None) -> list[Node]:
         """Return the contents of a group, or of the top level, in order."""
@@ -131,11 +176,31 @@ class Structure:
         """Return everything that can hide a site space: conditions, and None for a draft."""
         section = self.sections.get(shown.section_id or "")
         conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
-        return conditions | {None} if section is not None and section.draft else conditions
+        return conditions | {None} if self.is_draft(shown) else conditions
 
-    def is_draft(self, shown: SiteSpaceRow) -> bool:
-        """Return whether a site space, or something that contains it, is a draft."""
-        return None in self.gates(shown)
+    def draft_of(self, row: Row) -> Row | None:
+        """Return what makes a row a draft: itself, or the nearest draft that contains it. None for a live one."""
+        if row.draft:
+            return row
+        above: Row | None
+        if isinstance(row, SiteSpaceRow):
+            above = self.sections.get(row.section_id or "")
+        else:
+            above = self.groups.get(self.parent(row) or "")
+        return self.draft_of(above) if above is not None else None
+
+    def is_draft(self, row: Row) -> bool:
+        """Return whether a row, or something that contains it, is a draft."""
+        return self.draft_of(row) is not None
+
+    def find(self, row_id: str) -> Row | None:
+        """Return the section, group, link, or site space with this id."""
+        return (
+            self.sections.get(row_id)
+            or self.groups.get(row_id)
+            or self.links.get(row_id)
+            or self.site_spaces.get(row_id)
+        )
 
     def variants(self, section_id: str | None) -> list[SiteSpaceRow]:
         """Return the site spaces of a section, or of a site without sections, in order."""
@@ -192,8 +257,8 @@ class Structure:
     def section_base(self, section: SectionRow) -> str:
         return "" if section.is_default else f"{section.path}/"
 
-    def key(self, row: Node | SiteSpaceRow) -> str:
-        """Return a key that sorts all sections and groups, or all site spaces, like ``ordered``."""
+    def key(self, row: Row) -> str:
+        """Return a key that sorts all sections, groups, and links, or all site spaces, like ``ordered``."""
         above = row.section_id if isinstance(row, SiteSpaceRow) else self.parent(row)
         own = f"{row.rank}.{row.id}"
         holder = self.sections.get(above or "") or self.groups.get(above or "")
@@ -215,11 +280,12 @@ class Structure:
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Load the structure of a site with four statements, regardless of its size. ``trashed``: include spaces in
+    """Load the structure of a site with five statements, regardless of its size. ``trashed``: include spaces in
     the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
     groups = tx.all(f"SELECT {_GROUP} FROM site_section_groups WHERE site_id = :site", site=site_id)
+    links = tx.all(f"SELECT {_LINK} FROM site_external_links WHERE site_id = :site", site=site_id)
     site_spaces = tx.all(
         f"""SELECT {_SITE_SPACE} FROM site_spaces x JOIN spaces s ON s.id = x.space_id{alive}
             WHERE x.site_id = :site""",
@@ -230,6 +296,7 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
         [SectionGroupRow(*row) for row in groups],
         [SiteSpaceRow(*row) for row in site_spaces],
         find_empty_spaces(tx, site_id),
+        [ExternalLinkRow(*row) for row in links],
     )
 
 
@@ -278,18 +345,26 @@ def insert_section(
 
 
 def insert_group(
-    tx: Transaction, site_id: str, *, parent_id: str | None, rank: str, title: str, icon: str | None
+    tx: Transaction,
+    site_id: str,
+    *,
+    parent_id: str | None,
+    rank: str,
+    title: str,
+    icon: str | None,
+    draft: bool = False,
 ) -> str:
     group_id = ids.new_id()
     tx.run(
-        """INSERT INTO site_section_groups (id, site_id, parent_id, rank, title, icon, created_at)
-           VALUES (:id, :site, :parent, :rank, :title, :icon, :at)""",
+        """INSERT INTO site_section_groups (id, site_id, parent_id, rank, title, icon, draft, created_at)
+           VALUES (:id, :site, :parent, :rank, :title, :icon, :draft, :at)""",
         id=group_id,
         site=site_id,
         parent=parent_id,
         rank=rank,
         title=title,
         icon=icon,
+        draft=int(draft),
         at=now(),
     )
     return group_id
@@ -324,11 +399,12 @@ def insert_site_space(
 _TABLES: dict[type, str] = {
     SectionRow: "site_sections",
     SectionGroupRow: "site_section_groups",
+    ExternalLinkRow: "site_external_links",
     SiteSpaceRow: "site_spaces",
 }
 
 
-def put_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow) -> None:
+def put_row(tx: Transaction, row: Row) -> None:
     """Insert a whole row, replacing one with the same id."""
     values = msgspec.structs.asdict(row)
     columns, parameters = ", ".join(values), ", ".join(f":{name}" for name in values)
@@ -341,14 +417,14 @@ def put_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow) -
     )
 
 
-def update_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow, **values: object) -> None:
+def update_row(tx: Transaction, row: Row, **values: object) -> None:
     """Update columns of a row."""
     if values:
         columns = ", ".join(f"{name} = :{name}" for name in values)
         tx.run(f"UPDATE {_TABLES[type(row)]} SET {columns} WHERE id = :row_id", **values, row_id=row.id)
 
 
-def delete_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow) -> None:
+def delete_row(tx: Transaction, row: Row) -> None:
     tx.run(f"DELETE FROM {_TABLES[type(row)]} WHERE id = :id", id=row.id)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.core.expressions import ExpressionError, parse
+from octavo.core.languages import LANGUAGES
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.texts import NOT_BLANK, TWO_SIGNS
+from octavo.kit.urls import HttpUrl
 from octavo.organization.spaces.wire import Space
 
 from .sorting import Kind, StructurePart
@@ -19,6 +22,9 @@ Path = Annotated[str, Meta(min_length=1, max_length=100)]
 Icon = Annotated[str, Meta(max_length=50)]
 Condition = Annotated[str, Meta(max_length=1024)]
 Description = Annotated[str, Meta(max_length=256)]
+LinkTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
+LocalizedTitle = dict[str, Annotated[str, Meta(max_length=128, pattern=NOT_BLANK)]]
+LocalizedDescription = dict[str, Annotated[str, Meta(max_length=256, pattern=NOT_BLANK)]]
 ShareKey = Annotated[str, Meta(max_length=100)]
 
 
@@ -29,6 +35,14 @@ def require_condition(condition: str | UnsetType | None) -> None:
             parse(condition)
         except ExpressionError as error:
             raise ValueError(f"condition: {error}") from None
+
+
+def require_languages(**texts: Mapping[str, str] | UnsetType | None) -> None:
+    """Raise ValueError for translations into languages that sites can't have, by field."""
+    for field, given in texts.items():
+        for language in given or () if given is not UNSET else ():
+            if language not in LANGUAGES:
+                raise ValueError(f"{field}: {language[:50]!r} is not a supported language")
 
 
 class PublishedUrls(Struct):
@@ -47,10 +61,14 @@ class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space", kw
     default: bool = False
     condition: str | UnsetType = UNSET
     has_advanced_customization_feature: bool = True
+    draft: bool = False
+    hidden: bool | UnsetType = UNSET
+    page_id: str | UnsetType = UNSET
+    localized_title: dict[str, str] | UnsetType = UNSET
 
 
 class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section", kw_only=True):
-    """Section. ``draft``: hidden from visitors; an Octavo extension."""
+    """Section. ``draft``: hidden from visitors."""
 
     id: str
     title: str
@@ -63,6 +81,23 @@ class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section"
     condition: str | UnsetType = UNSET
     section_group: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
+    localized_title: dict[str, str] | UnsetType = UNSET
+    localized_description: dict[str, str] | UnsetType = UNSET
+
+
+class SiteExternalLink(Struct, rename="camel", tag_field="object", tag="site-external-link", kw_only=True):
+    """Link to another website, between sections."""
+
+    id: str
+    title: str
+    url: str
+    draft: bool
+    localized_title: dict[str, str] | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    localized_description: dict[str, str] | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+    section_group: str | UnsetType = UNSET
+    condition: str | UnsetType = UNSET
 
 
 class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group", kw_only=True):
@@ -71,14 +106,19 @@ class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-sec
     id: str
     title: str
     sections: list[SiteSection]
-    children: list[SiteSection | SiteSectionGroup]
+    children: list[SiteSection | SiteSectionGroup | SiteExternalLink]
     urls: PublishedUrls
+    draft: bool = False
     section_group: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
+    localized_title: dict[str, str] | UnsetType = UNSET
+
+
+StructureNode = SiteSection | SiteSectionGroup | SiteExternalLink
 
 
 class SectionsStructure(Struct, tag="sections"):
-    structure: list[SiteSection | SiteSectionGroup]
+    structure: list[SiteSection | SiteSectionGroup | SiteExternalLink]
 
 
 class SiteSpacesStructure(Struct, tag="siteSpaces"):
@@ -100,13 +140,15 @@ class SiteSpacesQuery(ShownListQuery):
     default: bool | None = None
 
 
-class AddSection(Struct, rename="camel"):
-    """``draft``: hides the section from visitors until it is set to false; an Octavo extension."""
+class AddSection(Struct, rename="camel", kw_only=True):
+    """``draft``: hides the section from visitors until it is set to false. ``pageId``: the home page of the space."""
 
     space_id: str
     title: SectionTitle | None = None
     icon: Icon | None = None
     draft: bool = False
+    page_id: str | None = None
+    site_section_group_id: str | None = None
 
 
 class UpdateSection(Struct, rename="camel", kw_only=True):
@@ -117,9 +159,15 @@ class UpdateSection(Struct, rename="camel", kw_only=True):
     icon: Icon | None | UnsetType = UNSET
     description: Description | None | UnsetType = UNSET
     draft: bool | UnsetType = UNSET
+    site_section_group_id: str | None | UnsetType = UNSET
+    localized_title: LocalizedTitle | UnsetType = UNSET
+    localized_description: LocalizedDescription | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         require_condition(self.condition)
+        require_languages(
+            localizedTitle=self.localized_title, localizedDescription=self.localized_description
+        )
 
 
 class AddGroup(Struct):
@@ -127,11 +175,58 @@ class AddGroup(Struct):
     icon: Icon | None = None
     sections: Annotated[list[str], Meta(max_length=200)] = []
     parent: str | None = None
+    draft: bool = False
 
 
-class UpdateGroup(Struct):
+class UpdateGroup(Struct, rename="camel"):
     title: GroupTitle | UnsetType = UNSET
     icon: Icon | None | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
+    parent_section_group_id: str | None | UnsetType = UNSET
+    localized_title: LocalizedTitle | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_languages(localizedTitle=self.localized_title)
+
+
+class AddExternalLink(Struct, rename="camel", kw_only=True):
+    """``parent``: id of a section group; omitted for the top level."""
+
+    title: LinkTitle
+    url: HttpUrl
+    localized_title: LocalizedTitle | UnsetType = UNSET
+    description: Description | None = None
+    localized_description: LocalizedDescription | None | UnsetType = UNSET
+    icon: Icon | None = None
+    parent: str | None = None
+    draft: bool = False
+    condition: Condition | None = None
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition)
+        require_languages(
+            localizedTitle=self.localized_title, localizedDescription=self.localized_description
+        )
+
+
+class UpdateExternalLink(Struct, rename="camel", kw_only=True):
+    """``parent``: null for the top level."""
+
+    title: LinkTitle | UnsetType = UNSET
+    url: HttpUrl | UnsetType = UNSET
+    localized_title: LocalizedTitle | UnsetType = UNSET
+    description: Description | None | UnsetType = UNSET
+    localized_description: LocalizedDescription | None | UnsetType = UNSET
+    icon: Icon | None | UnsetType = UNSET
+    parent: str | None | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
+    condition: Condition | None | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition)
+        require_languages(
+            localizedTitle=self.localized_title, localizedDescription=self.localized_description
+        )
 
 
 class AddSectionToGroup(Struct, rename="camel"):
@@ -139,17 +234,35 @@ class AddSectionToGroup(Struct, rename="camel"):
 
 
 class AddSiteSpace(Struct, rename="camel"):
+    """``title``: on the site, by default that of the space. ``pageId``: the page shown at the start."""
+
     space_id: str
     section_id: str | None = None
+    title: LinkTitle | None = None
+    page_id: str | None = None
+    draft: bool = False
 
 
-class UpdateSiteSpace(Struct, rename="camel"):
+class UpdateSiteSpace(Struct, rename="camel", kw_only=True):
+    """``title`` and ``localizedTitle`` are an Octavo extension. ``pageId``: the page shown at the start; null for the
+    first one. ``hidden``: left out of the navigation."""
+
     path: Path | UnsetType = UNSET
     condition: Condition | None | UnsetType = UNSET
     space_id: str | UnsetType = UNSET
+    title: LinkTitle | None | UnsetType = UNSET
+    localized_title: LocalizedTitle | UnsetType = UNSET
+    page_id: str | None | UnsetType = UNSET
+    hidden: bool | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         require_condition(self.condition)
+        require_languages(localizedTitle=self.localized_title)
+
+
+class DuplicateSiteSpace(Struct):
+    draft: bool = False
 
 
 # --- positions ----------------------------------------------------------------------------------------
@@ -166,7 +279,7 @@ class SectionPointer(Struct, rename="camel"):
 
 
 class GroupPointer(Struct):
-    type: Literal["site-section", "site-section-group"]
+    type: Literal["site-section", "site-section-group", "site-external-link"]
     id: str
 
 

@@ -1,0 +1,76 @@
+"""Suggest redirects for deleted pages. URLs of pages that were renamed or moved redirect by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from octavo.content.pages.reading import ContentReader
+from octavo.content.revisions.store import FOREVER, Layer, State, find_page, list_ancestors, main_state
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.authorization import SiteAccess, find_space_access
+from octavo.organization.access.roles import Can
+
+from ..structure.store import SiteSpaceRow, load_structure
+from . import store
+
+_SUGGESTED = 50
+_VERSIONS = 2_000
+_EXAMINED = 200
+"""Former versions of pages of a space that are looked at, and deleted pages among them, the latest first."""
+
+
+class SuggestedRedirect(Struct, rename="camel"):
+    """Redirect that a site may lack. ``source``: the URL of a deleted page below the site."""
+
+    source: str
+    title: str
+    site_space_id: str
+    page_id: str
+
+
+def suggest_redirects(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SuggestedRedirect]:
+    """Return the latest deleted pages of the site whose URLs lead nowhere, of spaces that the caller can see."""
+    structure = load_structure(tx, site.site_id)
+    found: dict[str, SuggestedRedirect] = {}
+    for shown in structure.ordered_site_spaces():
+        if structure.is_draft(shown):
+            continue
+        if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
+            continue
+        for one in islice(_of_space(tx, to, site.site_id, shown, structure.base(shown)), _SUGGESTED):
+            found.setdefault(one.source.lower(), one)
+    return list(found.values())[:_SUGGESTED]
+
+
+def _of_space(
+    tx: Transaction, to: Recipient, site_id: str, shown: SiteSpaceRow, base: str
+) -> Iterator[SuggestedRedirect]:
+    state = main_state(tx, shown.space_id)
+    reader = ContentReader(to, tx, state)
+    branch = state.layers[0].branch_id
+    rows = tx.all(
+        f"""SELECT v.page_id, max(v.to_seq) FROM (
+              SELECT page_id, to_seq FROM page_versions
+              WHERE branch_id = :branch AND to_seq < {FOREVER} AND deleted = 0
+              ORDER BY to_seq DESC LIMIT {_VERSIONS}) v
+            WHERE NOT EXISTS (
+              SELECT 1 FROM page_versions p
+              WHERE p.branch_id = :branch AND p.page_id = v.page_id AND p.to_seq = {FOREVER} AND p.deleted = 0)
+            GROUP BY v.page_id ORDER BY max(v.to_seq) DESC, v.page_id LIMIT {_EXAMINED}""",
+        branch=branch,
+    )
+    for page_id, deleted_in in rows:
+        before = State(shown.space_id, state.revision_id, (Layer(branch, deleted_in - 1),))
+        page = find_page(tx, before, page_id)
+        if page is None or page.kind != "document":
+            continue
+        path = "/".join([*(above.slug for above in list_ancestors(tx, before, page)), page.slug])
+        source = f"/{quote(f'{base}{path}')}"
+        leads = store.match(tx, site_id, source, drafts=True) is not None
+        if not leads and reader.found_at(path) is None:
+            yield SuggestedRedirect(source, page.title, shown.id, page_id)

@@ -1,0 +1,55 @@
+"""External links in the structure of a site, between its sections and in its groups."""
+
+from __future__ import annotations
+
+from octavo.errors import Conflict
+from octavo.kit import ids
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SiteAccess
+
+from . import store
+from .changing import change_structure, get_group, get_link, note, rank_at_end
+from .store import ExternalLinkRow
+
+
+def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict[str, object]) -> str:
+    """Add a link at the end of a group, or of the top level, and return its id. Raises NotFound for an unknown group,
+    Conflict on a site without sections, or with too many links."""
+    with change_structure(tx, site.site_id, site) as structure:
+        if not structure.sections:
+            raise Conflict("External links stand between sections. Add a section to the site first.")
+        if len(structure.links) >= store.MAX_LINKS:
+            raise Conflict(f"A site can have at most {store.MAX_LINKS} external links.")
+        if parent is not None:
+            get_group(structure, parent, "parent")
+        link_id, rank = ids.new_id(), rank_at_end(structure.children(parent))
+        row = {"id": link_id, "site_id": site.site_id, "group_id": parent, "rank": rank, **values}
+        store.put_row(tx, ExternalLinkRow(**row))  # type: ignore[arg-type]
+    note(tx, site, "siteExternalLink.created", ("siteExternalLink", link_id), after=values)
+    return link_id
+
+
+def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: dict[str, object]) -> None:
+    """Update columns of a link. Raises NotFound."""
+    with change_structure(tx, site.site_id, site) as structure:
+        link = get_link(structure, link_id)
+        parent = values.get("group_id", link.group_id)
+        if parent != link.group_id:
+            assert parent is None or isinstance(parent, str)
+            if parent is not None:
+                get_group(structure, parent, "parent")
+            values = {**values, "rank": rank_at_end(structure.children(parent))}
+        store.update_row(tx, link, **values)
+    was = {name: getattr(link, name) for name in values}
+    note(tx, site, "siteExternalLink.updated", ("siteExternalLink", link_id), was, values)
+
+
+def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
+    """Delete a link; return False if it does not exist."""
+    with change_structure(tx, site.site_id, site) as structure:
+        link = structure.links.get(link_id)
+        if link is None:
+            return False
+        store.delete_row(tx, link)
+    note(tx, site, "siteExternalLink.removed", ("siteExternalLink", link_id), {"title": link.title})
+    return True
