@@ -1,6 +1,7 @@
 """How fast several people who type in one page see each other's keys, and what a key costs the server.
 
 .venv/bin/python bench/bench_together.py --people 20
+.venv/bin/python bench/bench_together.py --pages 200 --people 3 --pause 2
 """
 
 from __future__ import annotations
@@ -23,9 +24,6 @@ from figures import figure
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from octavo.core.editor.schema import VERSION
 from serving import Administrator, Served, serving
-
-PAUSE = 0.2
-"""Seconds between two keys of a person."""
 
 
 def cpu(pid: int) -> float:
@@ -58,8 +56,8 @@ def received(client: httpx.Client, change: str, page: str, began: threading.Even
 class Typing:
     """People who type at the start of a page, and one who only reads."""
 
-    def __init__(self, served: Served, admin: Administrator, blocks: int) -> None:
-        self.served, self.admin, (self.pid,) = served, admin, served.workers()
+    def __init__(self, served: Served, admin: Administrator, blocks: int, pause: float) -> None:
+        self.served, self.admin, (self.pid,), self.pause = served, admin, served.workers(), pause
         space = admin.create_space("Together")
         changes = f"/spaces/{space}/change-requests"
         self.change = admin.call("POST", changes, {"subject": "A page"})["id"]
@@ -84,9 +82,9 @@ class Typing:
 
     def type(self, number: int, until: float) -> None:
         with httpx.Client(base_url=self.admin.client.base_url, headers=self.admin.client.headers) as client:
-            found = client.get(self.base).raise_for_status().json()
+            found = client.get(self.base, timeout=60).raise_for_status().json()
             name, version = f"person-{number:04}", found["version"]
-            time.sleep(number * PAUSE / 10)
+            time.sleep(number * self.pause / 10)
             for batch in itertools.count(1):
                 if time.monotonic() > until:
                     return
@@ -108,11 +106,10 @@ class Typing:
                 }
                 self.sent[name, batch] = time.perf_counter()
                 version = client.post(f"{self.base}/steps", json=body).raise_for_status().json()["version"]
-                time.sleep(PAUSE)
+                time.sleep(self.pause)
 
     def run(self, people: int, seconds: float) -> float:
         """Return the CPU time of the server, in seconds."""
-        wait_until_idle(self.pid)
         began = threading.Event()
         reader = threading.Thread(target=self.listen, args=(began,))
         reader.start()
@@ -128,15 +125,54 @@ class Typing:
         return spent
 
 
+def read_for(admin: Administrator, path: str, seconds: float) -> float:
+    """Return the median milliseconds of a kept read that is repeated."""
+    taken, until = [], time.monotonic() + seconds
+    while time.monotonic() < until:
+        began = time.perf_counter()
+        admin.client.get(path).raise_for_status()
+        taken.append((time.perf_counter() - began) * 1000)
+        time.sleep(0.05)
+    return statistics.median(taken)
+
+
+def type_on_pages(served: Served, given: argparse.Namespace) -> None:
+    """Measure many pages with a few people each, and others who read meanwhile."""
+    admin = Administrator(served)
+    all_typing = [Typing(served, admin, 100, given.pause) for _ in range(given.pages)]
+    wait_until_idle(all_typing[0].pid)
+    alone = read_for(admin, "/user", 3)
+    threads = [
+        threading.Thread(target=typing.run, args=(given.people, given.seconds)) for typing in all_typing
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(3)
+    beside = read_for(admin, "/user", given.seconds)
+    for thread in threads:
+        thread.join()
+    delays = sorted(delay for typing in all_typing for delay in typing.delays)
+    what = f"{given.pages} pages with {given.people} people each"
+    sent = sum(len(typing.sent) for typing in all_typing)
+    figure(f"{what}: key to another screen, p95", delays[int(len(delays) * 0.95)], "ms", most=500)
+    figure(f"{what}: keys that arrived", len(delays), beside=sent, least=1)
+    figure(f"{what}: kept reads of others", beside, "ms", beside=alone, most=1.2)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--people", type=int, default=20)
     options.add_argument("--seconds", type=float, default=6)
+    options.add_argument("--pause", type=float, default=0.2, help="seconds between two keys of a person")
+    options.add_argument("--pages", type=int, default=1)
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "data") as served:
+        if given.pages > 1:
+            return type_on_pages(served, given)
         admin = Administrator(served)
         for blocks in (100, 1_500):
-            typing = Typing(served, admin, blocks)
+            typing = Typing(served, admin, blocks, given.pause)
+            wait_until_idle(typing.pid)
             spent = typing.run(given.people, given.seconds)
             typing.delays.sort()
             what = f"{given.people} people, {blocks} blocks"

@@ -745,7 +745,6 @@ KNOWING_THE_WIRE = {
     "content/pages/visiting.py",
     "content/pages/links.py",
     "content/events/broadcasting.py",
-    "content/live/accepting.py",
     "content/live/broadcasting.py",
     "content/changes/registrations.py",
 }

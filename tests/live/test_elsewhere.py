@@ -11,8 +11,8 @@ import pytest
 
 from agents.test_agents import Agent, Connecting
 from changes.working import update
+from comments.talking import Talk
 from events.listening import listening
-from octavo.content.changes.authorization import ChangeAccess, change_access
 from octavo.content.live import saving, store
 from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
@@ -21,11 +21,9 @@ from octavo.content.live.retention import DAYS, prune_live_pages
 from octavo.content.live.saving import save_page
 from octavo.kit import clock
 from octavo.kit.db.databases import open_database
-from octavo.organization.access.authorization import space_access
-from octavo.organization.access.reach import actor_for_job
-from octavo.organization.access.roles import Can
 
-from .writing import delete, insert, texts
+from .writing import access_of, delete, insert, texts
+from .writing import block as write_block
 
 
 def steps_after(live, client):
@@ -118,12 +116,6 @@ def test_those_who_follow_a_page_get_steps_carets_and_saves(live):
         assert stream.hear("saved").data["revision"] == saved["revision"]
 
 
-def access_of(live, context, who) -> ChangeAccess:
-    actor = actor_for_job(live.world.users[who], live.world.home.ids["organizationId"])
-    with context.db.read() as tx:
-        return change_access(tx, space_access(tx, actor, Can.EDIT, live.space.id), live.change)
-
-
 @pytest.fixture
 def other(live):
     """Yield the context of a second process."""
@@ -139,7 +131,7 @@ def test_two_processes_see_the_steps_of_each_other(live, other):
         body = msgspec.convert(two.body(insert(text, at)), StepsInput)
         accepted = accepting(other).accept(access, live.page, body).result()
         two.version = accepted.version
-        return [batch.client for batch in accepted.batches]
+        return [batch.row.client for batch in accepted.batches]
 
     one.type("One. ", 1)
     assert send("Two.", 22) == [one.id, two.id]
@@ -248,3 +240,60 @@ def test_a_page_with_many_clients_accepts_no_further_one(live, monkeypatch):
     # Those who write already go on.
     first.version = late.version
     first.type("z", 1)
+
+
+def discussion(live) -> Talk:
+    path = f"{live.space.path}/change-requests/{live.change}"
+    return Talk(live.space, path, live.change)
+
+
+def test_an_accepted_suggestion_comes_in_and_its_thread_keeps_its_block(live, monkeypatch):
+    client, talk = live.open(), discussion(live)
+    block = client.document["content"][1]["attrs"]["key"]
+    made = talk.post("Better.", page=live.page, node=block, suggestion={"markdown": "Suggested words."})
+    plain = talk.post("Hm.", page=live.page, node=block)
+    # While people type in front of the block, move nothing of it, and add blocks.
+    client.type("Typed. ", 1)
+    client.send(write_block("New block.", 0, "new-block"))
+    answer = talk.call("editor", "PUT", f"/{made['id']}/suggestion", json={"status": "accepted"})
+    assert answer.is_success, answer.text
+    live.later(1, monkeypatch)
+    batches = steps_after(live, client)
+    assert [batch["user"] for batch in batches] == [live.world.users["commenter"]]
+    expected = ["New block.", "Typed. First paragraph of A.", "Suggested words."]
+    assert texts(live.get()["document"]) == expected
+    client.version = batches[-1]["version"]
+    client.type("More. ", 1 + sum(len(text) + 2 for text in expected[:2]))
+    live.save()
+    assert live.markdown() == "# A\n\nNew block.\n\nTyped. First paragraph of A.\n\nMore. Suggested words.\n"
+    target = talk.get(plain["id"])["target"]
+    assert target["node"]["id"] == block and block in [
+        node["attrs"]["key"] for node in live.get()["document"]["content"]
+    ]
+
+
+def test_a_restored_page_comes_in_as_steps(live, monkeypatch):
+    client = live.open()
+    begun = live.space.change(live.change)["revision"]
+    live.space.write(live.change, "A", "# A\n\nFirst paragraph of A.\n\nOther words.\n")
+    client.type("Typed. ", 1)
+    live.space.edit(live.change, {"operation": "revert_page", "page": live.page, "revision": begun})
+    live.later(1, monkeypatch)
+    assert steps_after(live, client)[-1]["client"].startswith("server:")
+    assert texts(live.get()["document"])[-1] == "Second paragraph of A."
+    live.save()
+    assert live.markdown() == "# A\n\nFirst paragraph of A.\n\nSecond paragraph of A.\n"
+
+
+def test_a_title_is_saved_beside_the_steps_and_announced(live):
+    """Titles, descriptions, and options are fields of a page, not part of its steps: the last writer wins."""
+    client = live.open()
+    client.type("Typed. ", 1)
+    with listening(live.world, "admin", f"/user/events?space={live.space.id}") as stream:
+        for title in ("One", "Two"):
+            live.space.edit(live.change, update(live.page, title=title))
+            assert live.page in stream.hear("revision").data["pageIds"]
+    client.type("More. ", 8)
+    live.save()
+    page = live.space.page("A", live.change, format="markdown")
+    assert page["title"] == "Two" and "Typed. More. First paragraph of A." in page["markdown"]

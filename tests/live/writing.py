@@ -7,11 +7,16 @@ from typing import Any
 import httpx
 
 from changes.working import Space
+from octavo.content.changes.authorization import ChangeAccess, change_access
 from octavo.content.changes.store import get_change
 from octavo.content.live.saving import save_due
 from octavo.content.live.store import PageKey
 from octavo.core.editor.schema import VERSION
 from octavo.kit import clock
+from octavo.kit.context import Context
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
 from world import World
 
 
@@ -130,3 +135,10 @@ def texts(document: Any) -> list[str]:
         return node.get("text", "") + "".join(map(text, node.get("content", [])))
 
     return [text(node) for node in document["content"]]
+
+
+def access_of(live: Writing, context: Context, who: str) -> ChangeAccess:
+    """Return a person's access to the change request of a page, in a process."""
+    actor = actor_for_job(live.world.users[who], live.world.home.ids["organizationId"])
+    with context.db.read() as tx:
+        return change_access(tx, space_access(tx, actor, Can.EDIT, live.space.id), live.change)

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from octavo.content.changes.authorization import ChangeAccess, recheck_permission
 from octavo.content.changes.saving import require_editable
@@ -49,7 +50,6 @@ from .documents import (
 from .external import SERVER, take_in
 from .group_commit import GroupCommit
 from .store import BatchRow, CaretRow, LiveRow, PageKey
-from .wire import BatchesAfter, present_batches
 
 MOST_STEPS = 200
 MOST_BYTES = 256 * 1024
@@ -76,7 +76,14 @@ class Behind(Conflict):
         super().__init__(
             "version: the page has changed. Rebase your steps on these batches, and send them again."
         )
-        self.beside = {"version": version, "batches": present_batches(missed)}
+        self.version, self.missed = version, missed
+
+
+class Accepted(Struct, frozen=True):
+    """Result of a batch: the version of the page, and the batches that its author has not seen, including their own."""
+
+    version: int
+    batches: Sequence[LoadedBatch]
 
 
 class OutdatedEditor(PreconditionFailed):
@@ -174,7 +181,7 @@ class Accepting:
         for key, page in turn.pages.items():
             pages.keep(key, page)
 
-    def accept(self, access: ChangeAccess, page_id: str, given: StepsInput) -> Future[BatchesAfter]:
+    def accept(self, access: ChangeAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
         """Add a batch to a page. A batch that was added before is only answered.
 
         Raises, or the future does: Behind, NoLongerKept, OutdatedEditor, RefusedStep, TooLarge, TooManyRequests, and
@@ -224,7 +231,7 @@ def _encode(steps: list[StepJson]) -> str:
     return encoded.decode()
 
 
-def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, encoded: str) -> BatchesAfter:
+def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, encoded: str) -> Accepted:
     tx = turn.tx
     change = turn.enter(access)
     key = PageKey(change.branch_id, page_id)
@@ -247,7 +254,7 @@ def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, 
     if missed is None:
         raise _gone()
     if last is not None and last[0] >= given.batch:
-        return BatchesAfter(page.version, present_batches(missed))
+        return Accepted(page.version, missed)
     steps = given.steps
     if missed:
         mapped = _mapped(steps, missed) if missed[-1].row.version == page.version else None
@@ -279,7 +286,7 @@ def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, 
     if given.caret is not None:
         caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)
         _put_caret(tx, key, access, caret)
-    return BatchesAfter(page.version, present_batches([*missed, page.tail[-1]]))
+    return Accepted(page.version, [*missed, page.tail[-1]])
 
 
 def _tidy(turn: _Turn, change_id: str, key: PageKey) -> None:

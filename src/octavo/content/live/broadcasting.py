@@ -48,7 +48,7 @@ class LiveMessages:
         if not keys:
             self._known = {}
             return []
-        rows = store.list_live(tx, keys)
+        rows, places = store.list_live(tx, keys), store.list_carets(tx, keys)
         known, self._known = self._known, {}
         messages: list[HubMessage] = []
         for key in keys:
@@ -56,7 +56,7 @@ class LiveMessages:
             if row is None:
                 continue
             before = known.get(key)
-            carets = {caret.client: caret for caret in store.list_carets(tx, key)}
+            carets = {caret.client: caret for caret in places.get(key, ())}
             messages += self._of_page(tx, key, before, _Known(row, carets))
             self._known[key] = _Known(row, carets)
         return messages

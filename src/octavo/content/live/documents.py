@@ -33,6 +33,8 @@ from .store import BatchRow, LiveRow, PageKey
 
 _TAIL = 400
 """Batches that are kept in memory with a document, for those who are behind."""
+_MOST_SIZE = 2_000_000
+"""Maximum size of all documents, in positions of ProseMirror: about 100 MB with their saved blocks."""
 _IDLE_SECONDS = 120.0
 """Seconds after which an unused document is dropped from memory."""
 
@@ -77,11 +79,13 @@ class LivePages:
     def __init__(self) -> None:
         self._lock = Lock()
         self._pages: dict[PageKey, tuple[LivePage, float]] = {}
+        """Documents, and when they were used; the one used last is at the end."""
         self._saved: dict[PageKey, SavedBlocks] = {}
+        self._size = 0
 
     def find(self, key: PageKey) -> LivePage | None:
         with self._lock:
-            found = self._pages.get(key)
+            found = self._pages.pop(key, None)
             if found is None:
                 return None
             self._pages[key] = (found[0], time.monotonic())
@@ -90,7 +94,11 @@ class LivePages:
     def keep(self, key: PageKey, page: LivePage) -> None:
         """Keep a document that was read from committed rows, or whose rows are committed by now."""
         with self._lock:
+            self._remove(key)
             self._pages[key] = (page, time.monotonic())
+            self._size += page.doc.content.size
+            while self._size > _MOST_SIZE and len(self._pages) > 1:
+                self._drop(next(iter(self._pages)))
 
     def find_saved(self, key: PageKey) -> SavedBlocks | None:
         """Return what this process saved of a page last."""
@@ -99,18 +107,39 @@ class LivePages:
 
     def keep_saved(self, key: PageKey, saved: SavedBlocks) -> None:
         with self._lock:
-            self._saved[key] = saved
+            if key in self._pages:
+                self._saved[key] = saved
 
     def drop_idle(self) -> None:
         until = time.monotonic() - _IDLE_SECONDS
         with self._lock:
-            self._pages = {key: kept for key, kept in self._pages.items() if kept[1] > until}
-            self._saved = {key: saved for key, saved in self._saved.items() if key in self._pages}
+            for key in [key for key, (_, used_at) in self._pages.items() if used_at <= until]:
+                self._drop(key)
+
+    def _drop(self, key: PageKey) -> None:
+        self._remove(key)
+        self._saved.pop(key, None)
+
+    def _remove(self, key: PageKey) -> None:
+        found = self._pages.pop(key, None)
+        if found is not None:
+            self._size -= found[0].doc.content.size
 
 
 def live_pages(owner: Database | Transaction) -> LivePages:
     found: LivePages | None = owner.caches.get(LivePages)
     return found if found is not None else owner.caches.setdefault(LivePages, LivePages())
+
+
+def unwritten_page(
+    context: Context, tx: Transaction, key: PageKey, epoch: str, state: State, page: Page
+) -> LivePage:
+    """Return a page that no one has written in yet: version 0 of the epoch that its first step begins."""
+    found = live_pages(tx).find(key)
+    if found is None or (found.epoch, found.version) != (epoch, 0):
+        found = LivePage(epoch, 0, document_of(context, tx, state, page))
+        live_pages(tx).keep(key, found)
+    return found
 
 
 def load_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:

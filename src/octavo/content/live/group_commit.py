@@ -34,6 +34,8 @@ class _Job(Generic[Shared]):
         self.error: BaseException | None = None
 
     def end(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
         if self.error is not None:
             self.future.set_exception(self.error)
         else:

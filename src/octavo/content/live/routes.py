@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, get_change
@@ -17,9 +19,9 @@ from octavo.organization.access.accounts import list_users_by_id
 from octavo.organization.access.roles import Can
 
 from . import store
-from .accepting import MOST_BYTES_OF_ONE, accepting, new_epoch
+from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
 from .commands import CaretInput, StepsInput
-from .documents import batches_after, document_of, editable_page, load_page
+from .documents import batches_after, editable_page, load_page, unwritten_page
 from .saving import save_page
 from .store import PageKey, SetAsideRow
 from .wire import (
@@ -61,11 +63,11 @@ def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocumen
         live = store.find_live(tx, key)
         if live is None:
             epoch, version, saved = new_epoch(row.revision), 0, 0
-            document = document_of(call.context, tx, row.state, page)
+            document = unwritten_page(call.context, tx, key, epoch, row.state, page).doc
         else:
             epoch, version, saved = live.epoch, live.version, live.saved_version
             document = load_page(tx, key, live).doc
-        carets = store.list_carets(tx, key)
+        carets = store.list_carets(tx, [key]).get(key, [])
         known = list_users_by_id(tx, [caret.user_id for caret in carets])
         return LiveDocument(
             epoch=epoch,
@@ -122,19 +124,28 @@ def _gone() -> NoLongerKept:
     quick=True,
     body_limit=_BODY_LIMIT,
 )
-def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Deferred:
+def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Deferred[Accepted]:
     """Change a page by a batch of steps. The response contains all batches after the given version, including this one.
 
     A late batch is adapted to the batches before it if that is beyond doubt. Otherwise the status is 409, the reason is
     `behind`, and the response contains the batches to rebase on. A batch can be sent again: it is added once.
     """
-    return Deferred(accepting(call.context).accept(change, page_id, body))
+    return Deferred(accepting(call.context).accept(change, page_id, body), _present_accepted)
+
+
+def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
+    try:
+        accepted = done.result()
+    except Behind as error:
+        error.beside = {"version": error.version, "batches": present_batches(error.missed)}
+        raise
+    return BatchesAfter(accepted.version, present_batches(accepted.batches))
 
 
 @operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409), quick=True)
-def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Deferred:
+def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Deferred[None]:
     """Report the selection of a client of the caller, for one minute. Batches of steps report it as well."""
-    return Deferred(accepting(call.context).place_caret(change, page_id, body))
+    return Deferred(accepting(call.context).place_caret(change, page_id, body), Future.result)
 
 
 @operation("saveLivePage", "POST", f"{_LIVE}/save", needs=Can.EDIT, errors=(404, 409))

@@ -404,13 +404,20 @@ def put_caret(tx: Transaction, key: PageKey, caret: CaretRow) -> None:
     )
 
 
-def list_carets(tx: Transaction, key: PageKey) -> list[CaretRow]:
+def list_carets(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, list[CaretRow]]:
+    """Return the carets on these pages."""
+    wanted = tx.given("keys", "branch", "page")
     rows = tx.all(
-        Live(f"SELECT {_CARET} FROM page_carets WHERE {_PAGE} AND said_at > :since ORDER BY client"),
+        Live(f"""SELECT branch_id, page_id, {_CARET} FROM page_carets
+                 JOIN {wanted} AS k ON k.branch = branch_id AND k.page = page_id
+                 WHERE said_at > :since ORDER BY client"""),
+        keys=_pairs(keys),
         since=now() - CARET_LIFETIME,
-        **_key(key),
     )
-    return [CaretRow(*row) for row in rows]
+    found: dict[PageKey, list[CaretRow]] = {}
+    for branch_id, page_id, *row in rows:
+        found.setdefault(PageKey(branch_id, page_id), []).append(CaretRow(*row))
+    return found
 
 
 def has_ended_carets(tx: Transaction) -> bool:

@@ -96,7 +96,8 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
             if isinstance(step, ReplaceStep) and not step.slice.open_start and not step.slice.open_end:
                 for node in step.slice.content.content:
                     node.check()
-            result = step.apply(doc)
+            changed = _replace_inlines(doc, step) if isinstance(step, ReplaceStep) else None
+            result = StepResult.ok(changed) if changed is not None else step.apply(doc)
         except Exception as error:  # The library raises anything for JSON that is no step.
             raise StepError(index, f"{type(error).__name__}: {error}"[:500]) from None
         if result.doc is None:
@@ -104,6 +105,43 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
         doc = result.doc
         ranges.append(tuple(step.get_map().ranges))
     return Applied(doc, ranges)
+
+
+def _replace_inlines(doc: Node, step: ReplaceStep) -> Node | None:
+    """Return the document after a step inside one block of text, or None for any other step.
+
+    The library would check the types of all blocks that contain it or stand beside it, which stay the same: on a page
+    of 1,500 blocks, that takes ten times as long as the step.
+    """
+    if step.structure or step.slice.open_start or step.slice.open_end or step.from_ > step.to:
+        return None
+    size, position, node = step.to - step.from_, step.from_, doc
+    above: list[tuple[Node, int]] = []
+    while not node.type.inline_content:
+        found = _child_around(node, position, position + size)
+        if found is None:
+            return None
+        index, start = found
+        above.append((node, index))
+        node, position = node.child(index), position - start - 1
+    if not above:
+        return None
+    node = node.replace(position, position + size, step.slice)
+    for parent, index in reversed(above):
+        node = parent.copy(parent.content.replace_child(index, node))
+    return node
+
+
+def _child_around(parent: Node, start: int, end: int) -> tuple[int, int] | None:
+    """Return the index of the child whose content contains a range, and where it begins; None if there is none."""
+    at = 0
+    for index, child in enumerate(parent.content.content):
+        inner = child.content.size
+        following = at + (inner + 2 if inner else child.node_size)
+        if following > start:
+            return (index, at) if at < start and end < following else None
+        at = following
+    return None
 
 
 _OPTIONAL_TEXT = (str, type(None))

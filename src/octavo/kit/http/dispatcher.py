@@ -256,9 +256,15 @@ class Dispatcher:
         if isinstance(answer, Answer):
             return answer
         with self._refusing(call):
-            return self._present(call, await asyncio.wrap_future(answer.future))
+            done = asyncio.wrap_future(answer.future)
+            done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            # Not the future itself: a client that leaves must not cancel what others wait for as well.
+            await asyncio.wait([done])
+            return self._present(call, answer.present(answer.future))
 
-    async def _begin_in_pool(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer | Deferred:
+    async def _begin_in_pool(
+        self, request: Request, call: Call, decoder: BodyDecoder
+    ) -> Answer | Deferred[object]:
         operation = call.operation
         if operation.quick and len(call.body) <= SMALL_BODY:
             # Cached data, or a lookup in SQLite, is available sooner than a thread wakes up.
@@ -321,7 +327,7 @@ class Dispatcher:
                 answer = self.run(asked, self._decoders[operation_id])
             if isinstance(answer, Deferred):
                 with self._refusing(asked):
-                    answer = self._present(asked, answer.future.result())
+                    answer = self._present(asked, answer.present(answer.future))
             if span is not None:
                 _note_place(span, asked)
         return msgspec.json.decode(answer.body) if answer.body else None
@@ -356,7 +362,9 @@ class Dispatcher:
             error.headers = {**call.response_headers, **error.headers}
             raise
 
-    def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer | Deferred:
+    def run(
+        self, call: Call, decoder: BodyDecoder, asked_at: float | None = None
+    ) -> Answer | Deferred[object]:
         """Answer a call; errors have the same headers as successful answers.
 
         ``asked_at``: when it started to wait for a thread, of the monotonic clock.
@@ -395,7 +403,7 @@ class Dispatcher:
             return self.context.db.read_kept()
         return self.context.db.read()
 
-    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred:
+    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
         operation = call.operation
         self._count(call, self._authenticate(call))
         try:

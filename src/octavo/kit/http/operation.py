@@ -27,7 +27,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -46,6 +46,7 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 WaitsFor = Literal["model", "server"]
 Handler = Callable[..., Any]
 _H = TypeVar("_H", bound=Handler)
+T = TypeVar("T")
 
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -266,14 +267,15 @@ def _read_answer(id: str, method: Method, annotation: object, declared: object) 
     """Return the type of an operation's answer: None for an empty one.
 
     ``annotation``: of what the handler returns. ``declared``: what the declaration says, because the handler
-    returns a ``Reply``, a ``Stream``, a ``Deferred``, or bytes, or because it answers several operations. Raises
-    DeclarationError if the two contradict or repeat each other.
+    returns a ``Reply``, a ``Stream``, a ``Deferred``, or encoded bytes, or because it answers several operations.
+    Raises DeclarationError if the two contradict or repeat each other.
     """
     if annotation is bool and method == "DELETE":
         annotation = Deletion
     union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
     members = typing.get_args(annotation) if union else (annotation,)
-    told = tuple(one for one in members if one not in (Reply, Stream, Follow, Deferred, msgspec.Raw))
+    untold = (Reply, Stream, Follow, Deferred, msgspec.Raw)
+    told = tuple(one for one in members if (typing.get_origin(one) or one) not in untold)
     if not told:
         return declared
     if declared is not None:
@@ -601,10 +603,12 @@ class Call(Recipient):
         write()
 
 
-class Deferred(NamedTuple):
-    """Result that another thread makes. Neither the event loop nor the thread of the handler waits for it."""
+class Deferred(Struct, Generic[T], frozen=True):
+    """Result that another thread makes. Neither the event loop nor the thread of the handler waits for it. ``present``
+    returns the answer once it is done, or raises what it raises."""
 
-    future: Future[Any]
+    future: Future[T]
+    present: Callable[[Future[T]], object]
 
 
 class LeavesLoop(Exception):

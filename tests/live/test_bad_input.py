@@ -1,0 +1,174 @@
+"""Bad input to live pages: each is refused with a reason or accepted, and nothing is lost or fails."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import msgspec
+import pytest
+
+from octavo.content.live import adding, documents, saving
+from octavo.content.live.accepting import accepting
+from octavo.content.live.commands import StepsInput
+from octavo.content.live.documents import live_pages
+from octavo.content.live.store import PageKey
+from octavo.kit.clock import now
+
+from .writing import access_of, block, delete, insert, texts
+
+
+def status(answer):
+    return answer.status_code, answer.json().get("error", {}).get("reason")
+
+
+def test_ten_thousand_steps_are_refused_and_can_be_sent_in_parts(live):
+    client = live.open()
+    steps = [insert("x", 1)] * 10_000
+    assert status(client.post(client.body(*steps))) == (413, "too_large")
+    assert live.get()["version"] == 0
+    client.batch = 0
+    for _ in range(3):
+        client.send(*steps[:200])
+    assert live.get()["version"] == 600
+
+
+def test_two_megabytes_are_accepted_as_one_step_only(live):
+    client = live.open()
+    assert status(client.post(client.body(block("y" * 2_200_000, 0)))) == (413, "too_large")
+    assert client.post(client.body(*[block("y" * 200_000, 0)] * 2)).status_code == 413
+    client.send(block("y" * 200_000, 0))
+    assert len(texts(live.get()["document"])[0]) == 200_000
+
+
+@pytest.mark.parametrize("version", [1, 10**11])
+def test_a_version_from_the_future_is_refused(live, version):
+    client = live.open()
+    client.version = version
+    assert status(client.post(client.body(insert("x", 1)))) == (410, "gone")
+    # Numbers that no version can have.
+    for wrong in (-1, 10**30, 1.5, "1", None):
+        assert client.post({**client.body(insert("x", 1)), "version": wrong}).status_code == 400
+
+
+def test_the_id_of_another_client_is_refused_also_for_carets(live):
+    client, other = live.open("editor"), live.open("admin")
+    client.send(insert("x", 1), caret={"anchor": 2, "head": 2})
+    other.id = client.id
+    assert other.post(other.body(insert("y", 1))).status_code == 403
+    body = {"client": client.id, "version": 1, "anchor": 0, "head": 0}
+    live.call("admin", "PUT", "/caret", json=body)
+    assert [(caret["user"]["id"], caret["anchor"]) for caret in live.get()["carets"]] == [
+        (live.world.users["editor"], 2)
+    ]
+
+
+@pytest.mark.parametrize("hours", [-30, 30])
+def test_steps_are_saved_although_the_clock_jumps(live, monkeypatch, hours):
+    client = live.open()
+    client.type("Before. ", 1)
+    jumped = now() + hours * 3_600_000
+    for module in (adding, saving):
+        monkeypatch.setattr(module, "now", lambda: jumped)
+    client.type("After. ", 9)
+    monkeypatch.undo()
+    assert live.save()["version"] == 2
+    assert "Before. After. First" in live.markdown()
+
+
+def test_half_a_surrogate_pair_is_refused(live):
+    client = live.open()
+    client.send(insert("😀", 1))
+    content = json.dumps(client.body(insert("\ud83d", 1)))  # which writes it as an escape
+    headers = {"content-type": "application/json"}
+    refused = live.call("editor", "POST", "/steps", content=content, headers=headers)
+    assert refused.status_code == 400, refused.text
+    for step in (delete(1, 2), delete(2, 3), insert("x", 2)):
+        assert status(client.post(client.body(step))) == (422, "step")
+    assert texts(live.get()["document"])[0] == "😀First paragraph of A."
+
+
+def test_the_script_of_last_week_has_to_be_loaded_again(live):
+    client = live.open()
+    client.type("x", 1)
+    assert status(client.post({**client.body(insert("y", 1)), "schema": "0" * 16})) == (412, "schema")
+    assert status(client.post({**client.body(insert("y", 1)), "epoch": "r" + "0" * 20})) == (410, "gone")
+    assert live.get()["version"] == 1
+
+
+def test_an_epoch_that_no_revision_has_begins_nothing(live):
+    client = live.open()
+    for epoch in ("", "r", "r../..", "x" * 64, client.epoch + "0"):
+        assert status(client.post({**client.body(insert("y", 1)), "epoch": epoch})) == (410, "gone"), epoch
+
+
+def test_two_hundred_keys_a_second_of_one_person_are_slowed_down_and_not_lost(live, monkeypatch):
+    client = live.open()
+    limits = accepting(live.world.context)
+    monkeypatch.setattr(limits._steps, "limit", 400)
+    monkeypatch.setattr(limits._steps, "_counts", {})
+    client.send(*[insert("a", 1)] * 200)
+    client.send(*[insert("b", 1)] * 200)
+    body = client.body(*[insert("c", 1)] * 200)
+    refused = client.post(body)
+    assert refused.status_code == 429 and int(refused.headers["retry-after"]) >= 1
+    monkeypatch.setattr(limits._steps, "_counts", {})
+    assert client.post(body).json()["version"] == 600
+
+
+def test_every_answer_is_lost_and_every_request_comes_twice(live):
+    """The client knows nothing of what was accepted, sends all again in another form, and is answered."""
+    client = live.open()
+    first = client.version
+    for number in range(5):
+        body = client.body(insert(f"{number} ", 1))
+        client.post(body)
+        again = client.post({**body, "attempt": 2, "version": first})
+        assert again.is_success and again.json()["version"] == number + 1
+        client.version = again.json()["version"]
+    assert texts(live.get()["document"])[0] == "4 3 2 1 0 First paragraph of A."
+    batches = live.call("editor", "GET", "/steps", params={"epoch": client.epoch, "after": 0}).json()[
+        "batches"
+    ]
+    assert [batch["batch"] for batch in batches] == [1, 2, 3, 4, 5]
+
+
+def test_the_same_batch_twice_in_one_commit_is_added_once(live):
+    client = live.open()
+    body = msgspec.convert(client.body(insert("x", 1)), StepsInput)
+    access = access_of(live, live.world.context, "editor")
+    live.world.commits += 1
+    both = [accepting(live.world.context).accept(access, live.page, body) for _ in range(2)]
+    assert [answer.result().version for answer in both] == [1, 1]
+    assert live.get()["version"] == 1
+
+
+def test_tabs_that_are_idle_do_not_keep_anyone_from_writing(live):
+    for _ in range(45):
+        live.open("admin")
+    assert live.open().type("x", 1)["version"] == 1
+
+
+def test_pages_that_no_one_uses_are_dropped_from_memory(live, monkeypatch):
+    live.open().type("x", 1)
+    pages = live_pages(live.world.context.db)
+    assert pages.find(live.key) is not None
+    real = time.monotonic
+    for seconds, is_kept in ((110, True), (121, False)):
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "monotonic", lambda seconds=seconds: real() + seconds)
+            pages.drop_idle()
+        assert (live.key in pages._pages) == is_kept
+    assert live.open().type("y", 1)["version"] == 2
+
+
+def test_memory_has_room_for_a_number_of_pages(live, monkeypatch):
+    live.open().type("x", 1)
+    pages = live_pages(live.world.context.db)
+    page = pages.find(live.key)
+    monkeypatch.setattr(documents, "_MOST_SIZE", 2 * page.doc.content.size)
+    for number in range(3):
+        pages.keep(PageKey(live.key.branch_id, f"other-{number}"), page)
+    assert [key.page_id for key in pages._pages] == ["other-1", "other-2"]
+    assert pages._size == 2 * page.doc.content.size
+    assert live.open().type("y", 1)["version"] == 2
