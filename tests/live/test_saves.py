@@ -343,3 +343,14 @@ def test_a_deleted_page_with_unsaved_text_does_not_hinder_a_merge(live):
     live.space.edit(live.change, {"operation": "delete_page", "page": live.page})
     live.space.merge(live.change)
     assert live.space.change(live.change)["status"] == "merged"
+
+
+def test_steps_of_a_deleted_page_are_refused(live):
+    """Also once a save has noticed that the page is gone: what the server accepts, it keeps."""
+    client = live.open()
+    client.type("Unsaved. ", 1)
+    live.space.edit(live.change, {"operation": "delete_page", "page": live.page})
+    for _ in range(2):
+        assert client.post(client.body(insert("x", 1))).status_code == 404
+        save_page(live.world.context, live.change, live.key)
+    assert live.space.change(live.change)["status"] == "draft"

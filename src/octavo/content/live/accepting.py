@@ -208,9 +208,10 @@ class Accepting:
 
         return self._commits.submit(place)
 
-    def tidy(self, change_id: str, key: PageKey) -> None:
-        """Bring the latest revision of a change request into a page, and give its blocks different keys."""
-        self._commits.submit(lambda turn: _tidy(turn, change_id, key)).result()
+    def tidy(self, change_id: str, key: PageKey) -> bool:
+        """Bring the latest revision of a change request into a page, and give its blocks different keys. Return False
+        if the page can't be edited any longer."""
+        return self._commits.submit(lambda turn: _tidy(turn, change_id, key)).result()
 
 
 def accepting(context: Context) -> Accepting:
@@ -289,18 +290,18 @@ def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, 
     return Accepted(page.version, [*missed, page.tail[-1]])
 
 
-def _tidy(turn: _Turn, change_id: str, key: PageKey) -> None:
+def _tidy(turn: _Turn, change_id: str, key: PageKey) -> bool:
     tx, change = turn.tx, turn.lock(change_id)
     row = store.lock_live(tx, key)
     if row is None or change.status in ("merged", "archived"):
-        return
+        return False
     try:
         row, page = turn.current(change, key, row)
     except (NotFound, Conflict):
-        # The page is deleted: what was written in it stays, in case it comes back.
-        store.set_revision(tx, key, change.revision)
+        # The page is deleted: what was written in it stays, in case it comes back, and writers are told with
+        # their next batch.
         store.postpone_save(tx, key)
-        return
+        return False
     steps = key_steps(page.doc, iter(ids.new_id, None))
     if steps:
         batch = BatchRow(
@@ -316,6 +317,7 @@ def _tidy(turn: _Turn, change_id: str, key: PageKey) -> None:
         page = page.with_steps(batch, steps)
         add_batch(tx, key, row, page)
         turn.pages[key] = page
+    return True
 
 
 def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:

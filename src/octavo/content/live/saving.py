@@ -92,8 +92,8 @@ class _Save(Struct, frozen=True):
 
 
 def save_page(context: Context, change_id: str, key: PageKey) -> Saved | None:
-    """Save the steps of a page that are not saved yet. None: no one edits the page live, or its change request
-    is merged or archived. Raises what an edit of the page is refused with."""
+    """Save the steps of a page that are not saved yet. None: no one edits the page live, it is deleted, or its change
+    request is merged or archived. Raises what an edit of the page is refused with."""
     return retry_on_conflict(lambda: _try_to_save(context, change_id, key))
 
 
@@ -130,7 +130,8 @@ def _try_to_save(context: Context, change_id: str, key: PageKey) -> Saved | None
             return Saved(change.revision, row.saved_version)
         page = load_page(tx, key, row)
     if row.revision != change.revision or key_steps(page.doc, itertools.repeat("new")):
-        accepting(context).tidy(change_id, key)
+        if not accepting(context).tidy(change_id, key):
+            return None
         raise BranchMoved
     with context.db.read() as tx:
         save = _prepare(context, tx, key, change, row, page)
