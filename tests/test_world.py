@@ -21,7 +21,9 @@ def test_the_organizations_are_apart(world):
     assert world.call(STRANGER, "GET", home).status_code == 404
     assert set(world.home.ids) == set(world.away.ids)
     shared = {name for name in world.home.ids if world.home[name] == world.away[name]}
-    assert shared == {"clientId", "pagePath", "emailDomain", "resourceType", "schemaId", "specSlug"}
+    repository = {"accountName", "repositoryName", "projectId"}
+    own = {"clientId", "pagePath", "emailDomain", "resourceType", "schemaId", "specSlug"}
+    assert shared == own | repository
 
 
 def test_renewing_reverts_all_writes(world):

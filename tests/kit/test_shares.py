@@ -269,6 +269,7 @@ OTHERS = {
     "kit/work/worker.py": "runs what has a place in a group",
     "kit/work/hub.py": "one thread, which tells all listeners",
     "kit/net/fetch.py": "look-ups of names, which nothing can stop",
+    "content/live/group_commit.py": "one thread, which commits what all writers send",
     "content/changes/uploading.py": "files of one request, fetched together",
     "organization/identity/passwords.py": "hashes; attempts are counted by address before",
 }

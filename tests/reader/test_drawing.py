@@ -28,6 +28,7 @@ from octavo.delivery.reader.views import (
     SitePageView,
     SiteView,
     Tab,
+    TagView,
     ThemedImage,
     VariantView,
 )
@@ -74,7 +75,7 @@ def page(words: str = "Title") -> SitePageView:
         outline=(OutlineHeading("here", words, 2),),
         emoji=words,
         cover=CoverView(light=Asset(url="/c.png"), dark=Asset(url="/d.png")),
-        tags=(words,),
+        tags=(TagView(title=words, href="/t", emoji=words),),
         nav=(
             NavItem(title=words, children=(NavItem(title=words, href="/p", current=True, emoji=words),)),
             NavItem(title=words, href="/q", open=True, children=(NavItem(title=words, href="/r"),)),

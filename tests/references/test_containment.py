@@ -65,7 +65,7 @@ DEFECTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "evaluate": lambda patch: patch.setattr(evaluating, "_seen", _failing(evaluating._seen)),
     "find": lambda patch: patch.setattr(said, "_line", _failing(said._line)),
     "json": lambda patch: patch.setattr(json, "_show", _failing(json._show)),
-    "draw": lambda patch: patch.setitem(html._BLOCKS, "hint", _explode),
+    "draw": lambda patch: patch.setitem(html._DocumentRenderer.blocks, "hint", _explode),
     "print": lambda patch: patch.setitem(typst._BLOCKS, "hint", _explode),
     "write": lambda patch: patch.setitem(writer._WRITERS, "hint", _explode),
 }

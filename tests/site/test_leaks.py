@@ -54,6 +54,7 @@ READ = {
     "readSkill",
     "readWellKnown",
     "readIndexPart",
+    "readTag",
 }
 """Routes of sites that are requested here; new ones must be added."""
 ASKED_ELSEWHERE = {
@@ -148,6 +149,7 @@ class Case:
             "sitemap.md",
             "skill.md",
             "rss.xml",
+            "~tags/a",
             "~signed-in",
             "~embed/script.js",
             "~embed/",

@@ -91,7 +91,7 @@ def _installed(world, place, provider="gitlab"):
         return
     if provider == "gitlab":
         body = {"provider": "gitlab", "target": {"type": "space", "spaceId": place["spaceId"]}}
-        world.post(place.admin, "/git/installations", body)
+        world.call(place.admin, "POST", "/git/installations", json=body)
 
 
 def _at_gitlab(world, place):

@@ -87,7 +87,8 @@ _OPERATIONS: dict[ApiScope, str] = {
     "space:write": """
         applyTemplateToSpace createChangeRequest createCollection createSpace deleteCollectionById
         deleteCommentInChangeRequest deleteCommentInSpace deleteCommentReplyInChangeRequest
-        deleteCommentReplyInSpace deleteSpaceById duplicateSpace exportToGitRepository importGitRepository
+        deleteCommentReplyInSpace deleteSpaceById duplicateSiteSpace duplicateSpace exportToGitRepository
+        importGitRepository
         moveCollection moveSpace postCommentInChangeRequest postCommentInSpace postCommentReplyInChangeRequest
         postCommentReplyInSpace removeRequestedReviewerFromChangeRequest requestReviewersForChangeRequest
         restoreSpace startImportRun submitChangeRequestReview transferCollection updateChangeRequest
