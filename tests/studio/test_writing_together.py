@@ -422,7 +422,7 @@ def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: 
     second.page.keyboard.press("Escape")
     second.page.locator("p.ProseMirror-selectednode").wait_for()
     second.page.keyboard.press("Delete")
-    desk.until(lambda: "Words in the middle" not in " ".join(second.blocks()), "the paragraph is gone", 10)
+    desk.until(lambda: "Words in the middle" not in desk.markdown(), "the paragraph is gone", 20)
     first.page.locator(".state.offline").wait_for()
     desk.cut(first)
     desk.until(lambda: "Words kept in the middle" in " ".join(second.blocks()), "the paragraph is back", 20)
