@@ -298,8 +298,7 @@ def _tidy(turn: _Turn, change_id: str, key: PageKey) -> bool:
     try:
         row, page = turn.current(change, key, row)
     except (NotFound, Conflict):
-        # The page is deleted: what was written in it stays, in case it comes back, and writers are told with
-        # their next batch.
+        # The page is deleted. Its steps stay in case it is restored, and the next batch of each writer is refused.
         store.postpone_save(tx, key)
         return False
     steps = key_steps(page.doc, iter(ids.new_id, None))

@@ -17,8 +17,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Milliseconds before the first look at a page from which steps are sent: whoever started to follow it
-meanwhile and asked for older ones misses none."""
+"""Milliseconds before the first look at a page from which steps are sent, so that a client that starts to follow
+the page meanwhile misses none."""
 _KIND = "live"
 
 

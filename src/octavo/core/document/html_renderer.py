@@ -168,7 +168,7 @@ class Renderer:
     def _picture(
         self, data: Data, *, lazy: bool, class_: str | None = None, line: int | None = None
     ) -> list[Piece]:
-        """Render one image, or one for each theme. ``line``: its height in pixels, whatever its size."""
+        """Render one image, or one for each theme. ``line``: its height in pixels if it stands in a line of text."""
         light, dark = self._asset(ref_of(data)), self._asset(ref_of(data, "refDark"))
         if light is None:
             return []
