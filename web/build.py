@@ -25,7 +25,7 @@ from packages import licences
 WEB = Path(__file__).parent
 PYTHON = WEB.parent / "src" / "octavo"
 DIST = PYTHON / "delivery" / "studio" / "dist"
-ASCIIDOC = PYTHON / "interchange" / "transfer" / "dist" / "asciidoc.js"
+ASCIIDOC = PYTHON / "interchange" / "readers" / "dist" / "asciidoc.js"
 """What reads AsciiDoc."""
 INTEGRATIONS, BUILTIN = WEB.parent / "integrations", PYTHON / "extensions" / "integrations" / "dist"
 """Those that come along, and what is made of them."""
