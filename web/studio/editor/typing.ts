@@ -1,4 +1,4 @@
-/** What typing Markdown does at once: `## ` makes a heading, `**words**` bold words. */
+/** Markdown shortcuts: `## ` makes a heading, `**words**` makes bold text. */
 import { InputRule, inputRules } from "prosemirror-inputrules";
 import { closeHistory } from "prosemirror-history";
 import type { Attrs, MarkType, NodeType } from "prosemirror-model";
