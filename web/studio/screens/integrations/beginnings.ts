@@ -1,4 +1,4 @@
-/** What a script that is written in the browser begins as. */
+/** The starter code of a script that is written in the browser. */
 import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 

@@ -1,4 +1,4 @@
-/** What can be done to a row of a site's structure. */
+/** The actions for a row of a site's structure. */
 import { t } from "../../../shared/words.ts";
 import type { MenuEntry } from "../../parts/Menu.svelte";
 import type { Structure } from "../../state/site.svelte.ts";
@@ -9,7 +9,7 @@ interface Ways {
   editor: StructureEditor;
   rename: () => unknown;
   move: (to: Place) => unknown;
-  /** Adds a variant. */
+  /** Add a variant. */
   add: () => unknown;
   remove: () => unknown;
 }
