@@ -104,7 +104,7 @@ def _generate_look() -> None:
     from octavo.core.color import theme
     from octavo.core.icons import free_names
 
-    _write(GENERATED / "colours.css", f"{theme().css()}\n")
+    _write(GENERATED / "colors.css", f"{theme().css()}\n")
     symbols, widths = "", {}
     for name, wanted in json.loads((WEB / "shared" / "icons.json").read_text()).items():
         found = get_icon(wanted)

@@ -83,11 +83,11 @@ export function moveBlock(by: -1 | 1): Command {
     if (block === undefined) return false;
     const place = state.doc.resolve(block.position);
     const index = place.index();
-    const neighbour = place.parent.maybeChild(index + by);
+    const neighbor = place.parent.maybeChild(index + by);
     const transaction = state.tr;
-    if (neighbour !== null && neighbour !== undefined && neighbour.type !== schema.nodes.table_head) {
+    if (neighbor !== null && neighbor !== undefined && neighbor.type !== schema.nodes.table_head) {
       const size = block.node.nodeSize;
-      const to = by < 0 ? block.position - neighbour.nodeSize : block.position + neighbour.nodeSize;
+      const to = by < 0 ? block.position - neighbor.nodeSize : block.position + neighbor.nodeSize;
       transaction.delete(block.position, block.position + size).insert(to, block.node);
       dispatch?.(keepSelection(transaction, state.selection, block.position, to).scrollIntoView());
       return true;

@@ -140,7 +140,7 @@ export function carets(onmove: () => void): Plugin {
 /** Return the name of a person whose caret is known. */
 export function nameOf(state: EditorState, user: string | undefined): string {
   const found = [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
-  return found?.user.displayName ?? words.somebody;
+  return found?.user.displayName ?? words.someone;
 }
 
 /** Scroll to a person's caret; false if it is unknown. */

@@ -99,9 +99,7 @@ export class SourceWriter {
       keep: () => this.#keep(),
       onstate: (told) =>
         onstate(
-          told.kind === "saved" && this.#clashes
-            ? { kind: "changed", by: words.somebody, clash: true }
-            : told,
+          told.kind === "saved" && this.#clashes ? { kind: "changed", by: words.someone, clash: true } : told,
         ),
       onproblem(problem) {
         if (problem.status === 401) sessionEnded();
@@ -205,7 +203,7 @@ export class SourceWriter {
     [this.#saved, this.#revision, this.#now] = [found.text, found.revision, merged];
     if (!changed) return;
     this.options.ontext(merged);
-    this.options.onstate({ kind: "changed", by: who ?? words.somebody });
+    this.options.onstate({ kind: "changed", by: who ?? words.someone });
   }
 
   async stop(): Promise<void> {

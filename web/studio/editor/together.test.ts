@@ -76,7 +76,7 @@ function start(): Node {
   const row = (...texts: string[]): Node =>
     make("table_row", texts.map((text) => make("table_cell", [paragraph(text)])), {});
   const found = make("doc", [
-    paragraph("The first paragraph is where everybody types at once."),
+    paragraph("The first paragraph is that everyone edits at once."),
     paragraph("The second one has a link and code in it. 😀 Odd spacing stays."),
     make("heading_2", "A heading"),
     make("list_unordered", [

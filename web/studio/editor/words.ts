@@ -55,7 +55,7 @@ export const words = {
   before: t("before"),
   next: t("next"),
   close: t("close"),
-  somebody: t("someoneElse"),
+  someone: t("someoneElse"),
   yourself: t("youInAnotherTab"),
   writeHere: t("writeOrPressForBlocks"),
   heading: t("heading"),

@@ -141,7 +141,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let texted: SaveState = { kind: "saved" };
   let fielded: SaveState = { kind: "saved" };
   let saying: ReturnType<typeof setTimeout> | undefined;
-  let somebody: string = words.somebody;
+  let somebody: string = words.someone;
   let sayUntil = 0;
 
   /** The save status of the text. If it is saved, the last change by another person is shown for a while. */
@@ -357,7 +357,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     if (livePage && news.pageIds && !news.pageIds.includes(page)) return;
     const by = news.user?.id === session.user.value?.id
       ? words.yourself
-      : news.user?.displayName ?? words.somebody;
+      : news.user?.displayName ?? words.someone;
     if (!livePage) return void look(by).catch(() => {});
     // A save of live editing contains nothing new.
     setTimeout(() => {

@@ -80,7 +80,7 @@ export function indexAt(rows: Row[], y: number): number {
 export const partAt = (gap: Gap, y: number) => partOf(gap.within, gap.from + Math.floor((y - gap.top) / ROW));
 
 /** Return where Alt-Shift and an arrow key move a row. */
-export function neighbourOf(tree: Tree, row: Row, key: string, rtl: boolean): Spot | undefined {
+export function neighborOf(tree: Tree, row: Row, key: string, rtl: boolean): Spot | undefined {
   const into = row.parent?.page.id ?? null;
   if (key === "ArrowUp") return row.at > 0 ? { into, at: row.at - 1 } : undefined;
   if (key === "ArrowDown") return row.at < row.of - 1 ? { into, at: row.at + 1 } : undefined;

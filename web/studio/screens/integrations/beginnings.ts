@@ -50,6 +50,6 @@ export const BEGINNINGS: Record<Beginning, Begin> = {
     text: t("blockThatRendersContent"),
     scopes: [],
     script: BLOCK,
-    blocks: [{ id: "greeting", title: "Greeting", description: "Greets whoever reads the page" }],
+    blocks: [{ id: "greeting", title: "Greeting", description: "Greets the reader of the page" }],
   },
 };

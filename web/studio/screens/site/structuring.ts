@@ -32,7 +32,7 @@ export function rowsOf(structure: Structure): Row[] {
 }
 
 /** Return where Alt-Shift and an arrow key move an item. */
-export function neighbourOf(
+export function neighborOf(
   structure: Structure,
   item: Item,
   key: "up" | "down" | "in" | "out",
