@@ -455,6 +455,7 @@ def test_programs_are_started_in_one_place() -> None:
 
 
 OWN_ADDRESSES = {
+    "kit/net/ldap.py",
     "core/links.py",
     "sites/site/redirects/resolving.py",
     "extensions/integrations/invoking.py",  # that of the installation

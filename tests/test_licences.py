@@ -32,6 +32,7 @@ ALLOWED = {
 REPLACEABLE = {
     "LGPL-3.0-only": {"psycopg", "psycopg-binary", "psycopg-pool"},
     "LGPL-2.1": {"paramiko"},
+    "LGPL v3": {"ldap3"},
 }
 """Packages of their own that anybody can replace by another version, which is what these licences ask for."""
 LOOKED_AT = {
