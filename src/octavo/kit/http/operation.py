@@ -127,6 +127,8 @@ class Operation:
     """Whether scripts of integrations may call it regardless of their scopes."""
     agents: AgentScope | None = None
     """Permission that an agent needs; None: closed to agents."""
+    minimal: bool = False
+    """Whether callers can ask for an empty answer with `Prefer: return=minimal` (RFC 7240)."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -329,6 +331,7 @@ class Area(Struct, frozen=True):
         visitors: bool = False,
         scripts: bool = False,
         agents: AgentScope | None = None,
+        minimal: bool = False,
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
@@ -346,7 +349,8 @@ class Area(Struct, frozen=True):
         waits for, a language model or another server. ``visitors``: visitors of a site may call it; their
         proof is the other type of the union that the handler takes. ``scripts``: scripts of integrations may
         call it regardless of their scopes, because the public description says so. ``agents``: the permission
-        that an agent needs. Raises DeclarationError if something does not fit together.
+        that an agent needs. ``minimal``: callers can ask for an empty answer with the header ``Prefer``. Raises
+        DeclarationError if something does not fit together.
         """
 
         def declare(handler: _H) -> _H:
@@ -422,6 +426,7 @@ class Area(Struct, frozen=True):
                 waits_for=waits_for,
                 scripts=scripts,
                 agents=agents,
+                minimal=minimal,
             )
             return handler
 
