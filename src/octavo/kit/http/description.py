@@ -354,6 +354,8 @@ def describe(
             media = {"schema": schema} | ({"example": example.answer} if example.answer is not None else {})
             others = {other: {"schema": {"type": "string"}} for other in operation.other_media}
             responses[str(operation.status)]["content"] = {operation.media_type: media, **others}
+            for status in operation.also:
+                responses[str(status)] = {**responses[str(operation.status)], "description": _TEXTS[status]}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):
