@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from contextvars import ContextVar
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from weakref import WeakSet
@@ -23,6 +24,7 @@ from weakref import WeakSet
 import msgspec
 
 from octavo.errors import Damaged, OutOfReach, OutOfRoom
+from octavo.kit.ids import new_id
 from octavo.kit.observability.tracing import timed
 from octavo.kit.private_files import close_file
 from octavo.kit.scheduling import deadlines
@@ -172,6 +174,11 @@ class Transaction:
         """Create a transaction. ``caches``: those of the database."""
         self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
+
+    @cached_property
+    def id(self) -> str:
+        """Id of the transaction, for rows that tell what was written together."""
+        return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         raise NotImplementedError

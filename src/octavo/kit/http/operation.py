@@ -127,6 +127,10 @@ class Operation:
     """Whether scripts of integrations may call it regardless of their scopes."""
     agents: AgentScope | None = None
     """Permission that an agent needs; None: closed to agents."""
+    also: tuple[int, ...] = ()
+    """Further statuses of success, with the same answer."""
+    minimal: bool = False
+    """Whether callers can ask for an empty answer with `Prefer: return=minimal` (RFC 7240)."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -315,6 +319,7 @@ class Area(Struct, frozen=True):
         needs: object,
         returns: object = None,
         status: int | None = None,
+        also: tuple[int, ...] = (),
         errors: tuple[int, ...] = (),
         quick: bool = False,
         body_limit: int | None = None,
@@ -329,13 +334,14 @@ class Area(Struct, frozen=True):
         visitors: bool = False,
         scripts: bool = False,
         agents: AgentScope | None = None,
+        minimal: bool = False,
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
         ``returns``: the type of the answer, where the return type of the handler does not tell. ``status``: of
-        success (default 200, 204 without an answer). ``body_limit``: maximum bytes of the body. ``quick``:
-        reads a few rows by their keys, however much data there is, or cached data, so that it may run on the
-        event loop (on PostgreSQL when those rows are cached); a handler that finds more to do calls
+        success (default 200, 204 without an answer); ``also``: further ones. ``body_limit``: maximum bytes of the
+        body. ``quick``: reads a few rows by their keys, however much data there is, or cached data, so that it may
+        run on the event loop (on PostgreSQL when those rows are cached); a handler that finds more to do calls
         ``call.leave_loop()``. ``refuses_unread``: refuses unknown keys of a body, as extensions do, because the
         body replaces everything. ``media_type``: of the answer, if it differs from the area's. ``other_media``:
         further ones that callers may request. ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent
@@ -346,7 +352,8 @@ class Area(Struct, frozen=True):
         waits for, a language model or another server. ``visitors``: visitors of a site may call it; their
         proof is the other type of the union that the handler takes. ``scripts``: scripts of integrations may
         call it regardless of their scopes, because the public description says so. ``agents``: the permission
-        that an agent needs. Raises DeclarationError if something does not fit together.
+        that an agent needs. ``minimal``: callers can ask for an empty answer with the header ``Prefer``. Raises
+        DeclarationError if something does not fit together.
         """
 
         def declare(handler: _H) -> _H:
@@ -422,6 +429,8 @@ class Area(Struct, frozen=True):
                 waits_for=waits_for,
                 scripts=scripts,
                 agents=agents,
+                minimal=minimal,
+                also=also,
             )
             return handler
 

@@ -17,7 +17,7 @@ from octavo.organization.access.accounts import (
     is_operator,
     set_email,
 )
-from octavo.organization.access.auditing import Stranger, audit_person
+from octavo.organization.access.auditing import Source, Stranger, audit_person, source_of
 from octavo.organization.identity import factors
 from octavo.organization.identity.removal import deactivate_account
 from octavo.organization.identity.signing_in import issue_link
@@ -103,5 +103,7 @@ def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> 
 
 
 def _record(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
+    # Strangers use the command line.
     actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
-    audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, after=after)
+    source: Source = "script" if isinstance(by, Stranger) else source_of(by)
+    audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, source=source, after=after)

@@ -12,7 +12,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, Reply
 from octavo.organization.access.accounts import find_user
-from octavo.organization.access.auditing import audit, audit_person
+from octavo.organization.access.auditing import audit, audit_person, source_of
 from octavo.organization.access.authorization import OrgAccess, SignedIn
 from octavo.organization.access.reach import PROOF_LASTS, is_session
 from octavo.organization.access.roles import Can
@@ -77,6 +77,7 @@ def _audit_own_account(
         actor.user_id,
         client=call.client,
         token=actor.token_id,
+        source=source_of(actor),
         only=only if only is not None else actor.organization_id,
         before=before,
         after=after,

@@ -133,6 +133,11 @@ class SpecContent(Struct):
     urls: ContentUrls
 
 
+class RawContent(Struct):
+    text: str
+    format: Literal["json", "yaml"]
+
+
 class CompareQuery(Struct):
     """Comparison. ``since``: the ID of another version; by default, the previous one."""
 

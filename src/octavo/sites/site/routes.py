@@ -273,6 +273,18 @@ def search_site(
 
 
 @operation(
+    "prewarmSiteSearch",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/search/prewarm",
+    needs=Can.VIEW,
+    visitors=True,
+)
+def prewarm_search(call: Call, site: SiteAccess | VisitedSite) -> None:
+    """Announce that searches of a site are likely to follow. Octavo's search index is always ready, so this has no
+    effect."""
+
+
+@operation(
     "listSiteIntegrationScripts",
     "GET",
     "/orgs/{organizationId}/sites/{siteId}/integration-scripts",
