@@ -55,7 +55,13 @@ from octavo.kit.work.hub import Hub
 from octavo.kit.work.jobs import wake
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.first_start import FirstStart, first_start, opening_address, update_manual
-from octavo.operations.installation import close_context, find_unready, load_packages, open_context
+from octavo.operations.installation import (
+    close_context,
+    describe_rebuild,
+    find_unready,
+    load_packages,
+    open_context,
+)
 from octavo.operations.meanings import describe_operations
 from octavo.organization.access.tokens import LastUse, authenticate
 from octavo.organization.portal.drawing import FILES as PORTAL_FILES
@@ -91,7 +97,9 @@ def _ready(context: Context) -> Route:
     def answer(request: Request) -> Answer:
         failing = find_unready(context)
         if failing is None:
-            return Answer(200, b"ready\n", _PLAIN, {"cache-control": "no-store"})
+            details = describe_rebuild(context)
+            text = f"ready\n{details}\n" if details else "ready\n"
+            return Answer(200, text.encode(), _PLAIN, {"cache-control": "no-store"})
         headers = {"cache-control": "no-store", "retry-after": "5"}
         return Answer(503, f"not ready: {failing}\n".encode(), _PLAIN, headers)
 

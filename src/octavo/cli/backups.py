@@ -8,7 +8,7 @@ from typing import Any
 
 from octavo.cli.commands import DONE, FAILED, QUIET, Failure, command, option
 from octavo.cli.opening import find_organization, load_settings, opened
-from octavo.cli.output import progress, show, warn
+from octavo.cli.output import progress, say, show, warn
 from octavo.cli.values import parse_duration, parse_moment, parse_positive, parse_seconds
 from octavo.errors import Damaged
 from octavo.kit.texts import counted
@@ -195,11 +195,15 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
     from octavo.operations.admin.backup_storage import BackupPlace
     from octavo.operations.admin.continuous_restore import holds_log, verify_followed
     from octavo.operations.admin.kept_backups import is_place, opened_backup
+    from octavo.operations.installation import describe_rebuild
 
     if options.file is None:
         try:
             with opened(options) as context:
-                return verify_installation(context)
+                findings = verify_installation(context)
+                if rebuild := describe_rebuild(context):
+                    say(f"{rebuild}. What is not rebuilt yet was not compared, and pages stay available.")
+                return findings
         except Damaged as damaged:
             # A database that is known to be damaged is not opened; or PostgreSQL found it meanwhile.
             return list_damage(load_settings(options)) or [damaged.message]

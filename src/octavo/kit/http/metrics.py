@@ -20,6 +20,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.cache import MEMORY
 from octavo.kit.db.database import Database
 from octavo.kit.work import jobs, outbox
+from octavo.kit.work.rebuilds import list_rebuilds
 
 log = logging.getLogger(__name__)
 
@@ -191,7 +192,7 @@ class Metrics:
         """Record what the caches of this process use now."""
         with self._counting:
             for name, use in MEMORY.use().items():
-                label = re.sub(r"\W+", "_", name.lower())
+                label = _label(name)
                 self._cache_bytes.labels(label).set(use.bytes)
                 self._cache_entries.labels(label).set(use.entries)
                 hits, misses = self._looked_up.get(name, (0, 0))
@@ -240,6 +241,7 @@ class _Queues:
         with self._database.read() as tx:
             counts = {(found.kind, found.state): found for found in jobs.count_jobs(tx)}
             waiting = outbox.count_waiting(tx)
+            unfinished = list_rebuilds(tx)
         moment = now()
         number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
         age = GaugeMetricFamily(
@@ -258,6 +260,24 @@ class _Queues:
         for consumer, count in sorted(waiting.items()):
             events.add_metric((consumer,), count)
         yield events
+        rebuilding = GaugeMetricFamily(
+            "octavo_rebuild_remaining",
+            "Rows that the rebuild after an upgrade has not finished",
+            labels=("part", "state"),
+        )
+        for rebuild in unfinished:
+            rebuilding.add_metric((_label(rebuild.part), "waiting"), rebuild.waiting)
+            rebuilding.add_metric((_label(rebuild.part), "failed"), rebuild.failed)
+        yield rebuilding
+
+
+def _label(name: str) -> str:
+    """Return a name as an identifier.
+
+    >>> _label("API descriptions")
+    'api_descriptions'
+    """
+    return re.sub(r"\W+", "_", name.lower())
 
 
 class RequestMeter:

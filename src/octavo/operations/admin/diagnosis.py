@@ -21,6 +21,7 @@ from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
 from octavo.kit.texts import counted
 from octavo.kit.tls import certificate_days
+from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
 from octavo.settings import Settings
 
@@ -85,7 +86,7 @@ def check_context(context: Context) -> list[Finding]:
         findings.append(
             ("replica", not replica, replica or "it is up to date with the server and answers reads")
         )
-    findings += [*_disk(settings), _secrets(context), _deliveries(context)]
+    findings += [*_disk(settings), _secrets(context), _deliveries(context), *_rebuilds(context)]
     try:
         blob = context.files.put(BytesIO(b"octavo check"))
         works = context.files.read(blob.hash) == b"octavo check"
@@ -246,6 +247,19 @@ def _deliveries(context: Context) -> Finding:
         )
     waiting, failed = counts.get("waiting", 0), counts.get("failed", 0)
     return ("deliveries", True, f"{waiting} pending, {failed} failed permanently")
+
+
+def _rebuilds(context: Context) -> list[Finding]:
+    """Report what is being rebuilt after an upgrade, and whether it failed."""
+    with context.db.read() as tx:
+        unfinished = list_rebuilds(tx)
+    if not unfinished:
+        return []
+    said = "; ".join(map(str, unfinished))
+    if any(each.failed for each in unfinished):
+        said += ". See `octavo jobs list --state parked` for the reason, then run `octavo jobs retry --all`."
+        return [("rebuild", False, said)]
+    return [("rebuild", True, f"in progress after an upgrade: {said}")]
 
 
 def _scripts() -> Finding:
