@@ -116,7 +116,15 @@ function refusals(): Plugin {
 }
 
 /** How much is said where the text and the fields beside it are not kept alike: the worse. */
-const WORSE: SaveState["kind"][] = ["saved", "changed", "catching", "saving", "offline", "unsaved"];
+const WORSE: Record<SaveState["kind"], number> = {
+  saved: 0,
+  changed: 1,
+  catching: 2,
+  saving: 3,
+  maintenance: 4,
+  offline: 5,
+  unsaved: 6,
+};
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change, subject, loaded } = options;
@@ -146,7 +154,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   /** How far the text is kept; where it is, who changed the page just before is said for a while. */
   const tell = (): void => {
-    const told = WORSE.indexOf(texted.kind) > WORSE.indexOf(fielded.kind) ? texted : fielded;
+    const told = WORSE[texted.kind] > WORSE[fielded.kind] ? texted : fielded;
     clearTimeout(saying);
     const left = sayUntil - performance.now();
     if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);

@@ -174,7 +174,7 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
     )
 
 
-@job("noteCommentedNodes", bound=None)
+@job("noteCommentedNodes", bound=None, in_maintenance=True)
 def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
     """Record the positions of all nodes with comments in a space, after an upgrade or an import.
     ``after``: the id of the last page that was done."""

@@ -333,7 +333,7 @@ def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
     enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
 
 
-@jobs.job("indexSpace", bound=None, seconds=_SECONDS)
+@jobs.job("indexSpace", bound=None, seconds=_SECONDS, in_maintenance=True)
 def index_space(context: Context, space_id: str, after: str = "") -> None:
     """Rebuild all derived data of a space, from the owner that follows ``after``."""
     with suppress(NotFound):  # purged in the meantime
@@ -378,7 +378,7 @@ def _derivation(tx: Transaction) -> int:
     return tx.value("SELECT max(version) FROM derivation") or 0
 
 
-@jobs.job(_REBUILD, bound=None, seconds=_SECONDS)
+@jobs.job(_REBUILD, bound=None, seconds=_SECONDS, in_maintenance=True)
 def rebuild_outdated(context: Context, space_id: str, version: int, after: str = "") -> None:
     """Rebuild the data that an earlier version of Octavo derived from a space."""
     if version > DERIVATION:

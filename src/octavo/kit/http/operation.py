@@ -127,6 +127,8 @@ class Operation:
     """Whether scripts of integrations may call it regardless of their scopes."""
     agents: AgentScope | None = None
     """Permission that an agent needs; None: closed to agents."""
+    in_maintenance: bool = False
+    """Whether it can be called while the server is read-only. A GET always can."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -329,6 +331,7 @@ class Area(Struct, frozen=True):
         visitors: bool = False,
         scripts: bool = False,
         agents: AgentScope | None = None,
+        in_maintenance: bool = False,
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
@@ -346,7 +349,8 @@ class Area(Struct, frozen=True):
         waits for, a language model or another server. ``visitors``: visitors of a site may call it; their
         proof is the other type of the union that the handler takes. ``scripts``: scripts of integrations may
         call it regardless of their scopes, because the public description says so. ``agents``: the permission
-        that an agent needs. Raises DeclarationError if something does not fit together.
+        that an agent needs. ``in_maintenance``: it works while the server is read-only, because it changes no content.
+        Raises DeclarationError if something does not fit together.
         """
 
         def declare(handler: _H) -> _H:
@@ -422,6 +426,7 @@ class Area(Struct, frozen=True):
                 waits_for=waits_for,
                 scripts=scripts,
                 agents=agents,
+                in_maintenance=in_maintenance,
             )
             return handler
 

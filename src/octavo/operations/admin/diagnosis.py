@@ -10,6 +10,7 @@ from io import BytesIO
 
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import Damaged, OctavoError
+from octavo.kit.clock import iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
@@ -21,9 +22,12 @@ from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
 from octavo.kit.texts import counted
 from octavo.kit.tls import certificate_days
+from octavo.kit.work.maintenance import find_maintenance
 from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
 from octavo.settings import Settings
+
+from .maintaining import forgotten_since
 
 Finding = tuple[str, bool, str]
 """The part, whether it works, and details."""
@@ -86,7 +90,13 @@ def check_context(context: Context) -> list[Finding]:
         findings.append(
             ("replica", not replica, replica or "it is up to date with the server and answers reads")
         )
-    findings += [*_disk(settings), _secrets(context), _deliveries(context), *_rebuilds(context)]
+    findings += [
+        *_maintenance(context),
+        *_disk(settings),
+        _secrets(context),
+        _deliveries(context),
+        *_rebuilds(context),
+    ]
     try:
         blob = context.files.put(BytesIO(b"octavo check"))
         works = context.files.read(blob.hash) == b"octavo check"
@@ -260,6 +270,18 @@ def _rebuilds(context: Context) -> list[Finding]:
         said += ". See `octavo jobs list --state parked` for the reason, then run `octavo jobs retry --all`."
         return [("rebuild", False, said)]
     return [("rebuild", True, f"in progress after an upgrade: {said}")]
+
+
+def _maintenance(context: Context) -> list[Finding]:
+    """Report maintenance mode, which is a problem once it should have ended."""
+    with context.db.read() as tx:
+        notice = find_maintenance(tx)
+    if notice is None:
+        return []
+    said = f"the app and the API have been read-only since {iso(notice.starts_at)[:16]} UTC"
+    if forgotten_since(notice) is None:
+        return [("maintenance", True, said)]
+    return [("maintenance", False, f"{said}. Turn it off with `octavo maintenance off`.")]
 
 
 def _scripts() -> Finding:
