@@ -158,10 +158,17 @@ def _metrics_route(metrics: Metrics, token: str = "") -> Route:
     return Route("/metrics", {"GET": Action("metrics", answer)})
 
 
-def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
-    """Return an application with ``/metrics`` alone, for an address of its own."""
+def metrics_edge(metrics: Metrics, context: Context) -> Edge:
+    """Return an application with ``/metrics`` and the health checks alone, for an address of its own. A process that
+    runs only jobs has no other address."""
+    settings = context.settings
+    metrics.watch(context.db)
     return Edge(
-        [_metrics_route(metrics)],
+        [
+            _metrics_route(metrics),
+            fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
+            _ready(context),
+        ],
         pool=request_threads("requests for metrics", 1, "octavo-metrics", settings.connections),
         metrics=metrics,
         compressor=Compressor(),
@@ -315,7 +322,7 @@ class Runtime:
 
     def _observe(self) -> None:
         requests = sum(len(edge.application.open) for edge in self.edges.values())
-        self._metrics.observe_process(requests, self.hub.count)
+        self._metrics.observe_process(requests, self.hub.count, self._context.settings.connections)
 
     async def stop(self) -> None:
         """Stop everything once listening has ended, and write queued data."""
@@ -514,7 +521,7 @@ def _edges(
             context, metrics, events, lambda pool: [_ready(context), *SiteOAuth(context, pool).routes()]
         )
     if context.settings.metrics_address:
-        edges["metrics"] = metrics_edge(metrics, context.settings)
+        edges["metrics"] = metrics_edge(metrics, context)
     return edges
 
 

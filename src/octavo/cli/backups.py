@@ -57,6 +57,7 @@ _DAY_MS = 24 * 60 * 60 * 1000
 )
 def back_up(options: argparse.Namespace) -> int:
     """Back up the whole server into one file. The server keeps running."""
+    from octavo.kit.work.backup_runs import recorded
     from octavo.operations.admin import backup
     from octavo.operations.admin.backup_storage import BackupPlace
     from octavo.operations.admin.kept_backups import back_up_into, is_place
@@ -72,12 +73,15 @@ def back_up(options: argparse.Namespace) -> int:
     with opened(options) as context, progress(options, f"Backing up to {name}"):
         if into_place:
             place = BackupPlace(name, new=True)
-            name, outcome = back_up_into(
-                context, place, None if options.keep is None else options.keep * _DAY_MS
-            )
+            with recorded(context.db, place.address) as note_size:
+                keep = None if options.keep is None else options.keep * _DAY_MS
+                name, outcome = back_up_into(context, place, keep)
+                note_size(next(each.size for each in place.list() if each.name == name))
             name = f"{place.address}/{name}"
         else:
-            outcome = backup.back_up(context, Path(name))
+            with recorded(context.db, name) as note_size:
+                outcome = backup.back_up(context, Path(name))
+                note_size(Path(name).stat().st_size)
     text = f"Backed up {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} to {name}"
     return _show_outcome(options, outcome, text)
 

@@ -20,6 +20,8 @@ from octavo.kit.clock import now
 from octavo.kit.db.cache import MEMORY
 from octavo.kit.db.database import Database
 from octavo.kit.work import jobs, outbox
+from octavo.kit.work.backup_runs import last_good_backup
+from octavo.kit.work.maintenance import find_maintenance
 from octavo.kit.work.rebuilds import list_rebuilds
 
 log = logging.getLogger(__name__)
@@ -87,6 +89,12 @@ class Metrics:
             registry=registry,
             multiprocess_mode="livesum",
         )
+        self._connections = Gauge(
+            "octavo_connections_limit",
+            "Requests that can be answered at once, event streams excluded",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
         self._streams = Gauge(
             "octavo_event_streams", "Open event streams", registry=registry, multiprocess_mode="livesum"
         )
@@ -151,6 +159,8 @@ class Metrics:
 
     def watch(self, database: Database) -> None:
         """Report the jobs and events in the database, read when metrics are requested."""
+        if self._database is not None:
+            return
         self._database = database
         self._queues = _Queues(database)
         self._registry.register(self._queues)
@@ -167,8 +177,9 @@ class Metrics:
     def note_restarts(self, worker: int, restarts: int) -> None:
         self._restarts.labels(str(worker)).set(restarts)
 
-    def observe_process(self, requests: int, streams: int) -> None:
-        """Record what this process uses now, and forget processes that have ended."""
+    def observe_process(self, requests: int, streams: int, connections: int) -> None:
+        """Record what this process uses now, and forget processes that have ended. ``connections``: the maximum of
+        requests at once."""
         if folder := os.environ.get(SHARED_FOLDER):
             for pid in {int(path.stem.rpartition("_")[2]) for path in Path(folder).glob("gauge_live*_*.db")}:
                 if not _is_running(pid):
@@ -177,6 +188,7 @@ class Metrics:
         self._cpu.set(used.ru_utime + used.ru_stime)
         self._open.set(requests)
         self._streams.set(streams)
+        self._connections.set(connections)
         self.observe_caches()
         self._observe_replica()
         try:
@@ -242,6 +254,8 @@ class _Queues:
             counts = {(found.kind, found.state): found for found in jobs.count_jobs(tx)}
             waiting = outbox.count_waiting(tx)
             unfinished = list_rebuilds(tx)
+            maintenance = find_maintenance(tx)
+            backup = last_good_backup(tx)
         moment = now()
         number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
         age = GaugeMetricFamily(
@@ -269,6 +283,13 @@ class _Queues:
             rebuilding.add_metric((_label(rebuild.part), "waiting"), rebuild.waiting)
             rebuilding.add_metric((_label(rebuild.part), "failed"), rebuild.failed)
         yield rebuilding
+        yield GaugeMetricFamily(
+            "octavo_maintenance", "Whether maintenance mode is on", value=float(maintenance is not None)
+        )
+        age = GaugeMetricFamily("octavo_backup_age_seconds", "Time since the last good backup")
+        if backup is not None:
+            age.add_metric((), max(0, moment - backup.ended_at) / 1000)
+        yield age
 
 
 def _label(name: str) -> str:

@@ -10,7 +10,7 @@ from io import BytesIO
 
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import Damaged, OctavoError
-from octavo.kit.clock import iso
+from octavo.kit.clock import iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
@@ -22,6 +22,7 @@ from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
 from octavo.kit.texts import counted
 from octavo.kit.tls import certificate_days
+from octavo.kit.work.backup_runs import last_good_backup, list_backups
 from octavo.kit.work.maintenance import find_maintenance
 from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
@@ -39,6 +40,8 @@ _RENEWED = 14
 """Days before its expiry by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Seconds in which one of our own servers has to respond."""
+_BACKUP_DUE = 2 * 24 * 3600_000
+"""Milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
 """Bytes below which a large disk is nearly full; for a small one, a tenth of its size."""
 
@@ -91,6 +94,7 @@ def check_context(context: Context) -> list[Finding]:
             ("replica", not replica, replica or "it is up to date with the server and answers reads")
         )
     findings += [
+        _backup(context),
         *_maintenance(context),
         *_disk(settings),
         _secrets(context),
@@ -270,6 +274,21 @@ def _rebuilds(context: Context) -> list[Finding]:
         said += ". See `octavo jobs list --state parked` for the reason, then run `octavo jobs retry --all`."
         return [("rebuild", False, said)]
     return [("rebuild", True, f"in progress after an upgrade: {said}")]
+
+
+def _backup(context: Context) -> Finding:
+    """Report the age of the last good backup. Backups that other tools write are not known."""
+    with context.db.read() as tx:
+        good = last_good_backup(tx)
+        last = next(iter(list_backups(tx, 1)), None)
+    if last is not None and last.problem is not None:
+        return ("backup", False, f"the last one, to {last.place}, failed: {last.problem}")
+    if good is None:
+        return ("backup", True, "none was written by `octavo backup` yet")
+    said = f"the last one was written to {good.place} at {iso(good.ended_at)[:16]} UTC"
+    if good.ended_at < now() - _BACKUP_DUE:
+        return ("backup", False, f"{said}, more than two days ago")
+    return ("backup", True, said)
 
 
 def _maintenance(context: Context) -> list[Finding]:
