@@ -281,7 +281,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="Access token for /metrics, at least 32 characters (optional)", extra=_SECRET),
     ] = ""
     metrics_address: Annotated[
-        str, Meta(description="host:port that serves only /metrics, without authentication (optional)")
+        str,
+        Meta(
+            description="host:port that serves only /metrics and the health checks, without authentication (optional)"
+        ),
     ] = ""
     renderers: Annotated[
         str,
@@ -299,6 +302,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     purge_token: Annotated[str, Meta(description="Bearer token for the purge URL", extra=_SECRET)] = ""
     access_log: Annotated[bool, Meta(description="Whether to log each request")] = False
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="Least level of lines in the log")
+    ] = "warning"
+    slow_request: Annotated[
+        float, Meta(ge=0, description="Seconds from which a request is logged as slow; 0: never")
+    ] = 10.0
+    slow_statement: Annotated[
+        float,
+        Meta(ge=0, description="Seconds from which a database statement is logged with its plan; 0: never"),
+    ] = 0.0
     invitations_per_day: Annotated[
         int, Meta(ge=1, description="Maximum number of email addresses that one person may invite per day")
     ] = 500

@@ -116,7 +116,15 @@ function refusals(): Plugin {
 }
 
 /** The status if the text and its fields differ: the worse one. */
-const WORSE: SaveState["kind"][] = ["saved", "changed", "catching", "saving", "offline", "unsaved"];
+const WORSE: Record<SaveState["kind"], number> = {
+  saved: 0,
+  changed: 1,
+  catching: 2,
+  saving: 3,
+  maintenance: 4,
+  offline: 5,
+  unsaved: 6,
+};
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change, subject, loaded } = options;
@@ -146,7 +154,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   /** The save status of the text. If it is saved, the last change by another person is shown for a while. */
   const tell = (): void => {
-    const told = WORSE.indexOf(texted.kind) > WORSE.indexOf(fielded.kind) ? texted : fielded;
+    const told = WORSE[texted.kind] > WORSE[fielded.kind] ? texted : fielded;
     clearTimeout(saying);
     const left = sayUntil - performance.now();
     if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);

@@ -142,7 +142,15 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
     return BatchesAfter(accepted.version, present_batches(accepted.batches))
 
 
-@operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409), quick=True)
+@operation(
+    "setLiveCaret",
+    "PUT",
+    f"{_LIVE}/caret",
+    needs=Can.EDIT,
+    errors=(400, 404, 409),
+    quick=True,
+    in_maintenance=True,
+)
 def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Deferred[None]:
     """Report the selection of a client of the caller, for one minute. Batches of steps report it as well."""
     return Deferred(accepting(call.context).place_caret(change, page_id, body), Future.result)

@@ -25,6 +25,7 @@ import msgspec
 
 from octavo.errors import Damaged, OutOfReach, OutOfRoom
 from octavo.kit.ids import new_id
+from octavo.kit.observability.slowness import watched
 from octavo.kit.observability.tracing import timed
 from octavo.kit.private_files import close_file
 from octavo.kit.scheduling import deadlines
@@ -383,7 +384,11 @@ class _SqliteTransaction(Transaction):
     def __init__(self, connection: sqlite3.Connection, caches: dict[object, object]) -> None:
         super().__init__(caches)
         self._connection = connection
-        self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
+        self._execute = timed(watched(connection.execute, self._explain))  # type: ignore[method-assign,assignment]
+
+    def _explain(self, sql: str, parameters: Mapping[str, object]) -> list[str]:
+        """Return the plan of a statement."""
+        return [row[3] for row in self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         self._connection.executemany(sql, rows)

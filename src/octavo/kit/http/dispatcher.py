@@ -407,6 +407,8 @@ class Dispatcher:
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
         operation = call.operation
         self._count(call, self._authenticate(call))
+        if operation.method != "GET" and not operation.in_maintenance:
+            self.context.gate.require_open()
         try:
             arguments = self._enter(call)
         except NotFound:

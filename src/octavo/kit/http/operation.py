@@ -131,6 +131,8 @@ class Operation:
     """Further statuses of success, with the same answer."""
     minimal: bool = False
     """Whether callers can ask for an empty answer with `Prefer: return=minimal` (RFC 7240)."""
+    in_maintenance: bool = False
+    """Whether it can be called while the server is read-only. A GET always can."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -335,6 +337,7 @@ class Area(Struct, frozen=True):
         scripts: bool = False,
         agents: AgentScope | None = None,
         minimal: bool = False,
+        in_maintenance: bool = False,
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
@@ -352,7 +355,8 @@ class Area(Struct, frozen=True):
         waits for, a language model or another server. ``visitors``: visitors of a site may call it; their
         proof is the other type of the union that the handler takes. ``scripts``: scripts of integrations may
         call it regardless of their scopes, because the public description says so. ``agents``: the permission
-        that an agent needs. ``minimal``: callers can ask for an empty answer with the header ``Prefer``. Raises
+        that an agent needs. ``minimal``: callers can ask for an empty answer with the header ``Prefer``.
+        ``in_maintenance``: it works while the server is read-only, because it changes no content. Raises
         DeclarationError if something does not fit together.
         """
 
@@ -431,6 +435,7 @@ class Area(Struct, frozen=True):
                 agents=agents,
                 minimal=minimal,
                 also=also,
+                in_maintenance=in_maintenance,
             )
             return handler
 

@@ -53,13 +53,15 @@ STATES: dict[State, tuple[str, ...]] = {
 
 class Kind(NamedTuple):
     """Kind of job: what its jobs do, what limits the work of one (None: it continues in parts), how often they are
-    attempted, and the seconds of one attempt or part. ``waits``: they mostly wait for other servers."""
+    attempted, and the seconds of one attempt or part. ``waits``: they mostly wait for other servers;
+    ``in_maintenance``: they run while the server is read-only."""
 
     run: Callable[..., None]
     bound: str | None
     attempts: int
     seconds: float
     waits: bool = False
+    in_maintenance: bool = False
 
     @property
     def group(self) -> Group:
@@ -142,12 +144,19 @@ _bells: WeakSet[threading.Event] = WeakSet()
 
 
 def job(
-    kind: str, *, bound: str | None, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
+    kind: str,
+    *,
+    bound: str | None,
+    attempts: int = ATTEMPTS,
+    seconds: float = SECONDS,
+    waits: bool = False,
+    in_maintenance: bool = False,
 ) -> Callable[[F], F]:
     """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
     ``bound``: what bounds the work of one job; None for a kind whose jobs continue in parts, which they
-    report after each (``advance``, ``renew``). ``waits``: it mostly waits for other servers. After
+    report after each (``advance``, ``renew``). ``waits``: it mostly waits for other servers. ``in_maintenance``: it
+    runs while the server is read-only, because it changes nothing that people wrote. After
     ``seconds`` an attempt, or a part, has failed: ``deadlines`` tell the function, which checks them in its
     loops.
     """
@@ -155,7 +164,7 @@ def job(
     def register(function: F) -> F:
         if kind in kinds:
             raise ValueError(f"two handlers for the job kind {kind!r}")
-        kinds[kind] = Kind(function, bound, attempts, seconds, waits)
+        kinds[kind] = Kind(function, bound, attempts, seconds, waits, in_maintenance)
         return function
 
     return register

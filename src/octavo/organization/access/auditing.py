@@ -134,6 +134,14 @@ def source_of(by: Actor | Stranger | None) -> Source:
             return "ui"
 
 
+def audit_everywhere(
+    tx: Transaction, by: Actor | Stranger, action: str, *, before: object = None, after: object = None
+) -> None:
+    """Record an action on the whole server in every organization."""
+    for (organization_id,) in tx.all("SELECT id FROM organizations ORDER BY id"):
+        audit(tx, by, action, organization_id, ("organization", organization_id), before=before, after=after)
+
+
 def audit_person(
     tx: Transaction,
     action: str,

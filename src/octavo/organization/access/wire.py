@@ -181,12 +181,13 @@ def audit_filter(query: AuditQuery) -> AuditFilter:
         actor=query.actor,
         target_type=query.target_type,
         target=query.target,
-        since=_parse_time("from", query.since),
-        until=_parse_time("to", query.until),
+        since=parse_time("from", query.since),
+        until=parse_time("to", query.until),
     )
 
 
-def _parse_time(name: str, text: str | None) -> int | None:
+def parse_time(name: str, text: str | None) -> int | None:
+    """Return an ISO 8601 time of a field in milliseconds. Raises BadRequest."""
     try:
         return None if text is None else parse_iso(text)
     except ValueError:

@@ -95,6 +95,7 @@ def _audit_own_account(
     returns=wire.SignedInResult,
     errors=(401, 403, 503),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
@@ -117,6 +118,7 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     returns=wire.SignedInResult,
     errors=(401, 403),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     """Complete a sign-in that requires a code. Accepts a recovery code as well."""
@@ -133,6 +135,7 @@ def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     returns=passkeys.StartedPasskey,
     errors=(401, 429, 503),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     """Create a challenge for a passkey, with the options for the browser. The challenge can be used once,
@@ -149,6 +152,7 @@ def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     returns=wire.SignedInResult,
     errors=(401, 403, 503),
     body_limit=32_768,
+    in_maintenance=True,
 )
 def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     """Start a session with a passkey that verifies its user, which counts as both factors, or complete a
@@ -157,7 +161,15 @@ def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     return _reply(call, outcome, body.cookie)
 
 
-@operation("requestSignInLink", "POST", "/sign-in/link", needs=PUBLIC, errors=(503,), body_limit=16_384)
+@operation(
+    "requestSignInLink",
+    "POST",
+    "/sign-in/link",
+    needs=PUBLIC,
+    errors=(503,),
+    body_limit=16_384,
+    in_maintenance=True,
+)
 def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     """Email a link that signs the person in once, within 15 minutes. The response is the same if no account
     has this email address."""
@@ -172,6 +184,7 @@ def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     returns=wire.SignedInResult,
     errors=(401, 403),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
     """Start a session with the secret of an emailed link. The link can be used once."""
@@ -180,7 +193,9 @@ def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
     )
 
 
-@operation("discoverSignIn", "POST", "/sign-in/discover", needs=PUBLIC, body_limit=16_384)
+@operation(
+    "discoverSignIn", "POST", "/sign-in/discover", needs=PUBLIC, body_limit=16_384, in_maintenance=True
+)
 def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     """List the sign-in methods for an email address.
 
@@ -202,7 +217,7 @@ def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     return wire.SignInWays(["password", "link"] if call.settings.smtp_url else ["password"], found)
 
 
-@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN)
+@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN, in_maintenance=True)
 def sign_out(call: Call, caller: SignedIn) -> Reply:
     """End the session, or revoke the token, that was used for the request."""
     actor: Actor = call.actor
@@ -273,7 +288,7 @@ def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wir
     return present_slice(found, lambda row: wire.present_session(call, row))
 
 
-@operation("endSession", "DELETE", "/user/sessions/{sessionId}", needs=Can.END_SIGN_INS)
+@operation("endSession", "DELETE", "/user/sessions/{sessionId}", needs=Can.END_SIGN_INS, in_maintenance=True)
 def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
     """End one of the caller's sessions immediately."""
     only = call.actor.organization_id
@@ -287,7 +302,9 @@ def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
         return sessions.end(tx, caller.user_id, session_id)
 
 
-@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN)
+@operation(
+    "endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN, in_maintenance=True
+)
 def end_other_sessions(call: Call, caller: SignedIn) -> None:
     """End all of the caller's sessions except the current one."""
     with call.db.write() as tx:
@@ -298,7 +315,9 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
 # --- password and two-factor authentication -----------------------------------------------------------
 
 
-@operation("proveIdentity", "POST", "/user/proof", needs=Can.RENEW_PROOF, body_limit=16_384)
+@operation(
+    "proveIdentity", "POST", "/user/proof", needs=Can.RENEW_PROOF, body_limit=16_384, in_maintenance=True
+)
 def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
     """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
     changed within 15 minutes of this call or of signing in."""

@@ -212,7 +212,7 @@ def _enqueue_failed_sign_in(context: Context, browser: Browser, email: str, meth
         )
 
 
-@jobs.job("logFailedSignIn", bound="one sign-in", attempts=3)
+@jobs.job("logFailedSignIn", bound="one sign-in", attempts=3, in_maintenance=True)
 def log_failed_sign_in(context: Context, email: str, method: str, client: str) -> None:
     with context.db.write() as tx:
         person = _find_person(tx, email)
@@ -237,7 +237,7 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
             jobs.enqueue(tx, "mailSignInLink", email=email)
 
 
-@jobs.job("mailSignInLink", bound="one mail", attempts=3)
+@jobs.job("mailSignInLink", bound="one mail", attempts=3, in_maintenance=True)
 def mail_link(context: Context, email: str) -> None:
     with context.db.write() as tx:
         secret = issue_link(tx, context.sealer, email)

@@ -256,6 +256,7 @@ def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDra
     needs=Can.VIEW,
     visitors=True,
     yields=("content:read",),
+    in_maintenance=True,
 )
 def search_site(
     call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
