@@ -16,6 +16,7 @@ import type { About, Base, PageHandle, SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./beginnings.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { carets, nameOf, showCaret, tellCarets } from "./carets.ts";
+import { cellTools } from "./celltools.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
@@ -426,6 +427,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
+      cellTools(tools),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
