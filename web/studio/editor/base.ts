@@ -30,6 +30,12 @@ export interface About {
   words: string;
 }
 
+/** Where somebody writes: below which heading, if any, and whether they have selected something. */
+export interface Whereabouts {
+  heading?: string;
+  selects: boolean;
+}
+
 /** A thread about a block of the page, or about words of it. */
 export interface Remark {
   id: string;
@@ -48,6 +54,8 @@ export interface PageHandle {
   focus(): void;
   /** Scrolls to where somebody is writing, and along with them until something is done here; false where that is unknown. */
   follow?(user: string): boolean;
+  /** Where somebody is writing; undefined where that is unknown. */
+  find?(user: string): Whereabouts | undefined;
   /** Puts Markdown where the caret is. */
   insert?(markdown: string): Promise<void>;
   /** What a comment would be about now: the block of the caret, or the words that are chosen. */
