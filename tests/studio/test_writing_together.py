@@ -470,7 +470,7 @@ def test_others_are_named_and_followed(desk: Desk) -> None:
     assert here.get_by_role("img", name="Mei").is_visible()
     here.get_by_role("button", name="Mei", exact=True).click()
     row = here.get_by_role("button", name="Go to Mei")
-    assert "Step here" in row.inner_text()
+    row.filter(has_text="Step here").wait_for()
     row.click()
     row.wait_for(state="hidden")
     desk.until(lambda: in_view(first, ".caret"), "the caret is in view", 10)
@@ -480,7 +480,7 @@ def test_others_are_named_and_followed(desk: Desk) -> None:
     second.select(0, 0, 5)
     first.page.locator(".caret-range", has_text="Words").wait_for()
     here.get_by_role("button", name="Mei", exact=True).press("Enter")
-    assert "Top of the page · selecting" in row.inner_text()
+    row.filter(has_text="Top of the page · selecting").wait_for()
     first.page.keyboard.press("Escape")
     row.wait_for(state="hidden")
     assert said.all_text_contents() == ["Mei is editing this page"]
