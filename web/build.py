@@ -25,7 +25,7 @@ from packages import licences
 WEB = Path(__file__).parent
 PYTHON = WEB.parent / "src" / "octavo"
 DIST = PYTHON / "delivery" / "studio" / "dist"
-ASCIIDOC = PYTHON / "interchange" / "transfer" / "dist" / "asciidoc.js"
+ASCIIDOC = PYTHON / "interchange" / "readers" / "dist" / "asciidoc.js"
 """What reads AsciiDoc."""
 INTEGRATIONS, BUILTIN = WEB.parent / "integrations", PYTHON / "extensions" / "integrations" / "dist"
 """Those that come along, and what is made of them."""
@@ -104,7 +104,7 @@ def _generate_look() -> None:
     from octavo.core.color import theme
     from octavo.core.icons import free_names
 
-    _write(GENERATED / "colours.css", f"{theme().css()}\n")
+    _write(GENERATED / "colors.css", f"{theme().css()}\n")
     symbols, widths = "", {}
     for name, wanted in json.loads((WEB / "shared" / "icons.json").read_text()).items():
         found = get_icon(wanted)
