@@ -15,7 +15,7 @@ import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { About, Base, PageHandle, SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./beginnings.ts";
 import { uniqueKeys } from "./blockkeys.ts";
-import { carets, nameOf, showCaret, tellCarets } from "./carets.ts";
+import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
 import { cellTools } from "./celltools.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
@@ -72,6 +72,8 @@ export interface WritingOptions {
   lookup: Lookup;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
+  /** The change request has a new revision with what is written here. */
+  onsaved?: () => void;
   oncomment?: (about: About) => void;
   /** The server has text that couldn't be placed. */
   onaside?: () => void;
@@ -206,6 +208,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
       live.made(answer.revision!);
       saved = { ...saved, ...changes };
+      options.onsaved?.();
     },
     keep: () => keep({ fields: changedFields() }),
     onstate(told) {
@@ -246,14 +249,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         if (followed === user.id) showCaret(view, user.id);
       }
     },
-    onsaved(revision, refused) {
-      savedAs.add(revision);
-      const before = view && refusedKey.getState(view.state);
-      if (before && (refused.length || before.size)) {
-        view!.dispatch(view!.state.tr.setMeta(refusedKey, new Set(refused)));
-      }
+    onsaved(refused, revision) {
+      if (revision !== undefined) savedAs.add(revision);
+      options.onsaved?.();
+      showRefused(refused);
     },
   });
+  const showRefused = (keys: readonly string[]): void => {
+    if (view && (keys.length || refusedKey.getState(view.state)?.size)) {
+      view.dispatch(view.state.tr.setMeta(refusedKey, new Set(keys)));
+    }
+  };
   const text = livePage ?? new SavedText({
     ...common,
     loaded,
@@ -466,6 +472,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         followed = user;
         return view !== undefined && showCaret(view, user);
       },
+      find: (user) => view && whereIs(view, user),
       async insert(markdown) {
         const nodes = await readMarkdown(space, markdown);
         if (view) view.dispatch(view.state.tr.replaceSelection(new Slice(Fragment.from(nodes), 0, 0)));
@@ -484,6 +491,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       for (const { client, user, anchor, head } of opened?.carets ?? []) {
         if (anchor !== null && head !== null) tellCarets(view, { caret: { client, user, anchor, head } });
       }
+      if (opened) showRefused(opened.refused);
       if (draft) sender.changed();
       if (left.length) takeRest().catch(onproblem);
     },

@@ -23,7 +23,7 @@ log = logging.getLogger("octavo.changes")
 
 _READS = 60
 """Saves of a change request in a minute because of reads. A client that reads whenever something is saved must not
-have everything saved continuously. Reads beyond that see what was saved last, some seconds ago."""
+have everything saved continuously. Reads beyond that see what was saved last, some seconds ago, and are told so."""
 
 
 class Pending(NamedTuple):
@@ -78,11 +78,8 @@ class _Reads(RateLimiter):
     """Counter of saves because of reads, by change request."""
 
 
-def needs_save_for_read(context: Context, change: ChangeRow) -> bool:
-    """Return whether a read of a change request has to save it first."""
-    with context.db.read() as tx:
-        if not has_pending(tx, change.branch_id):
-            return False
+def can_save_for_read(context: Context, change: ChangeRow) -> bool:
+    """Return whether a read of a change request can save it first, and count it."""
     reads = context.db.caches.get(_Reads) or context.db.caches.setdefault(_Reads, _Reads(_READS))
     try:
         reads.check(change.id)

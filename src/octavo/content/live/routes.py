@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
+import msgspec
+
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, get_change
@@ -76,6 +78,7 @@ def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocumen
             saved_version=saved,
             schema=VERSION,
             document=encode_editor(document.to_json()),
+            refused=msgspec.json.decode(live.refused) if live is not None else [],
             carets=[present_caret(caret, known) for caret in carets],
         )
 

@@ -92,10 +92,14 @@ class CaretEvent(Caret, tag_field="kind", tag="caret"):
 
 
 class SavedEvent(Struct, tag_field="kind", tag="saved"):
-    """Save of a live page. ``version``: up to which the revision contains it."""
+    """Save of a live page. ``version``: up to which the revision contains it. ``elsewhere``: the revision was written
+    elsewhere, such as through the API, and its changes are steps by now. ``refused``: keys of blocks that stay as they
+    were, because what they contain now can't be saved."""
 
     version: int
     revision: str
+    elsewhere: bool
+    refused: list[str]
 
 
 class LiveReset(Struct, tag_field="kind", tag="live-reset"):
@@ -103,7 +107,7 @@ class LiveReset(Struct, tag_field="kind", tag="live-reset"):
 
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
-    """Page as it is edited live."""
+    """Page as it is edited live. ``refused``: keys of blocks that the last save left as they were."""
 
     epoch: str
     version: int
@@ -111,6 +115,7 @@ class LiveDocument(Struct, rename="camel", kw_only=True):
     saved_version: int
     schema: str
     document: EditorJson
+    refused: list[str]
     carets: list[Caret]
     object: Literal["live-page"] = "live-page"
 

@@ -92,8 +92,8 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _HEADERS = {
     "x-content-type-options": "nosniff",
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Preference-Applied, Retry-After,"
-    " X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Octavo-Unsaved, Preference-Applied,"
+    " Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
     "vary": "Authorization",
 }
 _PREFLIGHT = {
