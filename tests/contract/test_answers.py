@@ -32,6 +32,7 @@ NOT_DESCRIBED = {
     "listChangeRequestPageMetaLinks": "described by a later version of the public API",
     **dict.fromkeys(
         (
+            "applyTemplateToSite",
             "createSiteChannel",
             "deleteChangeRequestConversation",
             "deleteOrganizationAgentConversation",
@@ -52,6 +53,8 @@ NOT_DESCRIBED = {
             "listOrganizationAuditEventActions",
             "listSiteChannels",
             "prewarmSiteSearch",
+            "submitAgentFeedbackToSite",
+            "submitSiteAgentFeedback",
             "listSiteGitSyncInstallations",
             "listTeamPermissionsInSite",
             "listUserPermissionsInSite",
