@@ -231,7 +231,7 @@ def test_wheels_contain_the_app_and_its_files(tmp_path: Path) -> None:
         *needed,
         "manual/SUMMARY.md",
         "builtin_integrations",
-        "migrations",
+        "operations/migrations",
     ):
         assert f"octavo/{path}" in named
 

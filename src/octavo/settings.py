@@ -364,6 +364,36 @@ class Settings(Struct, frozen=True, kw_only=True):
     oidc_label: Annotated[str, Meta(description="Name of that provider on the sign-in page")] = (
         "OpenID Connect"
     )
+    ldap_url: Annotated[
+        str,
+        Meta(description="Directory that checks passwords: ldaps://host:port or ldap://host:port (optional)"),
+    ] = ""
+    ldap_require_tls: Annotated[
+        bool, Meta(description="Whether ldap:// connections are encrypted with StartTLS")
+    ] = True
+    ldap_user: Annotated[
+        str, Meta(description="Distinguished name to search the directory as (default: anonymous)")
+    ] = ""
+    ldap_password: Annotated[str, Meta(description="Password of that user", extra=_SECRET)] = ""
+    ldap_people: Annotated[str, Meta(description="Distinguished name of the entry above all people")] = ""
+    ldap_filter: Annotated[
+        str,
+        Meta(description="LDAP filter that finds a person by {email}, or by {name}, the part before the @"),
+    ] = "(|(mail={email})(userPrincipalName={email}))"
+    ldap_organization: Annotated[
+        str,
+        Meta(description="ID or hostname of the organization that people from the directory join (optional)"),
+    ] = ""
+    ldap_groups: Annotated[
+        str,
+        Meta(
+            description="Distinguished name of the entry above all groups that become teams of that organization"
+            " (optional)"
+        ),
+    ] = ""
+    ldap_group_filter: Annotated[
+        str, Meta(description="LDAP filter that finds the groups of a person by {dn} or {email}")
+    ] = "(|(member={dn})(uniqueMember={dn}))"
     pdf_fonts: Annotated[
         str,
         Meta(
@@ -545,6 +575,18 @@ def _problems(settings: Settings) -> Iterator[str]:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.host:
             yield "OCTAVO_SMTP_URL: must be smtp://user:password@host:port or smtps://..."
+    if settings.ldap_url:
+        parts = _split("OCTAVO_LDAP_URL", settings.ldap_url)
+        if parts.scheme not in ("ldap", "ldaps") or not parts.host:
+            yield "OCTAVO_LDAP_URL: must be ldaps://host:port or ldap://host:port"
+        if not settings.ldap_people:
+            yield "OCTAVO_LDAP_PEOPLE: required with OCTAVO_LDAP_URL"
+        if not any(placeholder in settings.ldap_filter for placeholder in ("{email}", "{name}")):
+            yield "OCTAVO_LDAP_FILTER: must contain {email} or {name}"
+        if not any(placeholder in settings.ldap_group_filter for placeholder in ("{dn}", "{email}")):
+            yield "OCTAVO_LDAP_GROUP_FILTER: must contain {dn} or {email}"
+        if settings.ldap_groups and not settings.ldap_organization:
+            yield "OCTAVO_LDAP_ORGANIZATION: required with OCTAVO_LDAP_GROUPS"
     if (authorities := os.environ.get("SSL_CERT_FILE")) and not Path(authorities).is_file():
         yield f"SSL_CERT_FILE: there is no file {authorities}"
     for name in ("admin_token", "metrics_token"):

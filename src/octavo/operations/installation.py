@@ -70,6 +70,7 @@ ROUTES = (
     "assistants.conversations",
     "assistants.channels",
     "assistants.ask",
+    "assistants.findings",
     "delivery.renderers",
     "delivery.agents",
     "operations.admin",

@@ -1,4 +1,4 @@
-/** Where the others are: their carets and selections with their names, and what came back after one of them removed it. */
+/** Shows the carets and selections of other people with their names, and blocks that were restored after a deletion. */
 import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -16,7 +16,7 @@ export interface Caret {
 
 interface Known {
   carets: Map<string, Caret & { at: number }>;
-  /** Blocks that came back, by key, with who removed them. */
+  /** Restored blocks by key, with the person who had deleted them. */
   restored: Map<string, string>;
 }
 
@@ -26,9 +26,9 @@ type Told =
   | { restored: string; by: string }
   | { dismissed: string };
 
-/** How long a caret that does not move is shown. */
+/** The number of milliseconds that an idle caret is shown. */
 const LASTS = 60_000;
-/** How long a name stands at a caret that moved. */
+/** The number of milliseconds that a name is shown at a caret that moved. */
 const NAMED = 2_000;
 
 const caretsKey = new PluginKey<Known>("carets");
@@ -56,9 +56,9 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
   return { carets, restored };
 }
 
-/** The name is drawn by its style: it is no text of the page. */
+/** The name is rendered by its style, so it isn't part of the page's text. */
 function drawCaret({ user, at, anchor, head }: Caret & { at: number }): HTMLElement {
-  // Whose words are chosen is said as long as they are.
+  // The name is shown as long as text is selected.
   const isFresh = anchor !== head || Date.now() - at < NAMED;
   const made = h("span", {
     class: `caret ${hueOf(user.id)}${isFresh ? " fresh" : ""}`,
@@ -69,7 +69,7 @@ function drawCaret({ user, at, anchor, head }: Caret & { at: number }): HTMLElem
   return made;
 }
 
-/** What stands below a block that came back. */
+/** The note below a restored block. */
 function drawRestored(view: EditorView, key: string, name: string): HTMLElement {
   const dismiss = (): void => tellCarets(view, { dismissed: key });
   const remove = (): void => {
@@ -111,7 +111,7 @@ function decorations(state: EditorState): DecorationSet {
   return DecorationSet.create(state.doc, found);
 }
 
-/** `onmove`: the selection is another one, and nothing was written. */
+/** `onmove`: the selection changed without an edit. */
 export function carets(onmove: () => void): Plugin {
   return new Plugin({
     key: caretsKey,
@@ -137,13 +137,13 @@ export function carets(onmove: () => void): Plugin {
   });
 }
 
-/** The name of somebody whose caret is known. */
+/** Return the name of a person whose caret is known. */
 export function nameOf(state: EditorState, user: string | undefined): string {
   const found = [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
-  return found?.user.displayName ?? words.somebody;
+  return found?.user.displayName ?? words.someone;
 }
 
-/** Scrolls to where somebody is; false where that is unknown. */
+/** Scroll to a person's caret; false if it is unknown. */
 export function showCaret(view: EditorView, user: string): boolean {
   const found = [...caretsKey.getState(view.state)!.carets.values()].find((caret) => caret.user.id === user);
   if (!found) return false;

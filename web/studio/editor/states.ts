@@ -1,4 +1,4 @@
-/** How far a text is kept, in words. */
+/** Texts of the save status. */
 import { t } from "../../shared/words.ts";
 import type { SaveState } from "./base.ts";
 

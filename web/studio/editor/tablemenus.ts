@@ -1,4 +1,4 @@
-/** What can be done with a column, at its head. */
+/** The column menu in a table's header. */
 import type { Command } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
@@ -16,7 +16,7 @@ import {
 import { setData } from "./views.ts";
 import { words } from "./words.ts";
 
-/** `position`: of the head of the column. */
+/** `position`: of the column's header cell. */
 export function openColumnMenu(view: EditorView, position: number | undefined, beside: HTMLElement): void {
   if (position === undefined) return;
   const place = view.state.doc.resolve(position);

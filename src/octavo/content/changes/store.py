@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -114,6 +114,13 @@ def get_change(tx: Transaction, change_id: str) -> ChangeRow:
     if row is None:
         raise NotFound(f"There is no change request {change_id!r}.")
     return ChangeRow(*row)
+
+
+def list_changes_by_id(tx: Transaction, change_ids: Sequence[str]) -> list[ChangeRow]:
+    """Return change requests in the order of their ids; deleted ones are left out."""
+    rows = tx.all(f"SELECT {_CHANGE} {_FROM} WHERE c.id IN :ids", ids=list(change_ids)) if change_ids else []
+    found = {change.id: change for change in (ChangeRow(*row) for row in rows)}
+    return [found[id] for id in change_ids if id in found]
 
 
 def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:

@@ -12,7 +12,6 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 from octavo.organization.access.accounts import (
     UserRow,
-    disable_account,
     enable_account,
     get_user_for_update,
     is_operator,
@@ -20,7 +19,7 @@ from octavo.organization.access.accounts import (
 )
 from octavo.organization.access.auditing import Stranger, audit_person
 from octavo.organization.identity import factors
-from octavo.organization.identity.removal import end_all_sign_ins, require_another_admin
+from octavo.organization.identity.removal import deactivate_account
 from octavo.organization.identity.signing_in import issue_link
 from octavo.organization.identity.verification import verify_address
 from octavo.settings import Settings
@@ -42,14 +41,7 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
         enable_account(tx, user_id)
     else:
         _require_not_operator(tx, settings, user_id)
-        administered = tx.all(
-            "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
-            user=user_id,
-        )
-        for (organization_id,) in administered:
-            require_another_admin(tx, organization_id, user_id)
-        disable_account(tx, user_id)
-        end_all_sign_ins(tx, user_id)
+        deactivate_account(tx, user_id)
     _record(tx, by, "account.activated" if active else "account.deactivated", user_id)
 
 

@@ -14,6 +14,7 @@ from octavo.kit.clock import iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
+from octavo.kit.net.ldap import DirectoryUnavailable
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import Host
 from octavo.kit.runtime.process import Got, ScriptEvent, ScriptFailed
@@ -26,6 +27,7 @@ from octavo.kit.work.backup_runs import last_good_backup, list_backups
 from octavo.kit.work.maintenance import find_maintenance
 from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
+from octavo.organization.identity.directory_sign_in import find_directory
 from octavo.settings import Settings
 
 from .maintaining import forgotten_since
@@ -115,7 +117,28 @@ def check_context(context: Context) -> list[Finding]:
 def _check_services(settings: Settings) -> list[Finding]:
     """Test what does not need the data: the app, scripts, the language model, mail."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
-    return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
+    return [
+        *_certificates(settings),
+        _app(),
+        _scripts(),
+        _model(settings),
+        ("mail", True, mail),
+        *_directory(settings),
+        *_traces(),
+    ]
+
+
+def _directory(settings: Settings) -> list[Finding]:
+    """Search the LDAP directory for an address that no one has, if there is one."""
+    directory = find_directory(settings)
+    if directory is None:
+        return []
+    try:
+        with waiting():
+            directory.find_person("nobody@octavo.invalid")
+    except DirectoryUnavailable as error:
+        return [("directory", False, f"{settings.ldap_url}: {error.detail}")]
+    return [("directory", True, f"{settings.ldap_url} answers searches")]
 
 
 def _archive(tx: Transaction) -> list[Finding]:

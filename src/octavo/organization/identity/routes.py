@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.core.json_types import JsonObject
-from octavo.errors import Forbidden, NotFound
+from octavo.errors import Conflict, Forbidden, NotFound
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
@@ -33,6 +33,7 @@ from . import (
     store,
     wire,
 )
+from .directory_sign_in import is_from_directory
 from .saml.store import list_active_providers
 from .tokens import issue_token
 
@@ -91,7 +92,7 @@ def _audit_own_account(
     "/sign-in",
     needs=PUBLIC,
     returns=wire.SignedInResult,
-    errors=(401, 403),
+    errors=(401, 403, 503),
     body_limit=16_384,
     in_maintenance=True,
 )
@@ -99,7 +100,8 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
     If two-factor authentication is on and no code was sent, the response says so and contains a challenge.
-    Returns 401 for a wrong email address and for a wrong password alike, and 429 after too many attempts.
+    Returns 401 for a wrong email address and for a wrong password alike, 429 after too many attempts, and 503 if
+    the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
@@ -326,11 +328,13 @@ def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wi
     )
 
 
-@operation("setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, body_limit=16_384)
+@operation("setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, errors=(409,), body_limit=16_384)
 def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
-    """Set the caller's password and end their other sessions."""
+    """Set the caller's password and end their other sessions. Returns 409 if the server's directory manages it."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
+        if is_from_directory(tx, call.settings, caller.user_id):
+            raise Conflict("Your organization's directory manages your password. Change it there.")
     assert user is not None
     passwords.require_acceptable_password(body.password, user.email)
     hashed = passwords.hash_password(body.password)
