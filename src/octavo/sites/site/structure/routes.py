@@ -39,7 +39,7 @@ def _given(**values: object) -> dict[str, object]:
 
 
 def _localized(row: Row | None, body: object) -> str | None | UnsetType:
-    """Return the column of translations with those of a request; unset if it contains none."""
+    """Return the column of translations updated with those of a request; unset if it contains none."""
     title = getattr(body, "localized_title", UNSET)
     description = getattr(body, "localized_description", UNSET)
     if title is UNSET and description is UNSET:
@@ -52,7 +52,7 @@ def _flag(value: bool | UnsetType) -> int | UnsetType:
 
 
 def _preferred(call: Call, value: object, status: int = 200) -> Reply:
-    """Return the answer of a change in the form that the client prefers (RFC 7240)."""
+    """Return the response to a change in the form that the client prefers (RFC 7240)."""
     if re.search(
         r"(?:^|[,;\s])return\s*=\s*minimal(?:$|[,;\s])", call.headers.get(b"prefer", b"").decode("latin-1")
     ):
@@ -69,8 +69,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
 
 @operation("getSiteStructure", "GET", f"{_SITE}/structure", needs=Can.VIEW, errors=(404,))
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections, as
-    far as the caller can see their spaces."""
+    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections.
+    Parts whose spaces the caller can't see are omitted."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -84,8 +84,8 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     returns=wire.SiteSpace | wire.StructureNode,
 )
 def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> Reply:
-    """Move a section, group, external link, or site space before or after another one, into the group of the
-    latter."""
+    """Move a section, group, external link, or site space before or after another one, into that one's
+    group."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
@@ -105,7 +105,7 @@ def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> 
 @operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW)
 def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
     """List the sections of a site in reading order, regardless of groups. Sections whose spaces the caller
-    cannot see are left out."""
+    can't see are omitted."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         nodes = shown.seen_nodes(shown.structure.ordered())
@@ -115,8 +115,8 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space that the caller administers. If the site had no sections, its previous
-    content becomes the first section."""
+    """Add a section with one space in which the caller has the role `create` or higher. If the site had no
+    sections, its previous content becomes the first section."""
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
         made = changing.add_section(
@@ -349,7 +349,8 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     returns=wire.SiteSpace,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> Reply:
-    """Add a space that the caller administers, as a variant of a section or of the site."""
+    """Add a space in which the caller has the role `create` or higher, as a variant of a section or of the
+    site."""
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
         made = changing.add_site_space(
@@ -367,8 +368,8 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> Rep
 
 @operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, returns=wire.SiteSpace)
 def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace) -> Reply:
-    """Update a site space, or replace its space by another one that the caller administers, which removes the home
-    page."""
+    """Update a site space, or replace its space with another one in which the caller has the role `create` or
+    higher, which removes the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         path=path,
@@ -400,8 +401,9 @@ def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wi
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space that the caller administers, and add the copy to the site: as a section beside that of the
-    original if that has no other space, otherwise as a further variant."""
+    """Duplicate a space in which the caller has the role `create` or higher, and add the duplicate to the
+    site: as a section next to that of the original if that section has no other space, otherwise as a further
+    variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
         shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)
