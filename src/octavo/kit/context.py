@@ -11,6 +11,7 @@ from octavo.core.app_urls import AppAddresses
 from octavo.kit.db.cache import FreshCache, share
 from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, Shares
+from octavo.kit.work.maintenance import WriteGate
 
 if TYPE_CHECKING:
     from octavo.kit.db.database import Database
@@ -63,6 +64,8 @@ class Context:
     """Counter of fetches of these documents by the IP address of the client."""
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, shared by the API and sites."""
+    gate: WriteGate = field(init=False)
+    """Gate of changes, closed in maintenance mode."""
 
     def __post_init__(self) -> None:
         self.questions = SharedThreads(
@@ -76,6 +79,7 @@ class Context:
         self.documents = Shares("documents of apps are being fetched", _DOCUMENTS)
         self.document_fetches = RateLimiter(_FETCHES)
         self.turns = LoopTurns("requests are being processed", max(1, self.settings.connections // 2))
+        self.gate = WriteGate(self.db)
         self.fresh = FreshCache(self.db, _FRESH)
         self.answers = FreshCache(self.db, _ANSWERS, _measure)
 

@@ -29,6 +29,7 @@ from octavo.kit.secrets.sealing import (
     seal_plain,
 )
 from octavo.kit.secrets.signing import Signer, find_secret, get_or_create_secret
+from octavo.kit.work.rebuilds import list_rebuilds, note_rebuilds, percent_done
 from octavo.settings import Settings
 
 ROUTES = (
@@ -69,6 +70,7 @@ ROUTES = (
     "assistants.conversations",
     "assistants.channels",
     "assistants.ask",
+    "assistants.findings",
     "delivery.renderers",
     "delivery.agents",
     "operations.admin",
@@ -111,8 +113,9 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     )
     try:
         if migrates:
-            migrate(database, load_migrations("octavo.operations.migrations"))
-            enqueue_outdated(database)
+            applied = migrate(database, load_migrations("octavo.operations.migrations"))
+            if enqueue_outdated(database) or applied:
+                note_rebuilds(database)
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))
@@ -200,6 +203,13 @@ def find_unready(context: Context) -> str | None:
     except Unavailable:
         return "files"
     return "disk: full; free some space" if is_disk_full(context.settings) else None
+
+
+def describe_rebuild(context: Context) -> str | None:
+    """Return how far the rebuild after an upgrade is; None if there is nothing to rebuild."""
+    with context.db.read() as tx:
+        unfinished = list_rebuilds(tx)
+    return f"rebuilding after an upgrade: {percent_done(unfinished)}%" if unfinished else None
 
 
 _LEAST_ROOM = 1024 * 1024

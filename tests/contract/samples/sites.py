@@ -273,6 +273,7 @@ SAMPLES = {
     "overrideSiteSpaceCustomizationById": Sample(body={**_LOOK, "pdf": {"enabled": False}, "title": None}),
     "deleteSiteSpaceCustomizationById": Sample(before=_overridden),
     "getPublishedContentSite": Sample(before=_published),
+    "prewarmSiteSearch": Sample(),
     "searchSiteContent": Sample(
         body=lambda place: {
             "query": "install",

@@ -17,7 +17,7 @@ from octavo.organization.access.authorization import (
 )
 from octavo.organization.access.roles import Can
 
-from .pending import needs_save_for_read, try_to_save_pending
+from .pending import can_save_for_read, has_pending, try_to_save_pending
 from .store import Author, ChangeRow, find_change, get_change
 
 
@@ -66,9 +66,20 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 
 def _save(call: Call, change: ChangeRow) -> None:
-    """Save everything people have written before a call reads it. Raises WritesFirst."""
-    if not call.has_written and needs_save_for_read(call.context, change):
+    """Save everything people have written before a call reads it. If it can't be saved now, a header of the response
+    says that the content is of an earlier state. Raises WritesFirst."""
+    if not _has_pending(call, change):
+        return
+    if not call.has_written and can_save_for_read(call.context, change):
         call.write_first(lambda: try_to_save_pending(call.context, change.id))
+        if not _has_pending(call, change):
+            return
+    call.response_headers["octavo-unsaved"] = "true"
+
+
+def _has_pending(call: Call, change: ChangeRow) -> bool:
+    with call.db.read() as tx:
+        return has_pending(tx, change.branch_id)
 
 
 @enters(WrittenChange, "spaceId", "changeRequestId")

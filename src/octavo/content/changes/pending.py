@@ -24,7 +24,7 @@ log = logging.getLogger("octavo.changes")
 
 _READS = 60
 """Saves per minute that reads can cause in a change request. A client that reads after every save must not
-cause continuous saves. Further reads return the last saved content, which is a few seconds old."""
+cause continuous saves. Further reads return the last saved content, which is a few seconds old, and say so."""
 
 
 class Pending(NamedTuple):
@@ -80,11 +80,8 @@ class _Reads(RateLimiter):
     """Counter of saves that reads caused, by change request."""
 
 
-def needs_save_for_read(context: Context, change: ChangeRow) -> bool:
-    """Return whether reading a change request has to save it first."""
-    with context.db.read() as tx:
-        if not has_pending(tx, change.branch_id):
-            return False
+def can_save_for_read(context: Context, change: ChangeRow) -> bool:
+    """Return whether a read of a change request can save it first, and count it."""
     reads = context.db.caches.get(_Reads) or context.db.caches.setdefault(_Reads, _Reads(_READS))
     try:
         reads.check(change.id)

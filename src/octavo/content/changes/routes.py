@@ -9,7 +9,7 @@ from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
 from octavo.kit.http.operation import Area, Call
-from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, site_access
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
 
@@ -47,9 +47,11 @@ from .wire import (
     ContributorItem,
     CreateChangeRequest,
     MergeAnswer,
+    OrganizationChangeRequestsQuery,
     UpdateAnswer,
     UpdateChangeRequest,
     document_text,
+    links_text,
     present_change,
     present_change_to_visitor,
     present_changes,
@@ -71,13 +73,17 @@ _CHANGES = "/spaces/{spaceId}/change-requests"
 _CHANGE = f"{_CHANGES}/{{changeRequestId}}"
 
 
-def _filter(query: ChangeRequestsQuery) -> ChangeFilter:
+def _filter(
+    query: ChangeRequestsQuery | OrganizationChangeRequestsQuery, **places: str | None
+) -> ChangeFilter:
     return ChangeFilter(
-        status=query.status,
+        statuses=frozenset([query.status] if isinstance(query.status, str) else query.status),
         creator=query.creator,
         contributor=query.contributor,
         requested_reviewer=query.requested_reviewer,
         issues_cluster=query.conversations_issues_cluster,
+        order_by=query.order_by,
+        **places,
     )
 
 
@@ -98,11 +104,15 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
     agents="docs:read",
 )
 def list_organization_changes(
-    call: Call, org: OrgAccess, query: ChangeRequestsQuery
+    call: Call, org: OrgAccess, query: OrganizationChangeRequestsQuery
 ) -> Listing[ChangeRequest]:
-    """List the change requests of all spaces of an organization that the caller can see, newest first."""
+    """List the change requests of all spaces of an organization that the caller can see, newest first, with
+    the given statuses (`open` by default)."""
     with call.db.read() as tx:
-        found = store.list_organization_changes(tx, org, _filter(query), query.limit, query.page)
+        if query.site is not None:
+            site_access(tx, org.actor, Can.VIEW, org.organization_id, query.site)
+        wanted = _filter(query, site=query.site, space=query.space)
+        found = store.list_organization_changes(tx, org, wanted, query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
     return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
 
@@ -150,15 +160,23 @@ def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeReques
 
 
 @operation(
-    "updateChangeRequestById", "PATCH", _CHANGE, needs=Can.EDIT, errors=(404, 409), agents="docs:draft"
+    "updateChangeRequestById",
+    "PATCH",
+    _CHANGE,
+    needs=Can.EDIT,
+    errors=(404, 409),
+    agents="docs:draft",
+    minimal=True,
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
-    """Update the subject, description, or status of a change request. An archived one can only be reopened;
+    """Update the subject, description, links, or status of a change request. An archived one can only be reopened;
     a merged one cannot be changed."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
-    fields = {name: value for name, value in given.items() if value is not UNSET}
+    fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}
     with call.db.write() as tx:
+        if body.links is not UNSET:
+            fields["links"] = links_text(store.lock_change(tx, change.change_id), body.links)
         saving.set_change(tx, change, **fields)
         return present_change(call, tx, store.get_change(tx, change.change_id))
 

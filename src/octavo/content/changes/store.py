@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,7 +17,9 @@ from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.visibility import select_visible_spaces
-from octavo.organization.spaces.store import count_new_draft, update_change_counts
+from octavo.organization.spaces.store import ON_SITE, count_new_draft, update_change_counts
+
+from .types import ChangeOrder
 
 
 class Author(NamedTuple):
@@ -28,8 +30,9 @@ class Author(NamedTuple):
 
 
 class ChangeRow(Struct, frozen=True):
-    """Change request with the current heads of its branch and of main. ``conflicts``: the conflicts as
-    JSON."""
+    """Change request with the current heads of its branch and of main. ``conflicts`` and ``links``: the conflicts and
+    the links as JSON. ``merged_by`` and ``merged_at``: the author and the time of the revision of main that the merge
+    created."""
 
     id: str
     space_id: str
@@ -48,6 +51,7 @@ class ChangeRow(Struct, frozen=True):
     edits: int
     comments: int
     issues_cluster: str | None
+    links: str | None
     revision: str
     sequence: int
     base_sequence: int
@@ -55,6 +59,8 @@ class ChangeRow(Struct, frozen=True):
     main_branch: str
     main_sequence: int
     main_revision: str
+    merged_by: str | None
+    merged_at: int | None
 
     @property
     def outdated(self) -> bool:
@@ -90,10 +96,12 @@ def encode_conflicts(conflicts: list[MergeConflict]) -> str | None:
     return msgspec.json.encode(conflicts).decode() if conflicts else None
 
 
-_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:17])
-_CHANGE = f"{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision"
+_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:18])
+_CHANGE = f"""{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision,
+              d.author, d.created_at"""
 _FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN revisions r ON r.id = l.revision
-           JOIN spaces s ON s.id = c.space_id JOIN branches m ON m.id = s.main_branch"""
+           JOIN spaces s ON s.id = c.space_id JOIN branches m ON m.id = s.main_branch
+           LEFT JOIN revisions d ON d.id = c.revision_merged"""
 
 
 def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
@@ -117,6 +125,13 @@ def get_change(tx: Transaction, change_id: str) -> ChangeRow:
     return ChangeRow(*row)
 
 
+def list_changes_by_id(tx: Transaction, change_ids: Sequence[str]) -> list[ChangeRow]:
+    """Return change requests in the order of their ids; deleted ones are left out."""
+    rows = tx.all(f"SELECT {_CHANGE} {_FROM} WHERE c.id IN :ids", ids=list(change_ids)) if change_ids else []
+    found = {change.id: change for change in (ChangeRow(*row) for row in rows)}
+    return [found[id] for id in change_ids if id in found]
+
+
 def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
     """Return the numbers of change requests by id; deleted change requests are omitted."""
     wanted = list(dict.fromkeys(change_ids))
@@ -131,14 +146,25 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
-    status: str
+    """``site``: change requests in the spaces of this site. ``order_by``: what lists start with the newest of."""
+
+    statuses: frozenset[str]
+    space: str | None = None
+    site: str | None = None
     creator: str | None = None
     contributor: str | None = None
     requested_reviewer: str | None = None
     issues_cluster: str | None = None
+    order_by: ChangeOrder = "createdAt"
 
 
+_ORDERS: dict[ChangeOrder, tuple[str, tuple[type, ...]]] = {
+    "createdAt": ("c.id", (str,)),
+    "updatedAt": ("c.updated_at, c.id", (int, str)),
+}
 _FILTERS = {
+    "space": "c.space_id = :in_space",
+    "site": ON_SITE.format(space="c.space_id"),
     "creator": "c.created_by = :creator",
     "contributor": """EXISTS (SELECT 1 FROM change_contributors k WHERE k.change_id = c.id
                       AND k.user_id = :contributor)""",
@@ -158,12 +184,15 @@ def _list(
     *,
     before: str = "",
 ) -> Slice[ChangeRow]:
-    where = f"{where} AND c.status = :status"
-    parameters = {**parameters, "status": wanted.status}
+    statuses = sorted(wanted.statuses)
+    # With one status, an index contains the list in its order.
+    where += " AND c.status = :status" if len(statuses) == 1 else " AND c.status IN :status"
+    parameters = {**parameters, "status": statuses[0] if len(statuses) == 1 else statuses}
     for name, condition in _FILTERS.items():
         if (value := getattr(wanted, name)) is not None:
             where += f" AND {condition}"
-            parameters[name] = value
+            parameters["in_space" if name == "space" else name] = value
+    by, key_types = _ORDERS[wanted.order_by]
     count = tx.value(
         f"{before} SELECT count(*) FROM change_requests c JOIN spaces s ON s.id = c.space_id WHERE {where}",
         **parameters,
@@ -175,7 +204,8 @@ def _list(
         _CHANGE,
         f"{_FROM} WHERE {where}",
         lambda row: ChangeRow(*row),
-        by="c.id",
+        by=by,
+        key_types=key_types,
         descending=True,
         before=before,
         count=count,

@@ -23,6 +23,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.jobs import advance, enqueue, job
+from octavo.kit.work.rebuilds import rebuilds_by_job
 
 from .authorization import Discussion
 from .store import Anchor, CommentRow
@@ -174,7 +175,7 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
     )
 
 
-@job("noteCommentedNodes", bound=None)
+@job("noteCommentedNodes", bound=None, in_maintenance=True)
 def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
     """Record the positions of all nodes with comments in a space, after an upgrade or an import. ``after``:
     the id of the last page that was processed."""
@@ -192,3 +193,6 @@ def note_commented_nodes(context: Context, space_id: str, after: str = "") -> No
             enqueue_notes(tx, space_id, (row[0] for row in rows))
             after = rows[-1][0]
             advance(tx, after=after)
+
+
+rebuilds_by_job("positions of comments", "noteCommentedNodes")

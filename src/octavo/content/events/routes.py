@@ -134,7 +134,12 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
 
 
 @operation(
-    "sayPresenceInSpace", "PUT", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW, errors=(400, 404, 409)
+    "sayPresenceInSpace",
+    "PUT",
+    f"{_SPACE}/presence/{{clientId}}",
+    needs=Can.VIEW,
+    errors=(400, 404, 409),
+    in_maintenance=True,
 )
 @operation(
     "sayPresenceInChangeRequest",
@@ -142,6 +147,7 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
     f"{_CHANGE}/presence/{{clientId}}",
     needs=Can.VIEW,
     errors=(400, 404, 409),
+    in_maintenance=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
     """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client
@@ -154,8 +160,16 @@ def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayP
         return _present(call, tx, [here])[0]
 
 
-@operation("endPresenceInSpace", "DELETE", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW)
-@operation("endPresenceInChangeRequest", "DELETE", f"{_CHANGE}/presence/{{clientId}}", needs=Can.VIEW)
+@operation(
+    "endPresenceInSpace", "DELETE", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW, in_maintenance=True
+)
+@operation(
+    "endPresenceInChangeRequest",
+    "DELETE",
+    f"{_CHANGE}/presence/{{clientId}}",
+    needs=Can.VIEW,
+    in_maintenance=True,
+)
 def end_presence(call: Call, followed: FollowedPlace, client_id: str) -> bool:
     """End the presence of one of the caller's clients."""
     with call.db.read() as tx:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import msgspec
+
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.hub import HubMessage, Topic, source
@@ -79,7 +81,10 @@ class LiveMessages:
             before.row.saved_version,
             before.row.revision,
         ):
-            yield HubMessage(topics, "saved", SavedEvent(row.saved_version, row.revision))
+            refused = msgspec.json.decode(row.refused)
+            elsewhere = not store.was_written_live(tx, row.revision)
+            saved = SavedEvent(row.saved_version, row.revision, elsewhere, refused)
+            yield HubMessage(topics, "saved", saved)
         yield from self._of_carets(tx, topics, before.carets if before is not None else {}, after.carets)
 
     def _of_carets(

@@ -52,7 +52,7 @@ def take_in(
             row = add_batch(tx, key, row, page)
             if was_saved:
                 # The revision contains all of these steps.
-                store.set_saved(tx, key, page.version)
+                store.set_saved(tx, key, page.version, row.refused)
                 row = replace(row, saved_version=page.version, unsaved_since=None, save_at=None)
     store.set_revision(tx, key, change.revision)
     return replace(row, revision=change.revision), page

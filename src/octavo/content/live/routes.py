@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
+import msgspec
+
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, get_change
@@ -76,6 +78,7 @@ def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocumen
             saved_version=saved,
             schema=VERSION,
             document=encode_editor(document.to_json()),
+            refused=msgspec.json.decode(live.refused) if live is not None else [],
             carets=[present_caret(caret, known) for caret in carets],
         )
 
@@ -144,7 +147,15 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
     return BatchesAfter(accepted.version, present_batches(accepted.batches))
 
 
-@operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409), quick=True)
+@operation(
+    "setLiveCaret",
+    "PUT",
+    f"{_LIVE}/caret",
+    needs=Can.EDIT,
+    errors=(400, 404, 409),
+    quick=True,
+    in_maintenance=True,
+)
 def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Deferred[None]:
     """Report the selection of one of the caller's clients for one minute. Batches of steps also report it."""
     return Deferred(accepting(call.context).place_caret(change, page_id, body), Future.result)

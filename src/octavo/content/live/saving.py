@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+import msgspec
 from msgspec import Struct
 
 from octavo.content.changes.applying import EditedContent
@@ -41,7 +42,7 @@ from octavo.core.merge import MergeConflict
 from octavo.errors import BlockNotFound, OctavoError
 from octavo.kit.clock import now
 from octavo.kit.context import Context
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.reach import actor_for_job
 
@@ -75,7 +76,7 @@ class Saved(Struct, frozen=True):
 
     revision: str
     version: int
-    refused: Sequence[str] = ()
+    refused: tuple[str, ...] = ()
 
 
 class _Save(Struct, frozen=True):
@@ -89,7 +90,7 @@ class _Save(Struct, frozen=True):
     authors: Sequence[Author]
     continues: tuple[str, int] | None
     blocks: dict[str, SavedBlock]
-    refused: Sequence[str]
+    refused: tuple[str, ...]
     renews: bool
 
 
@@ -129,7 +130,9 @@ def _try_to_save(context: Context, change_id: str, key: PageKey) -> Saved | None
         if row is None or change.status in ("merged", "archived"):
             return None
         if row.save_at is None and row.revision == change.revision:
-            return Saved(change.revision, row.saved_version)
+            return Saved(
+                change.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
+            )
         page = load_page(tx, key, row)
     if row.revision != change.revision or key_steps(page.doc, itertools.repeat("new")):
         if not accepting(context).tidy(change_id, key):
@@ -251,7 +254,7 @@ def _write(context: Context, key: PageKey, save: _Save) -> str | None:
         with context.db.write() as tx:
             lock_unchanged(tx, change)
             _require_unsaved(tx, key, row)
-            store.set_saved(tx, key, row.version)
+            store.set_saved(tx, key, row.version, json_list(save.refused))
         return None
     author = save.authors[0]
     with new_revision(context, change.state, edited.changes, edited.bodies, edited.keys) as revision:
@@ -278,7 +281,7 @@ def _write(context: Context, key: PageKey, save: _Save) -> str | None:
             **changed_pages(edited.changes),
         )
         store.put_authors(tx, made.revision_id, save.authors)
-        store.set_saved(tx, key, row.version)
+        store.set_saved(tx, key, row.version, json_list(save.refused))
         store.move_revision(tx, key.branch_id, change.revision, made.revision_id)
         if save.renews:
             store.put_snapshot(tx, key, row.version, encode_document(save.page.doc))

@@ -26,7 +26,8 @@ class PageKey(NamedTuple):
 class LiveRow(Struct, frozen=True):
     """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since``
     and ``save_at``: the time of the first unsaved step, and the time of the next save; None if everything is
-    saved. ``held_until``: the time until which no one can add steps."""
+    saved. ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last
+    save left unchanged, as a JSON array."""
 
     epoch: str
     version: int
@@ -36,6 +37,7 @@ class LiveRow(Struct, frozen=True):
     save_at: int | None
     held_until: int
     touched_at: int
+    refused: str = "[]"
 
 
 class BatchRow(Struct, frozen=True):
@@ -163,14 +165,15 @@ def set_revision(tx: Transaction, key: PageKey, revision: str) -> None:
     tx.run(f"UPDATE page_live SET revision = :revision WHERE {_PAGE}", revision=revision, **_key(key))
 
 
-def set_saved(tx: Transaction, key: PageKey, version: int) -> None:
-    """Record that the revisions contain the steps up to a version."""
+def set_saved(tx: Transaction, key: PageKey, version: int, refused: str) -> None:
+    """Record that the revisions contain the steps up to a version, but for the ``refused`` blocks."""
     tx.run(
-        f"""UPDATE page_live SET saved_version = :version,
+        f"""UPDATE page_live SET saved_version = :version, refused = :refused,
               unsaved_since = CASE WHEN version > :version THEN :at ELSE NULL END,
               save_at = CASE WHEN version > :version THEN save_at ELSE NULL END
             WHERE {_PAGE} AND saved_version < :version""",
         version=version,
+        refused=refused,
         at=now(),
         **_key(key),
     )

@@ -95,10 +95,14 @@ class CaretEvent(Caret, tag_field="kind", tag="caret"):
 
 
 class SavedEvent(Struct, tag_field="kind", tag="saved"):
-    """Save of a live page. ``version``: the last version that the revision contains."""
+    """Save of a live page. ``version``: the last version that the revision contains. ``elsewhere``: whether the
+    revision was written by other means, such as the API; its changes have already been added as steps. ``refused``: the keys of
+    the blocks that stay unchanged, because their new content can't be saved."""
 
     version: int
     revision: str
+    elsewhere: bool
+    refused: list[str]
 
 
 class LiveReset(Struct, tag_field="kind", tag="live-reset"):
@@ -106,7 +110,7 @@ class LiveReset(Struct, tag_field="kind", tag="live-reset"):
 
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
-    """Page in the form used for live editing."""
+    """Page in the form used for live editing. ``refused``: the keys of the blocks that the last save left unchanged."""
 
     epoch: str
     version: int
@@ -114,6 +118,7 @@ class LiveDocument(Struct, rename="camel", kw_only=True):
     saved_version: int
     schema: str
     document: EditorJson
+    refused: list[str]
     carets: list[Caret]
     object: Literal["live-page"] = "live-page"
 

@@ -41,7 +41,7 @@ def enqueue(context: Context, tx: Transaction, organization_id: str, row: Notifi
         )
 
 
-@jobs.job("mailNotification", bound="one mail", attempts=5, waits=True)
+@jobs.job("mailNotification", bound="one mail", attempts=5, waits=True, in_maintenance=True)
 def mail_notification(context: Context, user: str, notification: str) -> None:
     """Email a notification if it is still unread and the recipient can still see its subject."""
     with context.db.read() as tx:

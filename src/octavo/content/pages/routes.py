@@ -367,7 +367,14 @@ def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
         return compute(tx)
 
 
-@operation("convertText", "POST", "/spaces/{spaceId}/content/convert", needs=Can.VIEW, errors=(400, 413))
+@operation(
+    "convertText",
+    "POST",
+    "/spaces/{spaceId}/content/convert",
+    needs=Can.VIEW,
+    errors=(400, 413),
+    in_maintenance=True,
+)
 def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> ConvertedText:
     """Convert Markdown to nodes, or nodes to Markdown, using the rules of pages in the space. Nothing is
     stored, and references are not resolved."""
@@ -384,6 +391,7 @@ def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> Converted
     "/spaces/{spaceId}/content/computed/document",
     needs=Can.VIEW,
     errors=(400,),
+    in_maintenance=True,
 )
 def get_computed_document(
     call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent
@@ -400,6 +408,7 @@ def get_computed_document(
     "/spaces/{spaceId}/content/computed/revision",
     needs=Can.VIEW,
     errors=(400,),
+    in_maintenance=True,
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
     """Get the pages, files, and reusable content that a source currently produces. The seed determines their

@@ -25,6 +25,7 @@ from octavo.kit.db.database import Database, Transaction, json_list
 from octavo.kit.db.turns import short_write
 from octavo.kit.work import jobs
 from octavo.kit.work.jobs import enqueue
+from octavo.kit.work.rebuilds import rebuilds_by_job
 from octavo.organization.spaces.hooks import Copy
 
 from . import staging
@@ -337,21 +338,22 @@ def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
     enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
 
 
-@jobs.job("indexSpace", bound=None, seconds=_SECONDS)
+@jobs.job("indexSpace", bound=None, seconds=_SECONDS, in_maintenance=True)
 def index_space(context: Context, space_id: str, after: str = "") -> None:
     """Rebuild all derived data of a space, from the owner that follows ``after``."""
     with suppress(NotFound):  # purged in the meantime
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url), after)
 
 
-def enqueue_outdated(db: Database) -> None:
-    """Enqueue the rebuild of all data derived by an earlier version of Octavo. Called after migrations."""
+def enqueue_outdated(db: Database) -> bool:
+    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was any.
+    Called after migrations."""
     with db.read() as tx:
         if _derivation(tx) >= DERIVATION:
-            return
+            return False
     with db.write() as tx:
         if _derivation(tx) >= DERIVATION:
-            return
+            return False
         for space_id, organization_id in tx.all("SELECT id, organization_id FROM spaces ORDER BY id"):
             enqueue(
                 tx,
@@ -362,6 +364,7 @@ def enqueue_outdated(db: Database) -> None:
                 version=DERIVATION,
             )
         note_derivation(tx)
+    return True
 
 
 def note_derivation(tx: Transaction) -> None:
@@ -380,7 +383,7 @@ def _derivation(tx: Transaction) -> int:
     return tx.value("SELECT max(version) FROM derivation") or 0
 
 
-@jobs.job(_REBUILD, bound=None, seconds=_SECONDS)
+@jobs.job(_REBUILD, bound=None, seconds=_SECONDS, in_maintenance=True)
 def rebuild_outdated(context: Context, space_id: str, version: int, after: str = "") -> None:
     """Rebuild the data that an earlier version of Octavo derived from a space."""
     if version > DERIVATION:
@@ -391,6 +394,9 @@ def rebuild_outdated(context: Context, space_id: str, version: int, after: str =
             " Upgrade this worker."
         )
     index_space(context, space_id, after)
+
+
+rebuilds_by_job("search and references", _REBUILD)
 
 
 def copy_derived(tx: Transaction, copy: Copy) -> None:

@@ -37,7 +37,7 @@ def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> No
         )
 
 
-@job("noteNodes", bound=None)
+@job("noteNodes", bound=None, in_maintenance=True)
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
     """Record the positions of the nodes of a page, for its texts without such a record."""
     with context.db.read() as tx:

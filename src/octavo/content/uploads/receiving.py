@@ -136,8 +136,12 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
         owner = (upload.organization_id, upload.user_id)
         await in_thread(pool, owner, function, context, upload, *arguments)
 
+    async def open_for_writing(request: Request) -> UploadRow:
+        await in_thread(pool, request.owner, context.gate.require_open)
+        return await open_upload(request)
+
     async def put(request: Request) -> Answer:
-        upload = await open_upload(request)
+        upload = await open_for_writing(request)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
             try:
                 size = await _receive(request, spool, upload.size)
@@ -152,7 +156,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
         return _answer(upload, upload.size, is_done=True)
 
     async def append(request: Request) -> Answer:
-        upload = await open_upload(request)
+        upload = await open_for_writing(request)
         given = request.header(b"upload-offset")
         if not (given.isascii() and given.isdigit() and len(given) < 16):
             raise BadRequest("Upload-Offset: must be the number of bytes that were already uploaded.")

@@ -30,7 +30,13 @@ def get_published(call: Call, query: PublishedQuery) -> Published:
 
 
 @operation(
-    "resolvePublishedContentByUrl", "POST", "/urls/published", needs=PUBLIC, errors=(401, 404), quick=True
+    "resolvePublishedContentByUrl",
+    "POST",
+    "/urls/published",
+    needs=PUBLIC,
+    errors=(401, 404),
+    quick=True,
+    in_maintenance=True,
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
     """Resolve a URL of a published site to the content that it shows to a visitor, with a token that reads

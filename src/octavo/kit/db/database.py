@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from contextvars import ContextVar
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from weakref import WeakSet
@@ -23,6 +24,8 @@ from weakref import WeakSet
 import msgspec
 
 from octavo.errors import Damaged, OutOfReach, OutOfRoom
+from octavo.kit.ids import new_id
+from octavo.kit.observability.slowness import watched
 from octavo.kit.observability.tracing import timed
 from octavo.kit.private_files import close_file
 from octavo.kit.scheduling import deadlines
@@ -174,6 +177,11 @@ class Transaction:
         """Create a transaction. ``caches``: the caches of the database."""
         self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
+
+    @cached_property
+    def id(self) -> str:
+        """Id of the transaction, for rows that tell what was written together."""
+        return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         raise NotImplementedError
@@ -383,7 +391,11 @@ class _SqliteTransaction(Transaction):
     def __init__(self, connection: sqlite3.Connection, caches: dict[object, object]) -> None:
         super().__init__(caches)
         self._connection = connection
-        self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
+        self._execute = timed(watched(connection.execute, self._explain))  # type: ignore[method-assign,assignment]
+
+    def _explain(self, sql: str, parameters: Mapping[str, object]) -> list[str]:
+        """Return the plan of a statement."""
+        return [row[3] for row in self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         self._connection.executemany(sql, rows)

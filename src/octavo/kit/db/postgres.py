@@ -43,6 +43,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from secrets import token_hex
 
 import psycopg
@@ -50,6 +51,7 @@ from psycopg import sql as pg_sql
 from psycopg.pq.abc import PGresult
 
 from octavo.errors import Damaged, OutOfReach, Unavailable
+from octavo.kit.observability.slowness import watched
 from octavo.kit.observability.tracing import timed
 
 from .database import (
@@ -109,6 +111,20 @@ def _statement(sql: str) -> str:
     return found
 
 
+def _measured(connection: Connection) -> Callable[[str, Mapping[str, object]], Cursor]:
+    """Return the function that executes statements, which measures them if traces or the log need it."""
+    return timed(watched(connection.execute, partial(_explain, connection)))
+
+
+def _explain(connection: Connection, sql: str, parameters: Mapping[str, object]) -> list[str]:
+    """Return the plan of a statement. A failure leaves the transaction as it was."""
+    connection.execute("SAVEPOINT explaining")
+    try:
+        return [row[0] for row in connection.execute(f"EXPLAIN {sql}", parameters).fetchall()]
+    finally:
+        connection.execute("ROLLBACK TO SAVEPOINT explaining")
+
+
 class _PostgresTransaction(Transaction):
     engine: Engine = "postgresql"
 
@@ -117,7 +133,7 @@ class _PostgresTransaction(Transaction):
         self._connection = connection
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
-        return timed(self._connection.execute)(_statement(sql), parameters)
+        return _measured(self._connection)(_statement(sql), parameters)
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         with self._connection.cursor() as cursor:
@@ -209,7 +225,7 @@ class _KeptRead(Transaction):
 
     def _ask(self, statement: str, parameters: Mapping[str, object]) -> Cursor:
         try:
-            return timed(self.begin().execute)(statement, parameters)
+            return _measured(self.begin())(statement, parameters)
         except psycopg.errors.QueryCanceled:
             raise  # It took too long, and would also take too long on the server.
         except (*FAILURES, *DAMAGE) as error:

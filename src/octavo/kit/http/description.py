@@ -119,6 +119,9 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
                     "schema": _without_null(value),
                 }
             )
+    if operation.minimal:
+        values = {"type": "string", "enum": ["return=minimal", "return=representation"]}
+        found.append({"name": "prefer", "in": "header", "required": False, "schema": values})
     _complete(found)
     for parameter in found:
         if text := meanings.of_parameter(operation.id, parameter["name"]):
@@ -343,6 +346,8 @@ def describe(
             # Any write may conflict with another write, or reach a limit on the number of objects.
             codes.add(409)
         responses: JsonObject = {str(operation.status): {"description": _TEXTS[operation.status]}}
+        if operation.minimal:
+            responses["204"] = {"description": _TEXTS[204]}
         if operation.returns is Deletion:
             responses["204"] = {"description": _TEXTS[204]}
         elif operation.returns is not None:
@@ -351,6 +356,8 @@ def describe(
             media = {"schema": schema} | ({"example": example.answer} if example.answer is not None else {})
             others = {other: {"schema": {"type": "string"}} for other in operation.other_media}
             responses[str(operation.status)]["content"] = {operation.media_type: media, **others}
+            for status in operation.also:
+                responses[str(status)] = {**responses[str(operation.status)], "description": _TEXTS[status]}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):

@@ -94,16 +94,17 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _HEADERS = {
     "x-content-type-options": "nosniff",
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Retry-After, X-RateLimit-Limit,"
-    " X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Octavo-Unsaved, Preference-Applied,"
+    " Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
     "vary": "Authorization",
 }
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     # `*` stands for any header except Authorization; older browsers know only named headers.
-    "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, User-Agent, X-Request-Id, *",
+    "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, Prefer, User-Agent, X-Request-Id, *",
     "access-control-max-age": "86400",
 }
+_MINIMAL = re.compile(rb"(?:^|[,;\s])return\s*=\s*\"?minimal\"?(?:$|[,;\s])", re.IGNORECASE)
 SMALL_BODY = 64 * 1024
 """Number of bytes of a body that are received before the sender is known."""
 
@@ -409,6 +410,8 @@ class Dispatcher:
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
         operation = call.operation
         self._count(call, self._authenticate(call))
+        if operation.method != "GET" and not operation.in_maintenance:
+            self.context.gate.require_open()
         try:
             arguments = self._enter(call)
         except NotFound:
@@ -591,6 +594,8 @@ class Dispatcher:
             )
         if isinstance(value, Reply):
             status, headers, value = value.status, {**headers, **value.headers}, value.value
+        if operation.minimal and _MINIMAL.search(call.headers.get(b"prefer", b"")):
+            return Answer(204, headers={**headers, "preference-applied": "return=minimal"})
         if value is None or isinstance(value, bytes):
             return Answer(status, value or b"", headers=headers)
         body = _ENCODER.encode(value)

@@ -46,6 +46,7 @@ from octavo.errors import (
     format_size,
 )
 from octavo.kit.observability import logs, tracing
+from octavo.kit.observability.slowness import note_request
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.pending import PendingCall, run_in
 from octavo.kit.scheduling.permits import compute
@@ -449,6 +450,8 @@ class Edge:
         if meter is None:
             meter = self._meters[request.name] = self._metrics.meter(request.name)
         meter.count(status, seconds)
+        if answer.pushed is None and answer.stream is None:
+            note_request(request.name, method, status, seconds)
         if access.isEnabledFor(logging.INFO):
             self._write_access(request, method, status, seconds)
 

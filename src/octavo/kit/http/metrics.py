@@ -20,6 +20,9 @@ from octavo.kit.clock import now
 from octavo.kit.db.cache import MEMORY
 from octavo.kit.db.database import Database
 from octavo.kit.work import jobs, outbox
+from octavo.kit.work.backup_runs import last_good_backup
+from octavo.kit.work.maintenance import find_maintenance
+from octavo.kit.work.rebuilds import list_rebuilds
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +86,12 @@ class Metrics:
         self._open = Gauge(
             "octavo_open_requests",
             "Requests that are being answered, event streams included",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        self._connections = Gauge(
+            "octavo_connections_limit",
+            "Requests that can be answered at once, event streams excluded",
             registry=registry,
             multiprocess_mode="livesum",
         )
@@ -150,6 +159,8 @@ class Metrics:
 
     def watch(self, database: Database) -> None:
         """Report the jobs and events in the database, which are read when metrics are requested."""
+        if self._database is not None:
+            return
         self._database = database
         self._queues = _Queues(database)
         self._registry.register(self._queues)
@@ -166,8 +177,9 @@ class Metrics:
     def note_restarts(self, worker: int, restarts: int) -> None:
         self._restarts.labels(str(worker)).set(restarts)
 
-    def observe_process(self, requests: int, streams: int) -> None:
-        """Record the resources that this process currently uses, and remove processes that have ended."""
+    def observe_process(self, requests: int, streams: int, connections: int) -> None:
+        """Record the resources that this process currently uses, and remove processes that have ended.
+        ``connections``: the maximum number of simultaneous requests."""
         if folder := os.environ.get(SHARED_FOLDER):
             for pid in {int(path.stem.rpartition("_")[2]) for path in Path(folder).glob("gauge_live*_*.db")}:
                 if not _is_running(pid):
@@ -176,6 +188,7 @@ class Metrics:
         self._cpu.set(used.ru_utime + used.ru_stime)
         self._open.set(requests)
         self._streams.set(streams)
+        self._connections.set(connections)
         self.observe_caches()
         self._observe_replica()
         try:
@@ -191,7 +204,7 @@ class Metrics:
         """Record the memory that the caches of this process currently use."""
         with self._counting:
             for name, use in MEMORY.use().items():
-                label = re.sub(r"\W+", "_", name.lower())
+                label = _label(name)
                 self._cache_bytes.labels(label).set(use.bytes)
                 self._cache_entries.labels(label).set(use.entries)
                 hits, misses = self._looked_up.get(name, (0, 0))
@@ -240,6 +253,9 @@ class _Queues:
         with self._database.read() as tx:
             counts = {(found.kind, found.state): found for found in jobs.count_jobs(tx)}
             waiting = outbox.count_waiting(tx)
+            unfinished = list_rebuilds(tx)
+            maintenance = find_maintenance(tx)
+            backup = last_good_backup(tx)
         moment = now()
         number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
         age = GaugeMetricFamily(
@@ -258,6 +274,31 @@ class _Queues:
         for consumer, count in sorted(waiting.items()):
             events.add_metric((consumer,), count)
         yield events
+        rebuilding = GaugeMetricFamily(
+            "octavo_rebuild_remaining",
+            "Rows that the rebuild after an upgrade has not finished",
+            labels=("part", "state"),
+        )
+        for rebuild in unfinished:
+            rebuilding.add_metric((_label(rebuild.part), "waiting"), rebuild.waiting)
+            rebuilding.add_metric((_label(rebuild.part), "failed"), rebuild.failed)
+        yield rebuilding
+        yield GaugeMetricFamily(
+            "octavo_maintenance", "Whether maintenance mode is on", value=float(maintenance is not None)
+        )
+        age = GaugeMetricFamily("octavo_backup_age_seconds", "Time since the last good backup")
+        if backup is not None:
+            age.add_metric((), max(0, moment - backup.ended_at) / 1000)
+        yield age
+
+
+def _label(name: str) -> str:
+    """Return a name as an identifier.
+
+    >>> _label("API descriptions")
+    'api_descriptions'
+    """
+    return re.sub(r"\W+", "_", name.lower())
 
 
 class RequestMeter:

@@ -128,6 +128,12 @@ class Operation:
     """Whether scripts of integrations can call it regardless of their scopes."""
     agents: AgentScope | None = None
     """Permission that an agent needs; None if it is closed to agents."""
+    also: tuple[int, ...] = ()
+    """Further statuses of success, with the same response."""
+    minimal: bool = False
+    """Whether callers can request an empty response with `Prefer: return=minimal` (RFC 7240)."""
+    in_maintenance: bool = False
+    """Whether it can be called while the server is read-only. A GET always can."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -319,6 +325,7 @@ class Area(Struct, frozen=True):
         needs: object,
         returns: object = None,
         status: int | None = None,
+        also: tuple[int, ...] = (),
         errors: tuple[int, ...] = (),
         quick: bool = False,
         body_limit: int | None = None,
@@ -333,11 +340,14 @@ class Area(Struct, frozen=True):
         visitors: bool = False,
         scripts: bool = False,
         agents: AgentScope | None = None,
+        minimal: bool = False,
+        in_maintenance: bool = False,
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
         ``returns``: the type of the response, if the return type of the handler does not determine it.
-        ``status``: the status of success (default 200; 204 without a response). ``body_limit``: the maximum
+        ``status``: the status of success (default 200; 204 without a response). ``also``:
+        further statuses of success. ``body_limit``: the maximum
         size of the body in bytes. ``quick``: whether it reads only a few rows by their keys, regardless of
         the amount of data, or cached data, so that it can run on the event loop (on PostgreSQL when those
         rows are cached); a handler that finds more to do calls ``call.leave_loop()``. ``refuses_unread``:
@@ -351,8 +361,9 @@ class Area(Struct, frozen=True):
         the resource for which it waits, a language model or another server. ``visitors``: whether visitors of
         a site can call it; their proof is the other type of the union that the handler takes. ``scripts``:
         whether scripts of integrations can call it regardless of their scopes, as in the public description.
-        ``agents``: the permission that an agent needs. Raises DeclarationError if these contradict each
-        other.
+        ``agents``: the permission that an agent needs. ``minimal``: whether callers can request an empty
+        response with the header ``Prefer``. ``in_maintenance``: whether it works while the server is
+        read-only, because it doesn't change content. Raises DeclarationError if these contradict each other.
         """
 
         def declare(handler: _H) -> _H:
@@ -428,6 +439,9 @@ class Area(Struct, frozen=True):
                 waits_for=waits_for,
                 scripts=scripts,
                 agents=agents,
+                minimal=minimal,
+                also=also,
+                in_maintenance=in_maintenance,
             )
             return handler
 

@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -20,6 +20,8 @@ from typing import Literal, TextIO
 from urllib.parse import quote
 
 from octavo.settings import Settings
+
+from .slowness import THRESHOLDS
 
 HIDDEN = "[hidden]"
 _FRAMES = 12
@@ -198,10 +200,22 @@ def configure(
 
 def configure_for(settings: Settings) -> None:
     """Set up logging for a process that serves."""
-    configure(
-        "json" if settings.log_format == "json" else "text", level=logging.WARNING, secrets=settings.secrets
-    )
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    configure(settings.log_format, level=level, secrets=settings.secrets)
     logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
+    THRESHOLDS.request = settings.slow_request or None
+    THRESHOLDS.statement = settings.slow_statement or None
+
+
+def start_lines(form: Literal["text", "json"]) -> Callable[[str], None]:
+    """Return a function that prints a line about the start on standard output: JSON only in the format of JSON."""
+
+    def say(line: str) -> None:
+        moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        event = {"event": " ".join(line.split()), "level": "info", "timestamp": moment}
+        print(json.dumps(event) if form == "json" else line, flush=True)
+
+    return say
 
 
 def _has_colors(stream: TextIO | None) -> bool:

@@ -54,13 +54,14 @@ STATES: dict[State, tuple[str, ...]] = {
 class Kind(NamedTuple):
     """Kind of job: its function, the limit of one job's work (None if it continues in parts), the number of
     attempts, and the time limit in seconds of one attempt or part. ``waits``: whether its jobs mostly wait
-    for other servers."""
+    for other servers. ``in_maintenance``: whether they run while the server is read-only."""
 
     run: Callable[..., None]
     bound: str | None
     attempts: int
     seconds: float
     waits: bool = False
+    in_maintenance: bool = False
 
     @property
     def group(self) -> Group:
@@ -144,19 +145,27 @@ _bells: WeakSet[threading.Event] = WeakSet()
 
 
 def job(
-    kind: str, *, bound: str | None, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
+    kind: str,
+    *,
+    bound: str | None,
+    attempts: int = ATTEMPTS,
+    seconds: float = SECONDS,
+    waits: bool = False,
+    in_maintenance: bool = False,
 ) -> Callable[[F], F]:
     """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
     ``bound``: the limit of one job's work; None for a kind whose jobs continue in parts and report each part
-    (``advance``, ``renew``). ``waits``: whether it mostly waits for other servers. ``seconds``: the time
+    (``advance``, ``renew``). ``waits``: whether it mostly waits for other servers.
+    ``in_maintenance``: whether it runs while the server is read-only, because it doesn't change content
+    that people wrote. ``seconds``: the time
     after which an attempt, or a part, has failed; the function checks it with ``deadlines`` in its loops.
     """
 
     def register(function: F) -> F:
         if kind in kinds:
             raise ValueError(f"two handlers for the job kind {kind!r}")
-        kinds[kind] = Kind(function, bound, attempts, seconds, waits)
+        kinds[kind] = Kind(function, bound, attempts, seconds, waits, in_maintenance)
         return function
 
     return register

@@ -30,6 +30,7 @@ from octavo.kit.scheduling.shares import Shares
 
 from . import jobs
 from .jobs import Kind, Leased, LeaseLost
+from .maintenance import find_maintenance
 
 log = logging.getLogger(__name__)
 
@@ -153,6 +154,8 @@ class Worker:
         if not (free := [kind for kind in self._turns if self._has_room(kind)]):
             return []
         with self._database.read() as tx:
+            if find_maintenance(tx) is not None:
+                free = [kind for kind in free if jobs.kinds[kind].in_maintenance]
             # An idle worker takes no lock.
             if not _is_anything_due(tx, free):
                 return []
@@ -160,7 +163,7 @@ class Worker:
         try:
             with self._database.write() as tx:
                 _make_ready(tx)
-                ready = _ready_kinds(tx)
+                ready = _ready_kinds(tx) & set(free)
                 while len(leased) < count and (found := self._next(tx, ready)) is not None:
                     leased.append(found)
                     tx.run(

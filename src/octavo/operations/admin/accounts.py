@@ -12,15 +12,14 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 from octavo.organization.access.accounts import (
     UserRow,
-    disable_account,
     enable_account,
     get_user_for_update,
     is_operator,
     set_email,
 )
-from octavo.organization.access.auditing import Stranger, audit_person
+from octavo.organization.access.auditing import Source, Stranger, audit_person, source_of
 from octavo.organization.identity import factors
-from octavo.organization.identity.removal import end_all_sign_ins, require_another_admin
+from octavo.organization.identity.removal import deactivate_account
 from octavo.organization.identity.signing_in import issue_link
 from octavo.organization.identity.verification import verify_address
 from octavo.settings import Settings
@@ -42,14 +41,7 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
         enable_account(tx, user_id)
     else:
         _require_not_operator(tx, settings, user_id)
-        administered = tx.all(
-            "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
-            user=user_id,
-        )
-        for (organization_id,) in administered:
-            require_another_admin(tx, organization_id, user_id)
-        disable_account(tx, user_id)
-        end_all_sign_ins(tx, user_id)
+        deactivate_account(tx, user_id)
     _record(tx, by, "account.activated" if active else "account.deactivated", user_id)
 
 
@@ -111,5 +103,7 @@ def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> 
 
 
 def _record(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
+    # Strangers use the command line.
     actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
-    audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, after=after)
+    source: Source = "script" if isinstance(by, Stranger) else source_of(by)
+    audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, source=source, after=after)

@@ -157,5 +157,5 @@ def _end(
     action = {"token": "token.revoked", "session": "session.ended"}[kind]
     for id in ids:
         end(tx, user_id, id)
-        audit_person(tx, action, user_id, client=CLIENT, actor="", before={kind: id})
+        audit_person(tx, action, user_id, client=CLIENT, actor="", source="script", before={kind: id})
     return len(ids)

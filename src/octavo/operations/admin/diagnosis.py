@@ -10,9 +10,11 @@ from io import BytesIO
 
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import Damaged, OctavoError
+from octavo.kit.clock import iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
+from octavo.kit.net.ldap import DirectoryUnavailable
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import Host
 from octavo.kit.runtime.process import Got, ScriptEvent, ScriptFailed
@@ -21,8 +23,14 @@ from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
 from octavo.kit.texts import counted
 from octavo.kit.tls import certificate_days
+from octavo.kit.work.backup_runs import last_good_backup, list_backups
+from octavo.kit.work.maintenance import find_maintenance
+from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
+from octavo.organization.identity.directory_sign_in import find_directory
 from octavo.settings import Settings
+
+from .maintaining import forgotten_since
 
 Finding = tuple[str, bool, str]
 """The part, whether it works, and details."""
@@ -34,6 +42,8 @@ _RENEWED = 14
 """Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Seconds within which one of Octavo's own servers has to respond."""
+_BACKUP_DUE = 2 * 24 * 3600_000
+"""Number of milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
 """Number of bytes below which a large disk is nearly full; for a small disk, it is a tenth of its size."""
 
@@ -85,7 +95,14 @@ def check_context(context: Context) -> list[Finding]:
         findings.append(
             ("replica", not replica, replica or "it is up to date with the server and answers reads")
         )
-    findings += [*_disk(settings), _secrets(context), _deliveries(context)]
+    findings += [
+        _backup(context),
+        *_maintenance(context),
+        *_disk(settings),
+        _secrets(context),
+        _deliveries(context),
+        *_rebuilds(context),
+    ]
     try:
         blob = context.files.put(BytesIO(b"octavo check"))
         works = context.files.read(blob.hash) == b"octavo check"
@@ -100,7 +117,28 @@ def check_context(context: Context) -> list[Finding]:
 def _check_services(settings: Settings) -> list[Finding]:
     """Test the parts that don't need the data: the app, scripts, the language model, and mail."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
-    return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
+    return [
+        *_certificates(settings),
+        _app(),
+        _scripts(),
+        _model(settings),
+        ("mail", True, mail),
+        *_directory(settings),
+        *_traces(),
+    ]
+
+
+def _directory(settings: Settings) -> list[Finding]:
+    """Search the LDAP directory for an address that no one has, if there is one."""
+    directory = find_directory(settings)
+    if directory is None:
+        return []
+    try:
+        with waiting():
+            directory.find_person("nobody@octavo.invalid")
+    except DirectoryUnavailable as error:
+        return [("directory", False, f"{settings.ldap_url}: {error.detail}")]
+    return [("directory", True, f"{settings.ldap_url} answers searches")]
 
 
 def _archive(tx: Transaction) -> list[Finding]:
@@ -247,6 +285,46 @@ def _deliveries(context: Context) -> Finding:
         )
     waiting, failed = counts.get("waiting", 0), counts.get("failed", 0)
     return ("deliveries", True, f"{waiting} pending, {failed} failed permanently")
+
+
+def _rebuilds(context: Context) -> list[Finding]:
+    """Report what is being rebuilt after an upgrade, and whether it failed."""
+    with context.db.read() as tx:
+        unfinished = list_rebuilds(tx)
+    if not unfinished:
+        return []
+    said = "; ".join(map(str, unfinished))
+    if any(each.failed for each in unfinished):
+        said += ". See `octavo jobs list --state parked` for the reason, then run `octavo jobs retry --all`."
+        return [("rebuild", False, said)]
+    return [("rebuild", True, f"in progress after an upgrade: {said}")]
+
+
+def _backup(context: Context) -> Finding:
+    """Report the age of the last good backup. Backups that other tools write are not known."""
+    with context.db.read() as tx:
+        good = last_good_backup(tx)
+        last = next(iter(list_backups(tx, 1)), None)
+    if last is not None and last.problem is not None:
+        return ("backup", False, f"the last one, to {last.place}, failed: {last.problem}")
+    if good is None:
+        return ("backup", True, "none was written by `octavo backup` yet")
+    said = f"the last one was written to {good.place} at {iso(good.ended_at)[:16]} UTC"
+    if good.ended_at < now() - _BACKUP_DUE:
+        return ("backup", False, f"{said}, more than two days ago")
+    return ("backup", True, said)
+
+
+def _maintenance(context: Context) -> list[Finding]:
+    """Report maintenance mode, which is a problem once it should have ended."""
+    with context.db.read() as tx:
+        notice = find_maintenance(tx)
+    if notice is None:
+        return []
+    said = f"the app and the API have been read-only since {iso(notice.starts_at)[:16]} UTC"
+    if forgotten_since(notice) is None:
+        return [("maintenance", True, said)]
+    return [("maintenance", False, f"{said}. Turn it off with `octavo maintenance off`.")]
 
 
 def _scripts() -> Finding:

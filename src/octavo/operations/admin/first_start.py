@@ -100,7 +100,9 @@ def token_for(
                 action = "member.updated" if is_member else "member.added"
                 audit(tx, None, action, organization_id, ("user", user_id), after=given)
         state = {"name": "command line", "scopes": None if scopes is None else list(scopes)}
-        audit_person(tx, "token.created", user_id, client="command line", actor="", after=state)
+        audit_person(
+            tx, "token.created", user_id, client="command line", actor="", source="script", after=state
+        )
         return create_token(
             tx,
             user_id,

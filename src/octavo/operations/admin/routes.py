@@ -21,7 +21,7 @@ from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, store
+from . import account_deletion, accounts, diagnosis, maintenance_routes, store
 from .authorization import OperatorAccess
 from .wire import (
     AccountDeletion,
@@ -56,6 +56,8 @@ from .wire import (
 # Only sessions can use it, so there is no scope for tokens.
 operation = Area("access").operation
 
+__all__ = ["maintenance_routes"]
+
 _checking = Lock()
 
 
@@ -89,7 +91,9 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     )
 
 
-@operation("checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,))
+@operation(
+    "checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,), in_maintenance=True
+)
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, like `octavo check`, and report the parts that work, the parts that
     don't, and the reasons. Only one check runs at a time: returns 503 while another one is running."""
@@ -102,7 +106,14 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     return Findings([Finding(*one) for one in found])
 
 
-@operation("testInstallationMail", "POST", "/installation/mail-test", needs=Can.OPERATE, errors=(429,))
+@operation(
+    "testInstallationMail",
+    "POST",
+    "/installation/mail-test",
+    needs=Can.OPERATE,
+    errors=(429,),
+    in_maintenance=True,
+)
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
     """Send the caller a test email immediately and report whether the mail server accepted it, or its
     error."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -10,12 +11,14 @@ from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.work.jobs import JobCount, JobRow, State
+from octavo.kit.work.maintenance import NoticeKind, ServerNotice
 from octavo.organization.access.accounts import is_listed_operator
 from octavo.organization.access.wire import User, present_user
 from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
 from .account_deletion import Foreseen
+from .maintaining import forgotten_since
 from .store import OrganizationRow, PersonRow
 
 
@@ -263,4 +266,48 @@ def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
         change_requests=found.change_requests,
         reviews=found.reviews,
         managed_by=found.managed_by or UNSET,
+    )
+
+
+class ServerNoticeInput(Struct, rename="camel"):
+    """``startsAt``: now, without it. ``endsAt``: announced end of maintenance, or end of an announcement."""
+
+    message: Annotated[str, Meta(max_length=500)] = ""
+    starts_at: Annotated[str, Meta(max_length=64)] | None = None
+    ends_at: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class WholeServerNotice(Struct, rename="camel", kw_only=True):
+    """``on``: whether it has started. ``overdue``: maintenance that should have ended."""
+
+    message: str
+    on: bool
+    starts_at: str
+    ends_at: str | UnsetType = UNSET
+    overdue: bool | UnsetType = UNSET
+
+
+class ServerNotices(Struct, kw_only=True):
+    """Maintenance and announcement of the server; each is missing if nothing is planned."""
+
+    maintenance: WholeServerNotice | UnsetType = UNSET
+    announcement: WholeServerNotice | UnsetType = UNSET
+    object: Literal["server-notices"] = "server-notices"
+
+
+def present_notices(found: Mapping[NoticeKind, ServerNotice], *, to_operator: bool) -> ServerNotices:
+    """Present planned and current notices; an announcement that has not started only to server administrators."""
+    shown = {
+        kind: WholeServerNotice(
+            message=notice.message,
+            on=notice.is_on,
+            starts_at=iso(notice.starts_at),
+            ends_at=UNSET if notice.ends_at is None else iso(notice.ends_at),
+            overdue=forgotten_since(notice) is not None if to_operator and kind == "maintenance" else UNSET,
+        )
+        for kind, notice in found.items()
+        if to_operator or notice.is_on or kind == "maintenance"
+    }
+    return ServerNotices(
+        maintenance=shown.get("maintenance", UNSET), announcement=shown.get("announcement", UNSET)
     )

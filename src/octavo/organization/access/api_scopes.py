@@ -136,7 +136,7 @@ _OPERATIONS: dict[ApiScope, str] = {
     """,
     "site:insights:read": "aggregateSiteEvents",
     "site:ask": "streamAIResponseInSite streamAskInSite streamRecommendedQuestionsInSite",
-    "site:search": "searchSiteContent",
+    "site:search": "prewarmSiteSearch searchSiteContent",
     "integration:read": """
         getOrganizationIntegrationStatus listOrganizationIntegrations listOrganizationIntegrationsStatus
     """,
@@ -153,7 +153,8 @@ _OPERATIONS: dict[ApiScope, str] = {
     """,
     "integration:delete": "unpublishIntegration",
     "openapi:read": """
-        getLatestOpenAPISpecVersion getLatestOpenAPISpecVersionContent getOpenAPISpecBySlug
+        getLatestOpenAPISpecVersion getLatestOpenAPISpecVersionContent
+        getLatestOpenAPISpecVersionContentRaw getOpenAPISpecBySlug
         getOpenAPISpecVersionById getOpenAPISpecVersionContentById listOpenAPISpecVersions listOpenAPISpecs
     """,
     "openapi:write": """

@@ -6,6 +6,7 @@ from __future__ import annotations
 from octavo.errors import Conflict
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import end_membership
+from octavo.organization.access.accounts import disable_account
 from octavo.organization.access.members import delete_membership, disable_membership
 from octavo.organization.access.tokens import revoke_tokens
 
@@ -52,6 +53,19 @@ def end_all_sign_ins(tx: Transaction, user_id: str) -> None:
     """End all sessions and revoke all tokens of a user."""
     tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
     revoke_tokens(tx, user_id)
+
+
+def deactivate_account(tx: Transaction, user_id: str) -> None:
+    """Deactivate an account and end its sessions and tokens. Raises Conflict for the last administrator of an
+    organization."""
+    administered = tx.all(
+        "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
+        user=user_id,
+    )
+    for (organization_id,) in administered:
+        require_another_admin(tx, organization_id, user_id)
+    disable_account(tx, user_id)
+    end_all_sign_ins(tx, user_id)
 
 
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:

@@ -17,7 +17,7 @@ from octavo.organization.access.auditing import audit_person
 from octavo.organization.access.reach import is_session
 from octavo.organization.access.tokens import SESSION_IDLE, SESSION_PREFIX, hash_token
 
-Method = Literal["password", "link", "oidc", "saml", "passkey"]
+Method = Literal["password", "link", "oidc", "saml", "ldap", "passkey"]
 
 LIFETIME = 30 * 24 * 3_600_000
 PROVIDER_LIFETIME = 12 * 3_600_000

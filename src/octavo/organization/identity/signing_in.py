@@ -22,7 +22,7 @@ from octavo.organization.access.accounts import find_user
 from octavo.organization.access.auditing import audit_person
 from octavo.organization.access.tokens import SESSION_IDLE
 
-from . import attempts, factors, one_time, passkeys, passwords, sessions
+from . import attempts, directory_sign_in, factors, one_time, passkeys, passwords, sessions
 from .sessions import Browser
 from .verification import verify_address
 
@@ -90,8 +90,11 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
 def with_password(
     context: Context, browser: Browser, email: str, password: str, code: str | None, device: str | None = None
 ) -> Outcome:
-    """Sign in with a password. Raises Unauthorized if it is wrong, and TooManyRequests after too many
-    attempts."""
+    """Sign in with a password. The passwords of people in the server's directory are checked by the directory.
+
+    Raises Unauthorized for a wrong password, TooManyRequests after too many attempts, and Unavailable if the directory
+    can't be reached.
+    """
     email = email.strip().lower()
     known = attempts.read_device(context.signer, device, email)
     counters = attempts.counters("password", email, browser.client, device=known)
@@ -99,13 +102,18 @@ def with_password(
         attempts.record_or_refuse(tx, counters)
     with context.db.read() as tx:
         person = _find_person(tx, email)
+        outside = person is not None and directory_sign_in.is_from_directory(tx, context.settings, person.id)
     fits = passwords.verify_password(person.password_hash if person else None, password)
-    if person is None or not fits:
+    method: sessions.Method = "password"
+    user_id = person.id if person is not None and fits and not outside else None
+    if user_id is None:
+        method, user_id = "ldap", directory_sign_in.authenticate(context, email, password)
+    if user_id is None:
         _enqueue_failed_sign_in(context, browser, email, "password")
         raise Unauthorized("The email address or password is incorrect.")
     with context.db.write() as tx:
         attempts.forgive(tx, counters)
-    return _complete_first_factor(context, browser, _Challenge("password", person.id, known), code)
+    return _complete_first_factor(context, browser, _Challenge(method, user_id, known), code)
 
 
 def _complete_first_factor(
@@ -204,7 +212,7 @@ def _enqueue_failed_sign_in(context: Context, browser: Browser, email: str, meth
         )
 
 
-@jobs.job("logFailedSignIn", bound="one sign-in", attempts=3)
+@jobs.job("logFailedSignIn", bound="one sign-in", attempts=3, in_maintenance=True)
 def log_failed_sign_in(context: Context, email: str, method: str, client: str) -> None:
     with context.db.write() as tx:
         person = _find_person(tx, email)
@@ -230,7 +238,7 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
             jobs.enqueue(tx, "mailSignInLink", email=email)
 
 
-@jobs.job("mailSignInLink", bound="one mail", attempts=3)
+@jobs.job("mailSignInLink", bound="one mail", attempts=3, in_maintenance=True)
 def mail_link(context: Context, email: str) -> None:
     with context.db.write() as tx:
         secret = issue_link(tx, context.sealer, email)

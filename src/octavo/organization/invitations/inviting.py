@@ -138,7 +138,7 @@ def _add(
     audit(tx, by, "member.joined", organization_id, ("user", user_id), after=state)
 
 
-@jobs.job("mailInvitation", bound="one mail", attempts=3)
+@jobs.job("mailInvitation", bound="one mail", attempts=3, in_maintenance=True)
 def mail_invitation(context: Context, invitation_id: str) -> None:
     secret = secrets.token_urlsafe(32)
     with context.db.write() as tx:

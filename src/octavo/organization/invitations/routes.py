@@ -128,7 +128,13 @@ def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool
 
 
 @operation(
-    "readInvitation", "POST", "/invitations/read", needs=PUBLIC, returns=ShownInvitation, body_limit=16_384
+    "readInvitation",
+    "POST",
+    "/invitations/read",
+    needs=PUBLIC,
+    returns=ShownInvitation,
+    body_limit=16_384,
+    in_maintenance=True,
 )
 def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     """Get the organization and inviter of an invitation by its secret, or of an invite link by its ID."""

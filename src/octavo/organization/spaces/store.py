@@ -89,6 +89,9 @@ _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.
     || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END"""
 _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
 
+ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.space_id = {space})"
+"""SQL condition that a site contains a space; ``{space}``: the column with its id."""
+
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
     """Return the path of a space below the URL of a site, or None if the site doesn't contain it."""

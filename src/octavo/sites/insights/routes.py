@@ -22,7 +22,14 @@ operation = Area("sites").operation
 _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 
 
-@operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
+@operation(
+    "trackEventsInSiteById",
+    "POST",
+    f"{_INSIGHTS}/events",
+    needs=PUBLIC,
+    body_limit=256 * 1024,
+    in_maintenance=True,
+)
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
     """Record events of visitors of a published site: at most 100 events, stored without IP addresses and
     cookies. Bots are recorded separately from people, by kind. Events of unknown types are skipped and listed

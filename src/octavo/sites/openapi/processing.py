@@ -23,6 +23,7 @@ from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
 from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import emit
+from octavo.kit.work.rebuilds import rebuilds
 
 from . import store
 from .compiling import Compiled
@@ -218,3 +219,4 @@ def check_specs(context: Context) -> None:
 
 
 jobs.schedule("checkSpecs", _LOOK_EVERY, "checkSpecs")
+rebuilds("API descriptions", store.count_outdated)

@@ -54,6 +54,7 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     "PUT",
     _SPEC,
     needs=Can.EDIT,
+    also=(201,),
     errors=(400, 404),
     body_limit=_TEXT_LIMIT,
 )
@@ -126,6 +127,22 @@ def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
         spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
         return wire.present_content(call, tx, spec, row, listed=isinstance(specs, VisitedSpecs))
+
+
+@operation(
+    "getLatestOpenAPISpecVersionContentRaw",
+    "GET",
+    f"{_VERSIONS}/latest/content/raw",
+    needs=Can.VIEW,
+    errors=(404,),
+)
+def get_latest_raw(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.RawContent:
+    """Get the text of the newest valid version of an API specification, as it was submitted or fetched. Of an archive,
+    get the text of the file that contains the specification."""
+    with call.db.read() as tx:
+        row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
+        path, body = store.list_files(tx, row.id)[0]
+        return wire.RawContent(get_body(tx, body), "json" if path.endswith(".json") else "yaml")
 
 
 @operation("getOpenAPISpecVersionById", "GET", f"{_VERSIONS}/{{versionId}}", needs=Can.VIEW, errors=(404,))

@@ -12,6 +12,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.work.rebuilds import Left
 from octavo.organization.spaces.garbage import release
 
 from .problems import Complaint
@@ -145,6 +146,17 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
         limit=limit,
     )
     return [SpecRow(*row) for row in rows]
+
+
+def count_outdated(tx: Transaction, since: int) -> Left:
+    """Count the specifications that a migration ordered to be read again and that were not read since."""
+    return Left(
+        tx.value(
+            """SELECT count(*) FROM openapi_specs
+               WHERE processed_at <= :since AND (state <> 'complete' OR check_at = 0)""",
+            since=since,
+        )
+    )
 
 
 # --- versions -------------------------------------------------------------------------------------------

@@ -135,6 +135,11 @@ class SpecContent(Struct):
     urls: ContentUrls
 
 
+class RawContent(Struct):
+    text: str
+    format: Literal["json", "yaml"]
+
+
 class CompareQuery(Struct):
     """Query of a comparison. ``since``: the ID of another version; by default, the previous one."""
 

@@ -257,6 +257,7 @@ def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDra
     needs=Can.VIEW,
     visitors=True,
     yields=("content:read",),
+    in_maintenance=True,
 )
 def search_site(
     call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
@@ -271,6 +272,18 @@ def search_site(
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
         return searching.search_site(tx, call, site, asked, named_spaces(body), requested_spaces(body))
+
+
+@operation(
+    "prewarmSiteSearch",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/search/prewarm",
+    needs=Can.VIEW,
+    visitors=True,
+)
+def prewarm_search(call: Call, site: SiteAccess | VisitedSite) -> None:
+    """Announce that searches of a site are likely to follow. Octavo's search index is always ready, so this has no
+    effect."""
 
 
 @operation(

@@ -206,6 +206,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     browsed=True,
     body_limit=MAX_BYTES * 2,
     body_media="application/x-www-form-urlencoded",
+    in_maintenance=True,
 )
 def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     """Receive the identity provider's response from the browser and redirect to the next step."""
@@ -263,6 +264,7 @@ def _reply_with_session(call: Call, finished: signing_in.SamlSignIn) -> Reply:
     returns=wire.SamlAnswer,
     errors=(401, 403, 404),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     """Get an identity provider's response and the required step: `confirm` for a confirmation by the user, or
@@ -281,6 +283,7 @@ def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     returns=wire.SamlSignedIn,
     errors=(401, 403, 404, 409),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     """Start a session, in a cookie, from a sign-in that the identity provider initiated.

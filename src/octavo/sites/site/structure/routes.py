@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import UNSET, UnsetType
 
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.bodies import or_none
-from octavo.kit.http.operation import Area, Call, Reply
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess, space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.duplicating import duplicate_space, prepare_copy
@@ -51,15 +49,6 @@ def _flag(value: bool | UnsetType) -> int | UnsetType:
     return int(value) if value is not UNSET else UNSET
 
 
-def _preferred(call: Call, value: object, status: int = 200) -> Reply:
-    """Return the response to a change in the form that the client prefers (RFC 7240)."""
-    if re.search(
-        r"(?:^|[,;\s])return\s*=\s*minimal(?:$|[,;\s])", call.headers.get(b"prefer", b"").decode("latin-1")
-    ):
-        return Reply(status=204, headers={"preference-applied": "return=minimal"})
-    return Reply(value, status)
-
-
 def _locate(call: Call, site: SiteAccess, path: str) -> None:
     call.response_headers["location"] = call.url(f"/orgs/{site.organization_id}/sites/{site.site_id}/{path}")
 
@@ -81,15 +70,15 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     f"{_SITE}/structure/sort",
     needs=Can.ADMIN,
     errors=(400, 404),
-    returns=wire.SiteSpace | wire.StructureNode,
+    minimal=True,
 )
-def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> Reply:
+def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> wire.SiteSpace | wire.StructureNode:
     """Move a section, group, external link, or site space before or after another one, into that one's
     group."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
-        return _preferred(call, ShownStructure(tx, call, site).find(body.item.id))
+        return ShownStructure(tx, call, site).find(body.item.id)
 
 
 # --- sections -----------------------------------------------------------------------------------------
@@ -133,8 +122,10 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
         return _section(tx, call, site, made)
 
 
-@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, returns=wire.SiteSection)
-def update_section(call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection) -> Reply:
+@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, minimal=True)
+def update_section(
+    call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
+) -> wire.SiteSection:
     """Update a section. Its former path redirects to the new one."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
@@ -151,7 +142,7 @@ def update_section(call: Call, site: SiteAccess, site_section_id: str, body: wir
         section = changing.get_section(load_structure(tx, site.site_id, trashed=True), site_section_id)
         values |= _given(localized=_localized(section, body))
         changing.update_section(tx, site, site_section_id, chosen, values)
-        return _preferred(call, _section(tx, call, site, site_section_id))
+        return _section(tx, call, site, site_section_id)
 
 
 @operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN)
@@ -210,8 +201,10 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
         return _group(tx, call, site, made)
 
 
-@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, returns=wire.SiteSectionGroup)
-def update_group(call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup) -> Reply:
+@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, minimal=True)
+def update_group(
+    call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
+) -> wire.SiteSectionGroup:
     """Update a group, or move it into another one."""
     values = _given(
         title=body.title, icon=body.icon, draft=_flag(body.draft), parent_id=body.parent_section_group_id
@@ -220,7 +213,7 @@ def update_group(call: Call, site: SiteAccess, site_section_group_id: str, body:
         group = changing.get_group(load_structure(tx, site.site_id, trashed=True), site_section_group_id)
         values |= _given(localized=_localized(group, body))
         changing.update_group(tx, site, site_section_group_id, values)
-        return _preferred(call, _group(tx, call, site, site_section_group_id))
+        return _group(tx, call, site, site_section_group_id)
 
 
 @operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN)
@@ -289,10 +282,10 @@ def add_link(call: Call, site: SiteAccess, body: wire.AddExternalLink) -> wire.S
         return _link(tx, call, site, made)
 
 
-@operation("updateSiteExternalLinkById", "PATCH", _LINK, needs=Can.ADMIN, returns=wire.SiteExternalLink)
+@operation("updateSiteExternalLinkById", "PATCH", _LINK, needs=Can.ADMIN, minimal=True)
 def update_link(
     call: Call, site: SiteAccess, site_external_link_id: str, body: wire.UpdateExternalLink
-) -> Reply:
+) -> wire.SiteExternalLink:
     """Update an external link, or move it into a group or to the top level."""
     values = _given(
         title=body.title,
@@ -307,7 +300,7 @@ def update_link(
         link = changing.get_link(load_structure(tx, site.site_id), site_external_link_id)
         values |= _given(localized=_localized(link, body))
         links.update_link(tx, site, site_external_link_id, values)
-        return _preferred(call, _link(tx, call, site, site_external_link_id))
+        return _link(tx, call, site, site_external_link_id)
 
 
 @operation("deleteSiteExternalLinkById", "DELETE", _LINK, needs=Can.ADMIN)
@@ -346,9 +339,9 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     needs=Can.ADMIN,
     status=201,
     yields=("content:read",),
-    returns=wire.SiteSpace,
+    minimal=True,
 )
-def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> Reply:
+def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
     """Add a space in which the caller has the role `create` or higher, as a variant of a section or of the
     site."""
     with call.db.write() as tx:
@@ -363,11 +356,13 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> Rep
             draft=body.draft,
         )
         _locate(call, site, f"site-spaces/{made}")
-        return _preferred(call, _site_space(tx, call, site, made), 201)
+        return _site_space(tx, call, site, made)
 
 
-@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, returns=wire.SiteSpace)
-def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace) -> Reply:
+@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, minimal=True)
+def update_site_space(
+    call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
+) -> wire.SiteSpace:
     """Update a site space, or replace its space with another one in which the caller has the role `create` or
     higher, which removes the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
@@ -386,7 +381,7 @@ def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wi
         if isinstance(body.space_id, str):
             require_publishable(tx, site.organization, {"spaceId": body.space_id})
         changing.update_site_space(tx, site, site_space_id, values)
-        return _preferred(call, _site_space(tx, call, site, site_space_id))
+        return _site_space(tx, call, site, site_space_id)
 
 
 @operation(
