@@ -23,15 +23,16 @@ from .types import ChangeOrder
 
 
 class Author(NamedTuple):
-    """Author of something: a person, and the agent that they used, if any."""
+    """Author: a person, and the agent that they used, if any."""
 
     user_id: str
     agent: str | None
 
 
 class ChangeRow(Struct, frozen=True):
-    """Change request with the current heads of its branch and of main. ``conflicts`` and ``links``: JSON.
-    ``merged_by`` and ``merged_at``: of the revision of main that it was merged as."""
+    """Change request with the current heads of its branch and of main. ``conflicts`` and ``links``: the conflicts and
+    the links as JSON. ``merged_by`` and ``merged_at``: the author and the time of the revision of main that the merge
+    created."""
 
     id: str
     space_id: str
@@ -67,12 +68,12 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def open_conflicts(self) -> list[MergeConflict]:
-        """Return the conflicts that its last update left open."""
+        """Return the conflicts that the last update of the change request left open."""
         return msgspec.json.decode(self.conflicts, type=list[MergeConflict]) if self.conflicts else []
 
     @property
     def state(self) -> State:
-        """Return its current state."""
+        """Return the current state of the change request."""
         return State(
             self.space_id,
             self.revision,
@@ -81,7 +82,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """Return the state of main it is based on, without a revision id."""
+        """Return the state of main that the change request is based on, without a revision id."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
@@ -132,7 +133,7 @@ def list_changes_by_id(tx: Transaction, change_ids: Sequence[str]) -> list[Chang
 
 
 def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of change requests by id; deleted ones are left out."""
+    """Return the numbers of change requests by id; deleted change requests are omitted."""
     wanted = list(dict.fromkeys(change_ids))
     found = tx.all("SELECT id, number FROM change_requests WHERE id IN :ids", ids=wanted) if wanted else []
     return {row[0]: row[1] for row in found}
@@ -277,7 +278,7 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
 
 
 def forget_clusters(tx: Transaction, space_id: str) -> None:
-    """Remove the links from change requests of a space to questions of its former organization."""
+    """Remove the links from a space's change requests to questions of its former organization."""
     tx.run(
         "UPDATE change_requests SET issues_cluster = NULL WHERE space_id = :space AND issues_cluster IS NOT NULL",
         space=space_id,
@@ -287,8 +288,9 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 def add_contribution(
     tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
 ) -> None:
-    """Count a contribution (``edit`` or ``comment``) of a person. Edits must be counted in the change
-    request first. ``accepted``: someone else accepted the edit, such as a suggestion, and so has seen it."""
+    """Count a contribution (``edit`` or ``comment``) of a person. Edits must be counted in the change request
+    first. ``accepted``: whether another person accepted the edit, such as a suggestion, and so has reviewed
+    it."""
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
            VALUES (:change, :user, :action, 1, :at,
@@ -322,7 +324,7 @@ def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
 
 
 def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[str]]:
-    """List the ids of those who edited change requests, by change request, most recent first."""
+    """List the ids of the people who edited each change request, most recent first."""
     rows = tx.all(
         f"""SELECT change_id, user_id FROM change_contributors
             WHERE change_id {tx.among("changes")} AND action = 'edit' ORDER BY updated_at DESC, user_id""",
@@ -454,7 +456,8 @@ def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
 def list_reviews(
     tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
 ) -> Slice[ReviewRow]:
-    """List the reviews of a change request, newest first. ``outdated``: only outdated ones, or only current ones."""
+    """List the reviews of a change request, newest first. ``outdated``: whether to list only outdated reviews
+    (True) or only current ones (False)."""
     where = "v.change_id = :change"
     if outdated is not None:
         where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
@@ -473,7 +476,7 @@ def list_reviews(
 
 
 def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
-    """Return the last review of each reviewer."""
+    """Return the latest review of each reviewer."""
     rows = tx.all(
         f"""SELECT {_REVIEW} FROM change_reviews v WHERE v.change_id = :change AND NOT EXISTS (
               SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer
@@ -488,7 +491,7 @@ def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
 
 
 class SeenRow(Struct, frozen=True):
-    """Viewed mark. ``sequence``: of the branch when it was set."""
+    """Viewed mark. ``sequence``: the sequence of the branch when the mark was set."""
 
     change_id: str
     user_id: str
@@ -501,7 +504,7 @@ _SEEN = ", ".join(SeenRow.__struct_fields__)
 
 
 def list_seen(tx: Transaction, change_id: str, user_id: str) -> list[SeenRow]:
-    """List the marks of a person, by object."""
+    """List the viewed marks of a person, by object."""
     rows = tx.all(
         f"SELECT {_SEEN} FROM change_seen WHERE change_id = :change AND user_id = :user ORDER BY object_id",
         change=change_id,
@@ -535,9 +538,9 @@ def delete_seen(tx: Transaction, change_id: str, user_id: str, object_id: str) -
 
 
 class SettledConflict(Struct, frozen=True):
-    """Resolved conflict. ``position``: among all conflicts of the change request, open and resolved.
-    ``conflicts``: JSON of the conflict as it was open, followed by those that were resolved with it.
-    ``value``: JSON."""
+    """Resolved conflict. ``position``: its position among all conflicts of the change request, open and
+    resolved. ``conflicts``: JSON of the conflict as it was when open, followed by the conflicts resolved
+    along with it. ``value``: the chosen value as JSON."""
 
     position: int
     conflicts: str

@@ -54,8 +54,8 @@ class ChangeRequestLink(Struct, frozen=True):
 
 
 class ChangeRequest(Struct, rename="camel", kw_only=True):
-    """Change request. ``conflicts``: number of open conflicts. ``agent``: agent that its creator used. Both
-    are Octavo extensions."""
+    """Change request. ``conflicts``: the number of open conflicts. ``agent``: the agent that its creator
+    used. Both are Octavo extensions."""
 
     id: str
     number: int
@@ -98,7 +98,8 @@ class OrganizationChangeRequestsQuery(ChangeRequestsQuery, rename="camel", kw_on
 
 
 class TemplateParams(Struct, rename="camel", frozen=True):
-    """``contentRefs``: targets of a template's open references by name: files, pages, or URLs."""
+    """Parameters of a template. ``contentRefs``: the targets of its open references by name: files, pages, or
+    URLs."""
 
     content_refs: Annotated[dict[str, dict[str, Any]], Meta(max_length=100)] = {}
 
@@ -121,7 +122,8 @@ class UpdateChangeRequest(Struct, rename="camel"):
 
 
 class MergeAnswer(Struct):
-    """``revision``: of main, or with ``conflicts`` that of the change request that contains them."""
+    """Result of a merge. ``revision``: the new revision of main; with ``conflicts``, the revision of the
+    change request that contains them."""
 
     revision: str
     result: Literal["merge", "conflicts"]
@@ -159,7 +161,7 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Return a description as it is stored, validated and normalized. Raises BadRequest."""
+    """Return a description in its stored form, validated and normalized. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:
@@ -207,7 +209,7 @@ def _present(to: Recipient, change: ChangeRow, people: Mapping[str, User]) -> Ch
 
 
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    """Present a change request in a preview: its content, without how people work on it."""
+    """Present a change request in a preview: its content, but no details about the people who work on it."""
     shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,
