@@ -78,8 +78,8 @@ _COMPUTED = {
 _WHOLE = {"dayOfWeek": (1, 7), "hourOfDay": (0, 23)}
 """Columns of whole numbers, with their least and greatest value."""
 _ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint", "eventPageNotFoundType")
-"""Locations are not stored, because they could only be derived from IP addresses. Pages that conditions hide don't exist
-for visitors, so they can't be distinguished from other missing pages."""
+"""Locations are not stored, because they could only be derived from IP addresses. Pages that conditions hide don't
+exist for visitors, so they can't be distinguished from other missing pages."""
 _COUNTS = {
     "eventsCount": ("count(*)",),
     "sessionsCount": ("count(DISTINCT e.session)",),
