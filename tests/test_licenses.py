@@ -32,6 +32,7 @@ ALLOWED = {
 REPLACEABLE = {
     "LGPL-3.0-only": {"psycopg", "psycopg-binary", "psycopg-pool"},
     "LGPL-2.1": {"paramiko"},
+    "LGPL v3": {"ldap3"},
 }
 """Separate packages that users can replace by another version, as these licenses require."""
 REVIEWED = {"docutils": "public domain or BSD-2-Clause, except for an Emacs mode that isn't installed"}

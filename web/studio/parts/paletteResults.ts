@@ -1,4 +1,4 @@
-/** What the dialog of ways finds: of what is known here at once, of the rest on the server. */
+/** The results of the palette: local ones at once, others from the server. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -23,10 +23,10 @@ export interface Result {
   run?: () => unknown;
 }
 
-/** What is looked for. `only`: the sign that it begins with, for commands, change requests, or people alone. */
+/** The query. `only`: its first character, for commands, change requests, or people only. */
 export interface Query {
   organization: string | undefined;
-  /** The space that is looked in; without one, everywhere. */
+  /** The space to search in; undefined for all. */
   scope: string | undefined;
   only: string;
   query: string;
@@ -35,7 +35,7 @@ export interface Query {
 const matches = (text: string, wanted: string) =>
   wanted.toLocaleLowerCase().split(/\s+/).every((word) => text.toLocaleLowerCase().includes(word));
 
-/** What is known without asking the server; `here`: the actions of the screen below. */
+/** Return results without asking the server; `here`: the actions of the current screen. */
 export function knownResults({ organization, scope, only, query }: Query, here: readonly Action[]): Result[] {
   const list: Result[] = [];
   if (organization && !only) {
@@ -131,7 +131,7 @@ export function knownResults({ organization, scope, only, query }: Query, here: 
   return list;
 }
 
-/** What the server finds. */
+/** Return the server's results. */
 export function searchResults({ organization, scope, only, query }: Query): Promise<Result[]> {
   if (only === "@") return searchPeople(organization!, query);
   return scope ? searchSpace(scope, query) : searchAll(organization!, query);
