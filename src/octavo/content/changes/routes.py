@@ -15,6 +15,7 @@ from octavo.organization.access.wire import present_people
 
 from . import (
     content_routes,
+    draft_routes,
     history_routes,
     merging,
     resolving,
@@ -60,6 +61,7 @@ operation = Area("changes").operation
 
 __all__ = [
     "content_routes",
+    "draft_routes",
     "history_routes",
     "review_routes",
     "rule_routes",

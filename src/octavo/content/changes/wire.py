@@ -30,8 +30,8 @@ class ChangeRequestUrls(Struct):
 
 
 class ChangeRequest(Struct, rename="camel", kw_only=True):
-    """Change request. ``conflicts``: number of open conflicts. ``agent``: agent that its creator used. Both
-    are Octavo extensions."""
+    """Change request. ``conflicts``: number of open conflicts. ``edits``: number of edits of its content.
+    ``agent``: agent that its creator used. All three are Octavo extensions."""
 
     id: str
     number: int
@@ -53,6 +53,13 @@ class ChangeRequest(Struct, rename="camel", kw_only=True):
     revision_merged: str | UnsetType = UNSET
     conversations_issues_cluster: str | UnsetType = UNSET
     agent: str | UnsetType = UNSET
+    edits: int | UnsetType = UNSET
+
+
+class PageChangeRequest(ChangeRequest, kw_only=True):
+    """Change request that edits a page. ``pages``: number of pages that it edits."""
+
+    pages: int
 
 
 class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
@@ -145,7 +152,18 @@ def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
         agent=change.agent or UNSET,
+        edits=change.edits or UNSET,
     )
+
+
+def present_page_changes(
+    to: Recipient, tx: Transaction, changes: list[ChangeRow], pages: Mapping[str, int]
+) -> list[PageChangeRequest]:
+    """Present change requests that edit a page. ``pages``: number of pages by branch."""
+    return [
+        PageChangeRequest(**msgspec.structs.asdict(shown), pages=pages.get(change.branch_id, 0))
+        for change, shown in zip(changes, present_changes(to, tx, changes), strict=True)
+    ]
 
 
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
@@ -161,6 +179,7 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
         revision_merged=UNSET,
         conversations_issues_cluster=UNSET,
         agent=UNSET,
+        edits=UNSET,
     )
 
 
