@@ -8,6 +8,7 @@ from octavo.content.revisions.store import (
     RevisionRow,
     get_revision,
     list_beginnings,
+    list_revised_pages,
     list_revisions,
     list_revisions_of_page,
 )
@@ -63,7 +64,8 @@ def _present(
 ) -> Listing[RevisionItem]:
     merged = {row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from}
     begun = list_beginnings(tx, found.rows)
-    shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun)
+    revised = list_revised_pages(tx, found.rows)
+    shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun, revised)
     return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.wire import ContentQuery
-from octavo.content.revisions.store import RevisionRow, RevisionType
+from octavo.content.revisions.store import RevisedPages, RevisionRow, RevisionType
 from octavo.core.app_urls import revision_view
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
@@ -46,7 +46,8 @@ class RollbackAnswer(Struct):
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
     """Revision. ``agent``: the agent that the author used. ``contributors``: everyone who edited the merged
-    change request, most recent first."""
+    change request, most recent first. ``pages``: the number of pages that it created or
+    changed, with the title of one of them."""
 
     id: str
     parents: list[str]
@@ -55,6 +56,8 @@ class RevisionItem(Struct, rename="camel", kw_only=True):
     urls: ChangeRequestUrls
     saves: int
     object: Literal["revision-summary"] = "revision-summary"
+    pages: int | UnsetType = UNSET
+    page_title: str | UnsetType = UNSET
     begun_at: str | UnsetType = UNSET
     author: User | UnsetType = UNSET
     agent: str | UnsetType = UNSET
@@ -71,9 +74,10 @@ def present_revisions(
     rows: Sequence[RevisionRow],
     merged: dict[str, ChangeRow],
     begun: dict[str, RevisionRow],
+    revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
     """Present revisions. ``merged``: the merged change requests by id. ``begun``: the first of consecutive
-    saves, by the id of the last one."""
+    saves, by the id of the last one. ``revised``: changed pages by id of the revision."""
     editors = list_editors(tx, merged)
     ids = [row.author for row in rows if row.author]
     people = present_people(to, tx, [*ids, *(id for found in editors.values() for id in found)])
@@ -84,6 +88,8 @@ def present_revisions(
             id=row.id,
             parents=begun.get(row.id, row).parents,
             saves=row.sequence - row.before,
+            pages=revised[row.id].count if row.id in revised else UNSET,
+            page_title=revised[row.id].title if row.id in revised else UNSET,
             begun_at=iso(begun[row.id].created_at) if row.id in begun else UNSET,
             type=row.type,  # type: ignore[arg-type]
             created_at=iso(row.created_at),

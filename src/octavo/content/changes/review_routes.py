@@ -52,15 +52,15 @@ def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
     agents="docs:draft",
 )
 def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) -> RequestedReviewers:
-    """Request reviews of a change request. A draft becomes open. The subject and description can be set in
-    the same request."""
+    """Request reviews of a change request from people and teams. A draft becomes open. The subject and
+    description can be set in the same request."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     fields = {"subject": body.subject, "description": description}
     given = {name: value for name, value in fields.items() if value is not UNSET}
     try_to_save_pending(call.context, change.change_id)
     with call.db.write() as tx:
         row = store.lock_change(tx, change.change_id)
-        asked = reviewing.request_reviews(tx, change, row, body.users)
+        asked = reviewing.request_reviews(tx, change, row, body.users, body.teams)
         if given:
             store.set_fields(tx, store.get_change(tx, row.id), **given)
         return RequestedReviewers(present_reviewers(call, tx, asked))

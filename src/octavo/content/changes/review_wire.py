@@ -14,6 +14,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.wire import User, present_people
 
 from .store import ChangeRow, Reviewer, ReviewRow
+from .suggesting_reviewers import ReviewerSuggestion
 from .types import ReviewStatus
 from .wire import Subject
 
@@ -27,10 +28,26 @@ class RequestedReviewer(Struct, rename="camel", kw_only=True):
     object: Literal["change-request-requested-reviewer"] = "change-request-requested-reviewer"
 
 
+class SuggestedReviewer(Struct):
+    """``reason``: why the person is suggested. ``count``: number of edited pages that they created or edited, or of
+    change requests of the space that they reviewed."""
+
+    user: User
+    reason: Literal["required", "created", "edited", "reviewed"]
+    count: int
+
+
 class RequestReviewers(Struct):
-    users: Annotated[list[str], Meta(min_length=1, max_length=100)]
+    """``teams``: teams all of whose members are asked who can review; an Octavo extension."""
+
+    users: Annotated[list[str], Meta(max_length=100)] = []
+    teams: Annotated[list[str], Meta(max_length=20)] = []
     subject: Subject | UnsetType = UNSET
     description: dict[str, Any] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if not self.users and not self.teams:
+            raise ValueError("users: at least one person or team is required")
 
 
 class RequestedReviewers(Struct):
@@ -83,6 +100,13 @@ def present_reviewers(to: Recipient, tx: Transaction, reviewers: list[Reviewer])
         )
         for r in reviewers
     ]
+
+
+def present_suggestions(
+    to: Recipient, tx: Transaction, suggestions: list[ReviewerSuggestion]
+) -> list[SuggestedReviewer]:
+    people = present_people(to, tx, [one.user_id for one in suggestions])
+    return [SuggestedReviewer(people[one.user_id], one.reason, one.count) for one in suggestions]
 
 
 def present_reviews(

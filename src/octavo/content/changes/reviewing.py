@@ -11,6 +11,8 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import role_of_person
 from octavo.organization.access.roles import SPACE, Can, at_least
+from octavo.organization.access.teams import require_teams
+from octavo.organization.orgs.teams.store import list_member_ids
 
 from . import store
 from .authorization import ChangeAccess
@@ -49,13 +51,13 @@ def review_comments(
 
 
 def request_reviews(
-    tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str]
+    tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str], team_ids: list[str]
 ) -> list[Reviewer]:
-    """Request reviews by these people; a draft becomes open. Raises NotFound for people who can't see the
-    space, BadRequest for people who can't review there."""
+    """Request reviews by these people, and by those members of teams who can review; a draft becomes open. Raises
+    NotFound for people who can't see the space, BadRequest for people and teams who can't review there."""
     require_editable(change)
     asked = []
-    for user_id in dict.fromkeys(user_ids):
+    for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
         role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
         if role is None:
             raise NotFound(f"users: user {user_id!r} does not exist or cannot see this space.")
@@ -69,6 +71,29 @@ def request_reviews(
         store.set_fields(tx, change, status="open")
         emit_change_event(tx, "change_request_status_updated", access, change.id, status="open")
     return asked
+
+
+def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team_ids: list[str]) -> list[str]:
+    """Return the members of these teams who can review. Raises NotFound for an unknown team, BadRequest for one
+    without any."""
+    require_teams(tx, access.organization_id, team_ids, "teams")
+    found: list[str] = []
+    for team_id in dict.fromkeys(team_ids):
+        able = [user for user in list_member_ids(tx, [team_id]) if can_review(tx, access, change, user)]
+        if not able:
+            raise BadRequest(f"teams: no one in {team_id!r} can review this change request.")
+        found += able
+    return found
+
+
+def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id: str) -> bool:
+    """Return whether a person has permission to review in the space, and wrote nothing that they would review."""
+    role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
+    return (
+        role is not None
+        and at_least(role, SPACE[Can.REVIEW])
+        and _review_obstacle(tx, change, user_id) is None
+    )
 
 
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:

@@ -15,6 +15,7 @@ from octavo.organization.access.wire import present_people
 
 from . import (
     content_routes,
+    draft_routes,
     history_routes,
     merging,
     resolving,
@@ -62,6 +63,7 @@ operation = Area("changes").operation
 
 __all__ = [
     "content_routes",
+    "draft_routes",
     "history_routes",
     "review_routes",
     "rule_routes",

@@ -78,6 +78,15 @@ def users_of(rule: Rule) -> list[str]:
     return [user for user in rule.get("users", []) if isinstance(user, str)]
 
 
+def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
+    """Return the ids of people whose review the rules of the space still require, or of one of whom."""
+    checked = check_rules(
+        tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
+    )
+    named = ("require_specific_reviewers", "require_one_of_specific_reviewers")
+    return [user for one in checked if one.rule.get("rule") in named for user in one.missing]
+
+
 def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
     """Return the properties of a change request that rules evaluate."""
     return RuledChange(

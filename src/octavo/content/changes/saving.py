@@ -371,6 +371,7 @@ def edit_live(
     base_revision: str | None = None,
     *,
     refuse_conflicts: bool = False,
+    message: str | None = None,
 ) -> EditedChange:
     """Write a revision of main with the result of ``make``. Raises Forbidden if the space is locked."""
     require_live(space)
@@ -396,7 +397,7 @@ def edit_live(
         with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
             recheck_permission(tx, space, Can.EDIT)
-            made = revision.write(author=space.user_id, agent=space.agent, continues=since)
+            made = revision.write(author=space.user_id, agent=space.agent, message=message, continues=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.store import Layer, State
+from octavo.content.revisions.store import Layer, State, delete_branch
 from octavo.core.merge import MergeConflict
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -230,6 +230,37 @@ def list_organization_changes(
     return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)
 
 
+def list_changes_of_page(
+    tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
+) -> Slice[ChangeRow]:
+    """List the drafts and open change requests of a space that edit a page, newest first."""
+    return list_page(
+        tx,
+        limit,
+        page,
+        _CHANGE,
+        f"""{_FROM} WHERE c.space_id = :space AND c.status IN ('draft', 'open') AND EXISTS (
+              SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id AND v.page_id = :page
+              AND v.from_seq <= l.sequence AND v.to_seq > l.sequence)""",
+        lambda row: ChangeRow(*row),
+        by="c.id",
+        descending=True,
+        space=space_id,
+        page=page_id,
+    )
+
+
+def count_pages(tx: Transaction, branch_ids: Iterable[str]) -> dict[str, int]:
+    """Return the number of pages that branches of change requests edit now, by branch."""
+    rows = tx.all(
+        f"""SELECT v.branch_id, count(*) FROM page_versions v JOIN branches l ON l.id = v.branch_id
+            WHERE v.branch_id {tx.among("branches")} AND v.from_seq <= l.sequence AND v.to_seq > l.sequence
+            GROUP BY v.branch_id""",
+        branches=json_list(branch_ids),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 # --- writing ------------------------------------------------------------------------------------------
 
 
@@ -275,6 +306,38 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
     status = fields.get("status", change.status)
     if status != change.status:
         update_change_counts(tx, change.space_id, change.status, status)
+
+
+_IS_EMPTY = """c.status = 'draft' AND c.edits = 0 AND c.comments = 0 AND c.description IS NULL AND c.agent IS NULL
+               AND c.issues_cluster IS NULL
+               AND NOT EXISTS (SELECT 1 FROM change_contributors k WHERE k.change_id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM change_reviewers k WHERE k.change_id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM change_reviews k WHERE k.change_id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id)
+               AND NOT EXISTS (SELECT 1 FROM item_versions v WHERE v.branch_id = c.branch_id)"""
+"""Condition for a draft ``c`` in which no one has done anything."""
+
+
+def is_empty_draft(tx: Transaction, change_id: str) -> bool:
+    return (
+        tx.one(f"SELECT 1 FROM change_requests c WHERE c.id = :id AND {_IS_EMPTY}", id=change_id) is not None
+    )
+
+
+def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
+    """Return the ids of empty drafts that were last updated before a moment."""
+    rows = tx.all(
+        f"SELECT c.id FROM change_requests c WHERE c.updated_at < :before AND {_IS_EMPTY} ORDER BY c.id LIMIT :most",
+        before=before,
+        most=limit,
+    )
+    return [row[0] for row in rows]
+
+
+def delete_change(tx: Transaction, change: ChangeRow) -> None:
+    """Delete a change request with its branch. Its number is not used again."""
+    delete_branch(tx, change.branch_id)
+    update_change_counts(tx, change.space_id, change.status, "discarded")
 
 
 def forget_clusters(tx: Transaction, space_id: str) -> None:
@@ -403,6 +466,55 @@ def list_reviewers(tx: Transaction, change_id: str, limit: int, page: str | None
         by="user_id",
         change=change_id,
     )
+
+
+_AUTHORS = """SELECT v.page_id, v.from_seq, r.author AS person FROM page_versions v
+              JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
+              WHERE v.branch_id = :main AND v.page_id {pages} AND r.merged_from IS NULL AND r.author IS NOT NULL
+              UNION ALL
+              SELECT v.page_id, v.from_seq, k.user_id FROM page_versions v
+              JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
+              JOIN change_contributors k ON k.change_id = r.merged_from AND k.action = 'edit'
+              WHERE v.branch_id = :main AND v.page_id {pages}"""
+"""Who wrote the versions of pages: the author of the revision, or the editors of the change request that it merged."""
+
+
+def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
+    """Return who wrote any version of these pages of main, with the number of pages, most pages first."""
+    authors = _AUTHORS.format(pages=tx.among("pages"))
+    rows = tx.all(
+        f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
+            GROUP BY a.person ORDER BY pages DESC, a.person LIMIT 30""",
+        main=main_branch,
+        pages=json_list(page_ids),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
+    """Return who wrote the first version of these pages of main, with the number of pages, most pages first."""
+    authors = _AUTHORS.format(pages=tx.among("pages"))
+    rows = tx.all(
+        f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
+            WHERE a.from_seq = (SELECT min(f.from_seq) FROM page_versions f
+                                WHERE f.branch_id = :main AND f.page_id = a.page_id)
+            GROUP BY a.person ORDER BY pages DESC, a.person LIMIT 30""",
+        main=main_branch,
+        pages=json_list(page_ids),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def count_reviews(tx: Transaction, space_id: str) -> list[tuple[str, int]]:
+    """Return who reviewed the 50 newest change requests of a space that were merged, with their number, most first."""
+    rows = tx.all(
+        """SELECT v.reviewer, count(DISTINCT v.change_id) AS changes FROM change_reviews v
+           WHERE v.change_id IN (SELECT c.id FROM change_requests c WHERE c.space_id = :space AND c.status = 'merged'
+                                 ORDER BY c.id DESC LIMIT 50)
+           GROUP BY v.reviewer ORDER BY changes DESC, v.reviewer LIMIT 30""",
+        space=space_id,
+    )
+    return [(row[0], row[1]) for row in rows]
 
 
 class ReviewRow(Struct, frozen=True):

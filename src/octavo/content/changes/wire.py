@@ -54,8 +54,8 @@ class ChangeRequestLink(Struct, frozen=True):
 
 
 class ChangeRequest(Struct, rename="camel", kw_only=True):
-    """Change request. ``conflicts``: the number of open conflicts. ``agent``: the agent that its creator
-    used. Both are Octavo extensions."""
+    """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits of its content.
+    ``agent``: the agent that its creator used. All three are Octavo extensions."""
 
     id: str
     number: int
@@ -80,6 +80,13 @@ class ChangeRequest(Struct, rename="camel", kw_only=True):
     merged_by: User | UnsetType = UNSET
     merged_at: str | UnsetType = UNSET
     links: list[ChangeRequestLink] | UnsetType = UNSET
+    edits: int | UnsetType = UNSET
+
+
+class PageChangeRequest(ChangeRequest, kw_only=True):
+    """Change request that edits a page. ``pages``: number of pages that it edits."""
+
+    pages: int
 
 
 class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
@@ -205,7 +212,18 @@ def _present(to: Recipient, change: ChangeRow, people: Mapping[str, User]) -> Ch
         merged_by=people[change.merged_by] if change.merged_by else UNSET,
         merged_at=iso(change.merged_at) if change.merged_at is not None else UNSET,
         links=_links(change) or UNSET,
+        edits=change.edits or UNSET,
     )
+
+
+def present_page_changes(
+    to: Recipient, tx: Transaction, changes: list[ChangeRow], pages: Mapping[str, int]
+) -> list[PageChangeRequest]:
+    """Present change requests that edit a page. ``pages``: number of pages by branch."""
+    return [
+        PageChangeRequest(**msgspec.structs.asdict(shown), pages=pages.get(change.branch_id, 0))
+        for change, shown in zip(changes, present_changes(to, tx, changes), strict=True)
+    ]
 
 
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
@@ -223,6 +241,7 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
         agent=UNSET,
         merged_by=UNSET,
         links=UNSET,
+        edits=UNSET,
     )
 
 

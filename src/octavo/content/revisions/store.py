@@ -10,7 +10,9 @@ is being written (``staging.py``) or that a process failed to finish.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
@@ -191,6 +193,11 @@ class TouchedIds(Struct, frozen=True):
     items: frozenset[str]
 
 
+def delete_branch(tx: Transaction, branch_id: str) -> None:
+    """Delete a branch with its revisions, and what belongs to it."""
+    tx.run("DELETE FROM branches WHERE id = :branch", branch=branch_id)
+
+
 def list_branch_content(tx: Transaction, layer: Layer) -> TouchedIds:
     """Return the IDs of everything for which the upper branch of a change request has rows."""
     return _list_touched(
@@ -344,6 +351,42 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
             )
             if row is not None:
                 found[revision.id] = _revision(row)
+    return found
+
+
+class RevisedPages(Struct, frozen=True):
+    """Pages that a revision created or changed: how many, and the title of one of them."""
+
+    count: int
+    title: str
+
+
+_NAMED = 5_000
+"""Changed pages that are read to describe a list of revisions; those beyond belong to large imports."""
+
+
+def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dict[str, RevisedPages]:
+    """Return the pages that each of these revisions of one branch and the consecutive saves before it changed, by
+    the ID of the revision; revisions that changed none are left out."""
+    if not revisions:
+        return {}
+    rows = tx.all(
+        """SELECT from_seq, page_id, title FROM page_versions
+           WHERE branch_id = :branch AND deleted = 0 AND from_seq > :first AND from_seq <= :last
+           ORDER BY from_seq DESC LIMIT :most""",
+        branch=revisions[0].branch_id,
+        first=min(one.before for one in revisions),
+        last=max(one.sequence for one in revisions),
+        most=_NAMED,
+    )
+    rows.reverse()
+    found = {}
+    for one in revisions:
+        start = bisect_right(rows, one.before, key=itemgetter(0))
+        end = bisect_right(rows, one.sequence, key=itemgetter(0))
+        titles = {page_id: title for _, page_id, title in rows[start:end]}
+        if titles:
+            found[one.id] = RevisedPages(len(titles), min(titles.values()))
     return found
 
 

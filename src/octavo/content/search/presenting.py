@@ -8,7 +8,13 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
-from octavo.content.revisions.store import list_tagged_pages, main_state, trace_pages
+from octavo.content.revisions.store import (
+    State,
+    list_branch_content,
+    list_tagged_pages,
+    main_state,
+    trace_pages,
+)
 from octavo.core.pages import Page
 from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction
@@ -17,7 +23,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
-from .drafts import SearchedDraft
+from .drafts import SearchedDraft, draft_of
 from .querying import PageHit, Results, SectionHit, Sees, search_pages, sees_everything, with_snippets
 from .store import FEW, OrganizationScope, SectionMatch
 from .wire import (
@@ -59,6 +65,33 @@ def search_space(
         found = _without_estimate(found, len(found.hits))
     rows = _slice(found.hits[start:end], start, query, found)
     pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)))
+    return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
+
+
+def search_draft(
+    tx: Transaction, to: Recipient, state: State, query: SearchQuery
+) -> SearchListing[SearchPage]:
+    """Search the pages that a change request edits, best matches first."""
+    start, end = _result_range(query)
+    draft = draft_of(tx, state)
+    edited = list_branch_content(tx, state.layers[0]).pages
+    if draft is None or not edited:
+        return SearchListing([], 0)
+    found = search_pages(
+        tx,
+        [state.space_id],
+        query.query,
+        end,
+        sees=lambda match: match.page_id in edited,
+        draft=draft,
+    )
+    found = _without_estimate(found, len(found.hits))
+    rows = _slice(found.hits[start:end], start, query, found)
+
+    def trace(space_id: str, page_ids: Sequence[str]) -> dict[str, list[Page]]:
+        return trace_pages(tx, state, page_ids)
+
+    pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)), trace)
     return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
 
 

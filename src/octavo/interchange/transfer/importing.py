@@ -315,6 +315,12 @@ Also = Callable[[Transaction, State, list[str]], None]
 """Callback that writes related rows together with a revision. It gets the ids of the pages, in the source's order."""
 
 
+def imported_from(staged: StagedFiles) -> str | None:
+    """Return the message of the revision with an imported source; None if the source has no name."""
+    name = staged.source.name if staged.source is not None else ""
+    return f"Imported from {name}" if name else None
+
+
 def replace_all(
     context: Context,
     space_id: str,

@@ -38,7 +38,7 @@ from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space, set_language_if_unset
 
 from . import store
-from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
+from .importing import ImportOutcome, StagedFiles, imported_from, replace_all, stage_for
 from .recording import record
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 
@@ -72,7 +72,13 @@ def import_source(
     bringing = _CommandImport(context, space_id, identity, state_of, staged, author, git)
     if whole or is_empty:
         state, changed = replace_all(
-            context, space_id, staged, author=author, git=git, also=bringing.record_whole
+            context,
+            space_id,
+            staged,
+            author=author,
+            message=imported_from(staged),
+            git=git,
+            also=bringing.record_whole,
         )
     else:
         state, changed = retry_on_conflict(bringing.merge)
@@ -200,7 +206,7 @@ class _CommandImport:
         with new_revision(
             self._context, state, edited.changes, edited.bodies, edited.keys, if_any=True
         ) as revision:
-            made = revision.write(author=self._author, git=self._git)
+            made = revision.write(author=self._author, message=imported_from(self._staged), git=self._git)
             self._record(revision.tx, made, space)
         return made, len(edited.changes)
 
