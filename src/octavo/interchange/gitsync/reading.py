@@ -66,8 +66,8 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 
 class Read(Struct):
-    """State in the repository of everything that its commits changed (None: deleted). ``oids``: Git's names of the
-    texts and bytes that were read."""
+    """State of all content that the commits of a repository changed (None: deleted). ``oids``: Git's names of
+    the texts and bytes that were read."""
 
     versions: Versions
     problems: list[Problem]
@@ -84,8 +84,8 @@ def read_changes(
     large: LargeFiles,
     adopted: Adopted | None = None,
 ) -> Read:
-    """Return the difference between two trees of the synced folder, over what both sides agree on. ``adopted``: ids
-    that pages and items already have elsewhere, for those that these trees add."""
+    """Return the difference between two trees of the synced folder, relative to the common state of both
+    sides. ``adopted``: the ids that pages and items added by these trees already have elsewhere."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
@@ -118,13 +118,15 @@ class _Reader:
             if change.new is not None:
                 shown = change.path.encode("unicode_escape", "replace").decode()
                 self.problem(
-                    shown, "unsafe_path", "skipped: a space can't have a file of this name; rename the file"
+                    shown,
+                    "unsafe_path",
+                    "skipped: a space can't contain a file with this name; rename the file",
                 )
             return None
         old = change.old if change.old is not None and change.old.is_file else None
         new = change.new
         if new is not None and not new.is_file:
-            kind = "a symbolic link" if new.mode == 0o120000 else "a submodule"
+            kind = "symbolic links aren't supported" if new.mode == 0o120000 else "a submodule"
             self.problem(change.path, "symlink" if new.mode == 0o120000 else "submodule", f"skipped: {kind}")
             new = None
         if new is not None and self.copy.size(new.oid) > MAX_FILE:

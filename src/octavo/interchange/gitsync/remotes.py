@@ -166,9 +166,9 @@ class RemoteConnection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Move the branch to ``commit`` if it still is at ``expected`` (None: doesn't exist); otherwise leave it.
-        ``above``: a commit that the remote has, for a branch that is new there. Raises Stopped with MOVED if the
-        branch is elsewhere."""
+        """Move the branch to ``commit`` if it is still at ``expected`` (None if it doesn't exist); otherwise
+        leave it unchanged. ``above``: a commit that exists in the remote, for a branch that is new there.
+        Raises Stopped with MOVED if the branch has moved."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:

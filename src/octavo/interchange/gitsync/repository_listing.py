@@ -35,7 +35,7 @@ class ProviderAccount(Struct, frozen=True):
 
 
 class ListedRepository(Struct, frozen=True):
-    """Repository. ``path``: what the provider calls it, with its owner."""
+    """Repository. ``path``: the provider's name of the repository, with its owner."""
 
     id: int
     path: str
@@ -118,8 +118,8 @@ def list_repositories(account: ProviderAccount) -> list[ListedRepository]:
 
 
 def list_branch_names(account: ProviderAccount, repository: str) -> list[str]:
-    """Return the branches of a repository, at most 1,000. ``repository``: its path, or the id of a project at
-    GitLab. Raises OctavoError."""
+    """Return the branches of a repository, at most 1,000. ``repository``: the path of the repository, or the
+    id of a project at GitLab. Raises OctavoError."""
     branches = "branches" if account.provider == "github" else "repository/branches"
     return [found.name for found in _each(account, f"{_repository(account, repository)}/{branches}", _Named)]
 

@@ -167,8 +167,9 @@ def end_well(tx: Transaction, row: R, holder: str) -> R:
 def end_badly(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
-    """Record a failure and return the row as it was before and the status of the run. ``head``: commit of the branch.
-    ``space_id``: where the person who connected it is notified of the first failure in a row."""
+    """Record a failure and return the row as it was before and the status of the run. ``head``: the commit of
+    the branch. ``space_id``: the space in which the person who connected it is notified of the first failure
+    in a row."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))

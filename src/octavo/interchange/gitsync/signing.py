@@ -33,7 +33,8 @@ def signer_of(sealer: Sealer, row: Connected) -> Callable[[bytes], bytes] | None
 
 
 def sign(private: str, data: bytes) -> bytes:
-    """Return the signature of a commit for its ``gpgsig`` header. ``private``: an Ed25519 key in OpenSSH format."""
+    """Return the signature of a commit for its ``gpgsig`` header. ``private``: the Ed25519 key in OpenSSH
+    format."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_private_key
 

@@ -25,8 +25,8 @@ from octavo.kit.db.database import Transaction
 
 
 class SyncedState:
-    """State of a space in its repository. ``state``: of the revision; ``pages`` and ``items``: differing versions in
-    the repository (None: deleted)."""
+    """State of a space in its repository. ``state``: the state of the revision; ``pages`` and ``items``: the
+    differing versions in the repository (None: deleted)."""
 
     def __init__(
         self, state: State, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]

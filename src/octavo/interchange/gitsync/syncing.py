@@ -560,7 +560,7 @@ class Sync(SyncRun[SyncRow]):
             return get_body(tx, file.content).encode()
 
     def _about(self, copy: Repository, commit: str, *, own: bool = False) -> JsonObject:
-        """Return what a revision records of a commit."""
+        """Return the data about a commit that a revision records."""
         row = self.row
         found: JsonObject = {
             "oid": commit,

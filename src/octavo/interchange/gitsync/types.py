@@ -14,8 +14,8 @@ from .store import First
 
 
 class RepositoryFolder(Struct, frozen=True):
-    """Folder of a repository as a person gave it, not validated yet. ``folder``: empty for the whole repository.
-    ``credential``: of the kind `ssh-key`, it is still to be generated."""
+    """Folder of a repository that a person entered, not validated yet. ``folder``: the folder; empty for the
+    whole repository. ``credential``: the credential; one of the kind `ssh-key` still has to be generated."""
 
     remote: str
     branch: str
@@ -33,8 +33,8 @@ class WantedSync(Struct, frozen=True):
 
 
 class WantedOnce(Struct, frozen=True):
-    """One import or export, as integrations request it. ``message``: of the commit. ``is_forced``: also if the sync
-    waits for a decision."""
+    """Import or export that an integration requests. ``message``: the message of the commit. ``is_forced``:
+    whether to run even if the sync waits for a decision."""
 
     where: RepositoryFolder
     first: First

@@ -54,8 +54,8 @@ class GitCredential(Struct, rename="camel"):
 
 
 class GitTarget(Struct, rename="camel"):
-    """Repository to sync with. ``remote``: an HTTPS or SSH URL without credentials. ``folder``: the folder of the
-    repository for the space; empty for the whole repository."""
+    """Repository to sync with. ``remote``: the HTTPS or SSH URL without credentials. ``folder``: the folder
+    of the repository for the space; empty for the whole repository."""
 
     remote: RemoteUrl
     branch: Branch
@@ -64,11 +64,12 @@ class GitTarget(Struct, rename="camel"):
 
 
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
-    """Settings of a new sync. ``first``: the side that the other becomes equal to at the beginning. ``pollSeconds`` 0:
-    sync only on webhooks and requests. ``signCommits``: sign commits with a generated key. ``commitStatuses``: report
-    the result of each commit to the Git provider; requires a token. ``pullRequests``: turn open pull requests to the
-    branch into change requests; requires a token. ``branchPattern``: also turn branches with matching names into
-    change requests; ``*`` matches anything."""
+    """Settings of a new sync. ``first``: the side that determines the content at the beginning.
+    ``pollSeconds``: the seconds between polls; with 0, syncs run only on webhooks and requests.
+    ``signCommits``: whether to sign commits with a generated key. ``commitStatuses``: whether to report the
+    result of each commit to the Git provider; requires a token. ``pullRequests``: whether to turn open pull
+    requests to the branch into change requests; requires a token. ``branchPattern``: the pattern of further
+    branches to turn into change requests; ``*`` matches any text."""
 
     first: First
     direction: Direction = "both"
@@ -177,9 +178,10 @@ class GitProjectSpace(Struct, rename="camel", kw_only=True):
 
 
 class GitProject(_Connected, rename="camel", kw_only=True):
-    """Sync of a collection or a site. ``id``: of the collection or site. ``commit``: the branch at the last sync.
-    ``spaces``: those that you can see, by folder. ``problems``: what the last sync skipped, if you can see all spaces.
-    ``reason`` and ``message``: why it failed, or what a stopped sync waits for."""
+    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the commit of the
+    branch at the last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that
+    the last sync skipped, if you can see all spaces. ``reason`` and ``message``: the cause of a failure, or
+    the decision that a stopped sync waits for."""
 
     object: Literal["git-project"] = "git-project"
     type: Literal["collection", "site"]
@@ -205,7 +207,8 @@ class GitPlace(Struct, rename="camel"):
 
 
 class GitProjectPreview(Struct, rename="camel", kw_only=True):
-    """Folders of the repository that would become spaces. ``branches``: those of the repository, at most 100."""
+    """Folders of the repository that would become spaces. ``branches``: the branches of the repository, at
+    most 100."""
 
     spaces: list[GitPlace]
     problems: Raw
@@ -268,9 +271,10 @@ class PushChangeRequest(Struct):
 
 
 class GitPreview(Struct, rename="camel", kw_only=True):
-    """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all. ``branches``:
-    those of the repository. With the direction `import`, the space gets what only the repository has and loses what
-    only the space has; with `export`, the other way round. Files that differ become those of the chosen side."""
+    """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all.
+    ``branches``: the branches of the repository. With the direction `import`, files that exist only in the
+    repository are added to the space, and files that exist only in the space are deleted from it; with
+    `export`, the opposite happens. Files that differ are replaced with the files of the chosen side."""
 
     same: int
     only_in_space: list[str]

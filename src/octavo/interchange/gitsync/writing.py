@@ -46,8 +46,9 @@ class FileContent(Struct, frozen=True):
 
 
 class Writing(Struct):
-    """Files to write. ``files``: by path their new content, None to delete. ``noted``: what the space has to record
-    about its own pages and items, so that both sides agree; ``bodies``: its new texts."""
+    """Files to write. ``files``: the new content by path, None to delete a file. ``noted``: the changes of
+    its own pages and items that the space has to record, so that both sides agree; ``bodies``: its new
+    texts."""
 
     files: dict[str, FileContent | None] = field(default_factory=dict)
     noted: Changes = field(default_factory=Changes)

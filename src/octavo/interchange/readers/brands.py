@@ -114,7 +114,12 @@ def brand_of(files: Heads, project: str, kind: str, config: JsonObject, problems
                     value = value.get(part) if isinstance(value, dict) else None
             if value is UNKNOWN:
                 problems.append(
-                    Problem(project, 0, LOOK_LEFT_OUT, f"{key} is only known when the site is built")
+                    Problem(
+                        project,
+                        0,
+                        LOOK_LEFT_OUT,
+                        f"{key} is computed when the site is built, so it isn't imported",
+                    )
                 )
             elif isinstance(value, str) and value.strip():
                 return value.strip()

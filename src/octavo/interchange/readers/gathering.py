@@ -399,7 +399,7 @@ class _Gathering:
         lines = list(done.lines)
         front, title = self._front(path, head), head.get("title")
         if not head and has_guard_key(front_text(text)[0]):
-            # The intended audience is unknown, so nobody sees the page.
+            # The intended audience is unknown, so no one sees the page.
             front = f"---\n{write_yaml({'if': NEVER})}---\n\n"
         if found := _BEFORE_HEADING.match(body):
             body, lines = body[found.end() :], lines[found[0].count("\n") :]

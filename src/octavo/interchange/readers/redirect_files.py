@@ -240,7 +240,7 @@ def _read_map(found: JsonObject) -> Iterator[GivenRedirect]:
 
 
 def _read_list(found: list[object], default: str) -> Iterator[GivenRedirect]:
-    """``default``: the status of a redirect that names none."""
+    """Return the redirects in a file. ``default``: the status of a redirect without one."""
     number = 0
     for item in found:
         one = mapping(item)

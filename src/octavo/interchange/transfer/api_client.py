@@ -158,7 +158,7 @@ def _place(url: str) -> str:
 
 
 def _seconds(said: str | None) -> float:
-    """Return what ``Retry-After`` asks for, in seconds. The header holds a number of seconds or a date."""
+    """Return the number of seconds in ``Retry-After``, which contains a number of seconds or a date."""
     if said is None:
         return 0.0
     try:

@@ -265,7 +265,7 @@ def _nested(
 
 
 def _pins(plan: ImportPlan) -> dict[str, str | None]:
-    """Return how each pinned group is pinned, by slug."""
+    """Return the pinning of each pinned group, by slug."""
     written = {entry.line: entry.slug for entry in walk_entries(plan.summary.entries)}
     return {page.slug: written[page.line] for page in plan.pages if page.kind == "group"}
 

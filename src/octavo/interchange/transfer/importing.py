@@ -325,7 +325,8 @@ def replace_all(
     git: Mapping[str, object] | None = None,
     also: Also | None = None,
 ) -> tuple[State, int]:
-    """Make main equal to the source. Return how many pages and items differ. Raises BranchMoved."""
+    """Make main equal to the source. Return the number of pages and items that differed. Raises
+    BranchMoved."""
     for _ in range(3):
         try:
             return _commit(context, space_id, staged, author, message, git, also)

@@ -55,7 +55,8 @@ class ImportPreview(Struct, rename="camel"):
 def plan_source(
     source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
 ) -> tuple[ImportPreview, list[Problem]]:
-    """Return what would be imported from a source and its parts, and what would be skipped."""
+    """Return the content that would be imported from a source and its parts, and the content that would be
+    skipped."""
     keys = frozenset(source.parts)
     told, problems = _plan_one(source, page_size, hosts, keys, tick)
     counts: dict[str, int] = {}

@@ -212,8 +212,8 @@ class _CommandImport:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """Return what an earlier import of this source created: one from the same location, or one that shares at
-        least half of its files with the source."""
+        """Return the content that an earlier import of this source created. It is the import from the same
+        location, or one that shares at least half of its files with the source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
             if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
@@ -233,8 +233,8 @@ class _CommandImport:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """Return what the last import of the command created before its imports were kept as runs. That revision
-        has no author, and made the space equal to its source."""
+        """Return the content that the last import of the command created before its imports were kept as
+        runs. That revision has no author, and made the space equal to its source."""
         place = None
         while True:
             found = list_revisions(tx, self._space_id, 100, place)

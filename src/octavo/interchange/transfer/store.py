@@ -389,6 +389,6 @@ def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
 
 
 def forget_parts(tx: Transaction, run_ids: Sequence[str]) -> None:
-    """Delete the recorded results of these runs, which nothing is compared with anymore."""
+    """Delete the recorded results of these runs, which are no longer compared."""
     if run_ids:
         tx.run("DELETE FROM imported_parts WHERE run_id IN :runs", runs=list(run_ids))

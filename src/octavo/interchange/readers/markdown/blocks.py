@@ -98,7 +98,7 @@ _ANYWHERE = frozenset(["Tabs", "TabItem"])
 
 
 def _place_of(attributes: re.Match[str]) -> str:
-    """Return what remains of an attribute list: the anchor that it defines."""
+    """Return the anchor that an attribute list defines."""
     named = _ID.search(attributes[0].strip().strip("{}"))
     return f" {anchor(named[1])}" if named else ""
 

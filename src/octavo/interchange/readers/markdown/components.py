@@ -254,7 +254,7 @@ def _type_table(
         writer.tell(
             number,
             "expression_left_out",
-            f"skipped: the contents of <{name}> are only known when the site is built",
+            f"skipped: the contents of <{name}> are computed when the site is built",
         )
     return table_of(writer, [["Property", "Type", "Description", "Default"], *rows], number) if rows else []
 
@@ -516,7 +516,7 @@ def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 
 def _left_out(writer: Writer, name: str, number: int) -> list[Line]:
     """Report a component whose contents are an expression."""
-    message = f"skipped: the contents of <{name}> are only known when the site is built"
+    message = f"skipped: the contents of <{name}> are computed when the site is built"
     writer.tell(number, "expression_left_out", message)
     return []
 

@@ -365,7 +365,10 @@ class InlineWriter:
             if value is not None:
                 return value
             self.tell(
-                line, "variable", f"{found[0][:80]} is only known when the site is built", found["value"][:60]
+                line,
+                "variable",
+                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+                found["value"][:60],
             )
         elif self.jsx and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
@@ -378,7 +381,7 @@ class InlineWriter:
             self.tell(
                 line,
                 "expression_left_out",
-                f"{found[0][:80]} is only known when the site is built",
+                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
                 found["value"][:60],
             )
         return found[0]

@@ -619,7 +619,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
     writer.tell(
         number,
         "variable",
-        f"{{% {name} %}} is only known when the site is built; its contents were kept",
+        f"{{% {name} %}} is computed when the site is built; its contents were kept",
         name,
     )
     kept = [row for row in inside if not re.match(r"\s*\{%-?\s*(?:else|elsif|when)\b", row[0])]
@@ -797,5 +797,10 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
     value = found["value"]
     if (known := _value(writer, value)) is not None:
         return known
-    writer.tell(line, "variable", f"{found[0][:80]} is only known when the site is built", value[:60])
+    writer.tell(
+        line,
+        "variable",
+        f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+        value[:60],
+    )
     return found[0]

@@ -134,7 +134,7 @@ class Asciidoctor:
     def read(self, path: str, text: str | None, attributes: dict[str, str]) -> _Read:
         """Return a page. Raises ScriptFailed with the reason, and Unavailable if the library isn't available."""
         if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("it isn't UTF-8 text, or is too large")
+            raise ScriptFailed("the file isn't UTF-8 text, or is too large")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
@@ -679,7 +679,11 @@ class _Reading:
         rows = text.split("\n")
         for name in dict.fromkeys(_REFERENCE.findall(_LISTING.sub("", read.html))):
             if row := _row_of(text, f"{{{name}}}"):
-                place.problem(row, "variable", f"{{{name[:80]}}} is only known when the site is built")
+                place.problem(
+                    row,
+                    "variable",
+                    f"{{{name[:80]}}} is computed when the site is built, so it isn't imported",
+                )
 
         def ready(tree: Any) -> None:
             prepare(tree)

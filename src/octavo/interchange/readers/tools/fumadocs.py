@@ -125,7 +125,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
         return [Entry(title=title, path=index, children=children)]
 
     def level(folder: str) -> tuple[JsonObject, list[Entry]]:
-        """Return what a folder states about itself, and its contents."""
+        """Return a folder's own settings, and its contents."""
         laid.add(folder)
         named = (f"{folder}meta.{end}" for end in (*([f"{tongue}.json"] if tongue else []), "json"))
         path = next((path for path in named if path in files.known), "")

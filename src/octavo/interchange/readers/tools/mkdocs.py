@@ -250,7 +250,7 @@ def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own:
 
 
 def _awesome(files: Heads, folder: str) -> FolderFacts:
-    """Return what a ``.pages`` file states about its folder."""
+    """Return the settings of a folder in its ``.pages`` file."""
     config = read_yaml_file(files, f"{folder}.pages", [])
     order: dict[str, str | None] = {}
     for one in listing(config.get("nav", config.get("arrange"))):

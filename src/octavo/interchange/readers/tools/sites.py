@@ -146,7 +146,12 @@ class _Site:
     def _tree(self, path: str) -> Any | None:
         if self.files.source.size(path) > MAX_TEXT:
             self.problems.append(
-                Problem(path, 0, "too_large", f"a page of more than {MAX_TEXT // 1024**2} MB; skipped")
+                Problem(
+                    path,
+                    0,
+                    "too_large",
+                    f"skipped: the text of the page is larger than {MAX_TEXT // 1024**2} MB",
+                )
             )
             return None
         try:
