@@ -78,7 +78,7 @@ class ProjectKind(Protocol):
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
-        """Return what a first sync would do, without writing. Raises BadRequest."""
+        """Return the changes that a first sync would make, without writing. Raises BadRequest."""
         ...
 
     def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:

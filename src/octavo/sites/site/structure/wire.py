@@ -101,7 +101,7 @@ class SiteExternalLink(Struct, rename="camel", tag_field="object", tag="site-ext
 
 
 class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group", kw_only=True):
-    """Section group. ``sections``: those of its ``children`` that are sections."""
+    """Section group. ``sections``: the sections among its ``children``."""
 
     id: str
     title: str
