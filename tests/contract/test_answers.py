@@ -32,6 +32,7 @@ NOT_DESCRIBED = {
     "listChangeRequestPageMetaLinks": "described by a later version of the public API",
     **dict.fromkeys(
         (
+            "applyTemplateToSite",
             "createSiteChannel",
             "deleteChangeRequestConversation",
             "deleteOrganizationAgentConversation",
@@ -58,6 +59,8 @@ NOT_DESCRIBED = {
             "listSiteChannels",
             "listSiteFindings",
             "prewarmSiteSearch",
+            "submitAgentFeedbackToSite",
+            "submitSiteAgentFeedback",
             "listSiteGitSyncInstallations",
             "listSiteScans",
             "listTeamPermissionsInSite",

@@ -270,8 +270,8 @@ def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
 
 
 class ServerNoticeInput(Struct, rename="camel"):
-    """Notice to show. ``startsAt``: the start; by default, now. ``endsAt``: the announced end of maintenance, or the end
-    of an announcement."""
+    """Notice to show. ``startsAt``: the start; by default, now. ``endsAt``: the announced end of maintenance, or the
+    end of an announcement."""
 
     message: Annotated[str, Meta(max_length=500)] = ""
     starts_at: Annotated[str, Meta(max_length=64)] | None = None

@@ -40,12 +40,15 @@ from .types import (
     CONSENT,
     AdClick,
     AdDisplay,
+    AgentFeedback,
     ApiClientOpen,
     ApiClientRequest,
     AskQuestion,
     AskRateResponse,
     Event,
     LinkClick,
+    LlmsRequest,
+    PageMarkdownRequest,
     PageMissing,
     PagePostFeedback,
     PagePostFeedbackComment,
@@ -109,13 +112,14 @@ def collect(
     site_id: str,
     events: Sequence[Event],
     visitor: Visitor | None = None,
-) -> None:
-    """Record events of visitors of a published site. ``visitor``: their claims, if already verified; by
-    default, they are read from the token of each event. Raises NotFound for any other site."""
+) -> int:
+    """Record events of visitors of a published site, and return how many of them count. ``visitor``: their claims, if
+    already verified; by default, they are read from the token of each event. Raises NotFound for any other site."""
     with context.db.read() as tx:
         rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:
         _batches.write(context.db, rows)
+    return len(rows)
 
 
 def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event, Visitor]]) -> None:
@@ -241,6 +245,12 @@ def _details(event: Event) -> JsonObject:
             }
         case ApiClientOpen() | ApiClientRequest():
             return {"api_path": event.operation.path, "api_method": event.operation.method}
+        case AgentFeedback():
+            return {"comment": event.comment or event.goal or None}
+        case LlmsRequest():
+            return {"llms_variant": event.llms_variant}
+        case PageMarkdownRequest():
+            return {"markdown_source": event.markdown_source or None}
         case TrademarkClick():
             return {"placement": event.placement}
         case AdClick() | AdDisplay():

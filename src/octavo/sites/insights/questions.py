@@ -48,6 +48,13 @@ Dimension = Literal[
     "eventAdDomain",
     "eventAdPlacement",
     "eventTrademarkPlacement",
+    "dayOfWeek",
+    "hourOfDay",
+    "urlPath",
+    "visitorAuthenticated",
+    "eventLLMSVariant",
+    "eventMarkdownSource",
+    "eventPageNotFoundType",
 ]
 Claim = Annotated[
     str,
@@ -75,7 +82,9 @@ class QueryColumn(Struct):
 
 
 class Filter(Struct):
-    column: Dimension
+    """Condition of events; on a count, a condition of the rows of the result."""
+
+    column: Dimension | Count
     values: Annotated[list[Any], Meta(max_length=1000)]
     operator: Literal["in", "notIn", "greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"] = (
         "in"

@@ -53,6 +53,8 @@ class EventRow(Struct, kw_only=True):
     ad_domain: str | None = None
     placement: str | None = None
     bot: str | None = None
+    llms_variant: str | None = None
+    markdown_source: str | None = None
     consent: str | None = None
 
 
@@ -85,18 +87,27 @@ def claim_expression(tx: Transaction, parameter: str) -> str:
     return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
 
 
+def path_expression(tx: Transaction) -> str:
+    """Return SQL for the path of the URL of an event, from the first slash after its host."""
+    slash = f"{'instr' if tx.engine == 'sqlite' else 'strpos'}(substr(e.url, 9), '/')"
+    return f"(CASE WHEN {slash} = 0 THEN '/' ELSE substr(e.url, {slash} + 8) END)"
+
+
 def aggregate(
     tx: Transaction,
     prefix: str,
     columns: list[str],
     where: list[str],
     group_by: list[str],
+    having: list[str],
     order: str,
     limit: int,
     parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return the rows of a query. Everything but the parameters is SQL written by Octavo."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
+    if having:
+        grouped += f" HAVING {' AND '.join(having)}"
     return tx.all(
         (
             f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE "

@@ -97,7 +97,10 @@ class RssRequest(_Event, tag="rss_request"):
 
 
 class AgentFeedback(_Event, tag="agent_feedback"):
-    pass
+    """Feedback of an agent. ``goal``: what it tried to do; ``comment``, an Octavo extension: what it says."""
+
+    goal: Annotated[str, Meta(max_length=1024)] = ""
+    comment: Annotated[str, Meta(max_length=10_000)] = ""
 
 
 class SearchOpen(_Event, tag="search_open"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
+from octavo.content.changes.wire import TemplateChoice
+from octavo.errors import Conflict
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.bodies import or_none
@@ -14,6 +16,7 @@ from octavo.organization.spaces.duplicating import duplicate_space, prepare_copy
 
 from ..publishing import require_publishable
 from . import changing, links, sorting, wire
+from .filling import space_to_add
 from .presenting import ShownStructure, present_ordered
 from .sorting import StructurePart
 from .store import Row, SectionGroupRow, SectionRow, load_structure, with_localized
@@ -29,6 +32,8 @@ _LINKS = f"{_SITE}/external-links"
 _LINK = _LINKS + "/{siteExternalLinkId}"
 _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
+_STARTING = (("product-docs", "Documentation"), ("changelog", "Changelog"))
+"""Templates and titles of the sections of a new site."""
 
 
 def _given(**values: object) -> dict[str, object]:
@@ -104,14 +109,20 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space in which the caller has the role `create` or higher. If the site had no
-    sections, its previous content becomes the first section."""
-    with call.db.write() as tx:
-        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+    """Add a section with one space in which the caller has the role `create` or higher, or with a new one
+    (`spaceId` null). If the site had no sections, its previous content becomes the first section."""
+    with (
+        space_to_add(
+            call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
+        ) as space,
+        call.db.write() as tx,
+    ):
+        space_id = space.id(tx)
+        require_publishable(tx, site.organization, {"spaceId": space_id})
         made = changing.add_section(
             tx,
             site,
-            body.space_id,
+            space_id,
             title=body.title,
             icon=body.icon,
             draft=body.draft,
@@ -342,14 +353,20 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     minimal=True,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
-    """Add a space in which the caller has the role `create` or higher, as a variant of a section or of the
-    site."""
-    with call.db.write() as tx:
-        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+    """Add a space in which the caller has the role `create` or higher, or a new one (`spaceId` null), as a variant
+    of a section or of the site."""
+    with (
+        space_to_add(
+            call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
+        ) as space,
+        call.db.write() as tx,
+    ):
+        space_id = space.id(tx)
+        require_publishable(tx, site.organization, {"spaceId": space_id})
         made = changing.add_site_space(
             tx,
             site,
-            body.space_id,
+            space_id,
             body.section_id,
             title=body.title,
             page_id=body.page_id,
@@ -382,6 +399,21 @@ def update_site_space(
             require_publishable(tx, site.organization, {"spaceId": body.space_id})
         changing.update_site_space(tx, site, site_space_id, values)
         return _site_space(tx, call, site, site_space_id)
+
+
+@operation(
+    "applyTemplateToSite", "POST", f"{_SITE}/template", needs=Can.ADMIN, status=200, yields=("content:write",)
+)
+def apply_template(call: Call, site: SiteAccess) -> None:
+    """Fill an empty site with a starting structure: a section with documentation of a product, and one with a
+    changelog. Returns 409 if the site has content."""
+    for template, title in _STARTING:
+        choice = TemplateChoice(template)
+        with space_to_add(call.context, site, None, choice, title=title) as space, call.db.write() as tx:
+            structure = load_structure(tx, site.site_id, trashed=True)
+            if template == _STARTING[0][0] and structure.site_spaces:
+                raise Conflict("This site has content. Only an empty site can be filled with a template.")
+            changing.add_section(tx, site, space.id(tx), title=title, icon=None, draft=False)
 
 
 @operation(

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.changes.wire import TemplateChoice
 from octavo.core.expressions import ExpressionError, parse
 from octavo.core.languages import LANGUAGES
 from octavo.kit.db.pagination import PageQuery
@@ -142,9 +143,11 @@ class SiteSpacesQuery(ShownListQuery):
 
 class AddSection(Struct, rename="camel", kw_only=True):
     """New section. ``draft``: whether to hide the section from visitors until this is set to false.
-    ``pageId``: the id of the home page of the space."""
+    ``pageId``: the id of the home page of the space.
+    ``spaceId`` null: create a space, with the pages of ``template``."""
 
-    space_id: str
+    space_id: str | None
+    template: TemplateChoice | None = None
     title: SectionTitle | None = None
     icon: Icon | None = None
     draft: bool = False
@@ -234,15 +237,16 @@ class AddSectionToGroup(Struct, rename="camel"):
     section_id: str
 
 
-class AddSiteSpace(Struct, rename="camel"):
+class AddSiteSpace(Struct, rename="camel", kw_only=True):
     """New site space. ``title``: the title on the site; by default that of the space. ``pageId``: the id of
-    the page shown at the start."""
+    the page shown at the start. ``spaceId`` null: create a space, with the pages of ``template``."""
 
-    space_id: str
+    space_id: str | None
     section_id: str | None = None
     title: LinkTitle | None = None
     page_id: str | None = None
     draft: bool = False
+    template: TemplateChoice | None = None
 
 
 class UpdateSiteSpace(Struct, rename="camel", kw_only=True):
