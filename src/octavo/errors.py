@@ -58,8 +58,8 @@ class OctavoError(Exception):
         """Return the same error about a part of a larger body. ``path``: the path of the part, which is put
         before the field.
 
-        >>> BadRequest("title: this field is required").inside("changes[0]").message 'changes[0].title: this
-        field is required'
+        >>> BadRequest("title: this field is required").inside("changes[0]").message
+        'changes[0].title: this field is required'
         """
         return self.with_message(f"{path}{'.' if self.field else ': '}{self.message}")
 

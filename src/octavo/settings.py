@@ -659,7 +659,8 @@ def split_address(name: str, text: str) -> tuple[str, int]:
     """Split ``host:port``, with an IPv6 address in brackets. Raises SettingsError with the name of the
     variable.
 
-    >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000") ('::1', 9000)
+    >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000")
+    ('::1', 9000)
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:

@@ -201,7 +201,7 @@ class _Reader:
             return
         if level != 2:
             self.problem(
-                line, "heading_level", "groups must be level-2 headings; this heading is read as one"
+                line, "heading_level", "groups must be level-2 headings; this heading was treated as one"
             )
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)

@@ -178,8 +178,8 @@ class SiteFindingStats(Struct, rename="camel", kw_only=True):
 
 
 class AreaState(Struct, rename="camel", kw_only=True):
-    """Health of an area. ``change``: the change of the score in the last week. ``trend``: the scores of past scans, oldest
-    first."""
+    """Health of an area. ``change``: the change of the score in the last week. ``trend``: the scores of past scans,
+    oldest first."""
 
     area: Area
     score: int

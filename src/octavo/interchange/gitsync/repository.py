@@ -359,8 +359,8 @@ class Repository:
         text: CommitText,
         sign: Callable[[bytes], bytes] | None = None,
     ) -> str | None:
-        """Create a commit on top of ``parent`` with these files of the synced folder; return None if that changes
-        nothing. ``sign`` returns the signature of the commit's bytes."""
+        """Create a commit on top of ``parent`` with these files of the synced folder; return None if that
+        changes nothing. ``sign``: the function that returns the signature of the commit's bytes."""
         root = bytes(self.commit(parent).tree) if parent else None
         inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
         tree = self.changed_tree(root, inside)

@@ -21,7 +21,8 @@ _WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.l
 
 
 class Remote(Struct, frozen=True):
-    """Remote repository. ``url`` is without credentials, ``path`` the server's name of the repository."""
+    """Remote repository. ``url``: the URL without credentials. ``path``: the server's name of the
+    repository."""
 
     scheme: str
     host: str

@@ -165,8 +165,8 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
 
 
 class GitProjectSpace(Struct, rename="camel", kw_only=True):
-    """Space that is synced as part of a collection or site. ``folder`` is in the repository. ``message``: any problem;
-    the space's own Git sync has details."""
+    """Space that is synced as part of a collection or site. ``folder``: its folder in the repository.
+    ``message``: any problem; the space's own Git sync has details."""
 
     space: str
     folder: str
@@ -245,9 +245,9 @@ class GitRun(Struct, rename="camel", kw_only=True):
 
 
 class GitBranch(Struct, rename="camel", kw_only=True):
-    """Branch that a change request is synced with. ``branch`` is left out for one in another repository,
-    ``pullRequest`` if there is none. ``pushes``: edits of the change request are committed to the branch. ``message``:
-    any problem."""
+    """Branch that a change request is synced with. ``branch``: its name; omitted for a branch in another
+    repository. ``pullRequest``: its pull request, if any. ``pushes``: whether edits of the change request are
+    committed to the branch. ``message``: any problem."""
 
     object: Literal["git-branch"] = "git-branch"
     change_request: str

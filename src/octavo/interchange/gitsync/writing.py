@@ -87,8 +87,8 @@ def differing_from(
 def write_files(
     tx: Transaction, state: State, changes: Changes, found: Differing, read: Callable[[str], str]
 ) -> Writing:
-    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read`` returns the text
-    of a hash."""
+    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read``: the
+    function that returns the text of a hash."""
     if not found.pages and not found.items:
         return Writing()
     if not _is_structural(found):

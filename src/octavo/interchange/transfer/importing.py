@@ -65,8 +65,9 @@ Progress = Callable[[int, int], None]
 
 
 class ImportOutcome(Struct, rename="camel"):
-    """The result of an import. ``pages`` and ``files`` count the contents of the source, and ``changed`` counts
-    what this revision writes. ``changes`` tells how existing content changed if the source was merged with it."""
+    """Result of an import. ``pages`` and ``files``: the numbers of pages and files in the source.
+    ``changed``: the number of changes in this revision. ``changes``: the changes to existing content if the
+    source was merged with it."""
 
     space: str
     revision: str
@@ -78,8 +79,8 @@ class ImportOutcome(Struct, rename="camel"):
 
 
 class StagedFiles(Struct, frozen=True):
-    """A source that was read: each page with its front matter and the hash of its text. ``items`` don't have their
-    final ids yet."""
+    """Source that was read: each page with its front matter and the hash of its text. ``items``: its items,
+    without their final ids."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
@@ -197,8 +198,9 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space`` returns whether
-    a link to a space with this id refers to a space that the source's space may link to."""
+    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space``: the function
+    that returns whether a link to a space with this id refers to a space that the source's space may link
+    to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0

@@ -35,7 +35,7 @@ _IMAGE = re.compile(r"https://files\.readme\.io/[^\s\"'()<>\[\]\\?#]{1,400}")
 
 
 class Project(Struct, frozen=True):
-    """A project. ``id`` identifies it; ``sites`` are the URLs of its sites."""
+    """Project. ``id``: its ID. ``sites``: the URLs of its sites."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class Project(Struct, frozen=True):
 
 
 class _Page(Struct):
-    """A page of either API. ``head`` is its front matter. ``html`` tells that it isn't Markdown."""
+    """A page of either API. ``head``: its front matter. ``html``: whether it isn't Markdown."""
 
     slug: str
     head: JsonObject
@@ -125,7 +125,7 @@ class ReadMe:
         return _read_pages(raw, folder)
 
     def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
-        """Return all versions as Octavo files; if there are several, each is a part. ``first`` is the default
+        """Return all versions as Octavo files; if there are several, each is a part. ``first``: the default
         version, otherwise the one that the project states. Raises SourceError."""
         raw = SourceFiles(project.name)
         versions = self.versions()

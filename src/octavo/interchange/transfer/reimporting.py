@@ -61,9 +61,10 @@ def import_source(
     """Import a source into main, as one revision. Content from an earlier import follows the source if no one
     edited it, and is merged otherwise. Content that people added stays.
 
-    ``identity`` identifies the source. ``whole`` replaces the content of the space with the source. ``state_of``
-    returns an identifier of the state of the source, if known (``known_state``). Raises BadRequest if both sides
-    changed the same content and the organization has no administrator to resolve the conflict.
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
+    source. ``state_of``: the function that returns an identifier of the state of the source, if known
+    (``known_state``). Raises BadRequest if both sides changed the same content and the organization has no
+    administrator to resolve the conflict.
     """
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
@@ -114,7 +115,7 @@ def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> No
 
 
 class NotedChange(Struct, frozen=True):
-    """The change request that a change request from elsewhere was imported into. ``is_whole`` tells whether the
+    """The change request that a change request from elsewhere was imported into. ``is_whole``: whether the
     import was completed."""
 
     change_id: str | None
@@ -162,7 +163,8 @@ def _begin(
 
 
 class _CommandImport:
-    """An import by the command. ``changes`` tells how existing content changed if the source was merged with it."""
+    """An import by the command. ``changes``: the changes to existing content if the source was merged with
+    it."""
 
     def __init__(
         self,

@@ -67,7 +67,7 @@ def begin(
 
 
 def end(tx: Transaction, context: Context, by: By, kind: NoticeKind) -> bool:
-    """End or cancel maintenance or an announcement; False if there is none."""
+    """End or cancel maintenance or an announcement. Return False if there is none."""
     if not remove_notice(tx, kind):
         return False
     audit_everywhere(tx, by, f"{kind}.ended")

@@ -28,8 +28,8 @@ ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split
 
 class AuditRow(Struct, frozen=True):
     """Event of the audit log. ``actor_kind`` and ``actor_name``: the kind and name of the actor's account; None if
-    there is none, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction that recorded the
-    event; None in events recorded by earlier versions."""
+    there is none, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction
+    that recorded the event; None in events recorded by earlier versions."""
 
     id: str
     action: str

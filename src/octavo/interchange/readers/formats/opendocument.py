@@ -130,10 +130,10 @@ def read_opendocument(
 ) -> str:
     """Return a text document as HTML of at most ``most`` characters.
 
-    ``read`` returns the bytes of a part of the document by name, or None if there is none. ``flat`` is the whole
-    document if it is a single file. ``keep`` stores the bytes of an image and returns its path. ``problem`` is
-    called with a code and a message for everything that isn't imported. Raises SourceError for a document that
-    can't be read.
+    ``read``: the function that returns the bytes of a part of the document by name, or None if there is none.
+    ``flat``: the whole document if it is a single file. ``keep``: the function that stores the bytes of an
+    image and returns its path. ``problem``: the function called with a code and a message for everything that
+    isn't imported. Raises SourceError for a document that can't be read.
     """
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
         raise SourceError("the document is password-protected. Remove the password and import it again")

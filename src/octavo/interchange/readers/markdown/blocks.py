@@ -383,8 +383,8 @@ class Writer(ContainerWriter):
         given: Mapping[str, object] | None = None,
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
-        """Return the blocks of another file, as if they were written here. ``given`` are its props as a component.
-        ``part`` selects rows."""
+        """Return the blocks of another file, as if they were part of this file. ``given``: its props as a
+        component. ``part``: the selected rows."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""

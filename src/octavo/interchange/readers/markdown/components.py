@@ -782,7 +782,9 @@ def _variable(writer: Writer, attributes: Attributes, inside: str) -> str:
     name = said(attributes, "name")
     value = writer.place.value(name)
     if value is None:
-        writer.tell(0, "variable", f"{name[:80]} is only known when the page is viewed", name)
+        writer.tell(
+            0, "variable", f"{name[:80]} is computed when the page is viewed, so it isn't imported", name
+        )
     return value if value is not None else f"`{name}`"
 
 

@@ -118,8 +118,8 @@ class _Read(Struct):
 
 
 class Asciidoctor:
-    """The Asciidoctor library, in one process for all pages of a source. ``find`` returns the file of the source
-    for a path or resource id, as written in the page at a path."""
+    """The Asciidoctor library, in one process for all pages of a source. ``find``: the function that returns
+    the file of the source for a path or resource id, as written in the page at a path."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -174,7 +174,7 @@ def _start() -> ScriptProcess:
 
 
 class _Component(Struct):
-    """An Antora component. ``folder`` is the parent of its modules; it ends in a slash or is empty."""
+    """An Antora component. ``folder``: the parent of its modules; it ends in a slash or is empty."""
 
     folder: str
     name: str
@@ -269,7 +269,7 @@ def _antora(files: Heads, project: str) -> Layout:
 
 
 def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:
-    """Return the layout of Antora components. ``known`` lists all components, if some go into other spaces."""
+    """Return the layout of Antora components. ``known``: all components, if some go into other spaces."""
     pages: dict[str, _Component] = {}
     names, addresses = {}, {}
     for component in components:
@@ -347,7 +347,8 @@ def _folder(files: Heads, project: str) -> Layout:
 
 
 class _Reading:
-    """The pages of a source and how to read them. ``pages`` maps each page to its component, if it has one."""
+    """The pages of a source and how to read them. ``pages``: the map from each page to its component, if it
+    has one."""
 
     def __init__(
         self, files: Heads, pages: Mapping[str, _Component | None], components: list[_Component]

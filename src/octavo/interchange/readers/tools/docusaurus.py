@@ -156,8 +156,8 @@ def _folders(files: Heads, root: str) -> list[str]:
 
 
 def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str, where: str = "") -> Layout:
-    """Return the documents of a version, or the current ones if there is none, in a language, or the default one
-    if it is empty. ``where`` is the URL prefix of the version."""
+    """Return the documents of a version, or the current ones if there is none, in a language, or the default
+    one if it is empty. ``where``: the URL prefix of the version."""
     problems: list[Problem] = []
     config_path, config = _docusaurus_config(files, project)
     if not config:

@@ -383,7 +383,9 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
             return str(publish_from_doctree(tree, writer="html5", settings_overrides=settings))
         except Exception as error:  # Whatever a page makes the library raise.
             place.problem(
-                0, "not_converted", f"it can't be read ({type(error).__name__}); its source is shown"
+                0,
+                "not_converted",
+                f"this part can't be read ({type(error).__name__}); its source was kept as text",
             )
             return None
         finally:
