@@ -266,7 +266,7 @@ class _Reader:
             return entry
         name, _, anchor = target.partition("#")
         if not name:
-            self.problem(line, "anchor_only", f"{target!r} is not the name of a file; kept as text")
+            self.problem(line, "anchor_only", f"{target!r} is not a file name; the link was kept as text")
             return entry
         href = entry_path(unquote(name))
         if href is None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from octavo.core.sentences import content_words, fold, shorten, stems
 
-from .analysing import Issue
+from .analyzing import Issue
 from .clustering import Clustering, count_words
 
 MAX_LABEL = 80

@@ -15,7 +15,7 @@ from octavo.kit.scheduling import deadlines
 from octavo.kit.work.jobs import advance, job
 
 from . import store
-from .analysing import Issue, find_issues
+from .analyzing import Issue, find_issues
 from .clustering import Clustering, count_words, decode_words, encode_words
 from .describing import describe
 from .embeddings import IssueMeaning, Scale, read_meanings, read_scale

@@ -20,7 +20,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.work.jobs import enqueue, job, renew
 
 from . import store
-from .analysing import MAX_SUMMARY, MAX_TITLE
+from .analyzing import MAX_SUMMARY, MAX_TITLE
 from .describing import MAX_LABEL
 from .types import Part
 

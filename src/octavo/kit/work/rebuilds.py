@@ -99,7 +99,7 @@ def list_rebuilds(tx: Transaction) -> list[Rebuild]:
 
 
 def percent_done(unfinished: Sequence[Rebuild]) -> int:
-    """Return how much of several parts together is done, rounded down."""
+    """Return the completed percentage of several parts together, rounded down."""
     total = sum(each.total for each in unfinished)
     left = sum(each.waiting + each.failed for each in unfinished)
     return 100 * max(0, total - left) // max(1, total)
