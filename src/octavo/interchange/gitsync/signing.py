@@ -18,7 +18,8 @@ _LINE = 70
 
 
 def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool) -> dict[str, str | None]:
-    """Return the columns of a new key, encrypted, and its public part for the Git provider; or of no key."""
+    """Return the columns of a new key, encrypted, and its public part for the Git provider; or the columns of
+    no key."""
     if not wanted:
         return {"signing_secret": None, "signing_key": None}
     credential, public = make_key(f"octavo-signing-{id}")

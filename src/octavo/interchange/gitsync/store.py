@@ -457,7 +457,7 @@ def find_branch_of(tx: Transaction, change_id: str) -> BranchRow | None:
 
 
 def put_branch(tx: Transaction, row: BranchRow) -> None:
-    """Insert a branch, or replace the one with the same ref."""
+    """Insert a branch, or replace the existing branch with the same ref."""
     names = BranchRow.__struct_fields__
     sets = ", ".join(
         f"{name} = excluded.{name}" for name in names if name not in ("space_id", "ref", "created_at")
@@ -519,7 +519,7 @@ def put_blobs(tx: Transaction, space_id: str, oids: Mapping[str, str]) -> None:
 
 
 def find_blobs(tx: Transaction, space_id: str, contents: Iterable[str]) -> dict[str, str]:
-    """Return Git's names of these texts and bytes, as far as they were synced."""
+    """Return Git's names of these texts and bytes, if they were synced."""
     wanted = list(contents)
     found: dict[str, str] = {}
     for start in range(0, len(wanted), 500):
@@ -561,7 +561,7 @@ def end_run(
 
 
 def drop_runs(tx: Transaction, space_id: str) -> None:
-    """Delete runs that are too old to keep, and end those that a killed process left open."""
+    """Delete runs that are too old, and end runs that a killed process left open."""
     oldest = tx.value(
         "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
         space=space_id,
@@ -613,7 +613,7 @@ def find_names(tx: Transaction, space_id: str) -> GitNames | None:
 
 
 def set_first(tx: Transaction, row: Connected, first: First, seen: str | None) -> None:
-    """Record which side the next sync continues from, after the repository was rewritten. ``seen``: commit of the
-    branch at the decision."""
+    """Record the side from which the next sync continues, after the repository was rewritten. ``seen``: the
+    commit of the branch at the decision."""
     pushing = {"pushing": None, "pushing_revision": None} if isinstance(row, SyncRow) else {}
     set_fields(tx, row, first=first, seen=seen, **pushing)

@@ -1,4 +1,4 @@
-"""Requested syncs, and what was found before they start."""
+"""Requested syncs, and the results of checks before they start."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class RepositoryFolder(Struct, frozen=True):
 
 
 class WantedSync(Struct, frozen=True):
-    """Requested sync. ``first``: the side that the other becomes equal to at the beginning. ``settings``: the given
-    ones, by their names in the body that changes a sync."""
+    """Requested sync. ``first``: the side that determines the content at the beginning. ``settings``: the
+    specified settings, by their names in the body that changes a sync."""
 
     where: RepositoryFolder
     first: First
@@ -45,8 +45,8 @@ class WantedOnce(Struct, frozen=True):
 
 
 class SeenRepository(Struct, frozen=True):
-    """State of a repository. ``commit``: None if the branch doesn't exist. ``host_key``: the key that its server
-    showed over SSH."""
+    """State of a repository. ``commit``: the commit of the branch; None if the branch doesn't exist.
+    ``host_key``: the key of its server over SSH."""
 
     branches: list[str]
     default_branch: str | None
@@ -66,7 +66,7 @@ class Differences(Struct, frozen=True):
 
 
 class ProjectLook(Struct, frozen=True):
-    """Folders that would become spaces, and what would be skipped."""
+    """Folders that would become spaces, and the content that would be skipped."""
 
     repository: SeenRepository
     places: list[SpaceFolder]
