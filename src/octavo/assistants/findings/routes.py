@@ -18,7 +18,7 @@ from .fixing import fix_findings
 from .scanning import request_scan
 from .store import FindingFilter
 
-operation = Area("findings").operation
+operation = Area("sites").operation
 
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SCANS = f"{_SITE}/scans"
