@@ -112,7 +112,12 @@ class StagedFiles(Struct, frozen=True):
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
         found = [
-            Problem(path or "", line, "unreadable_block", "this block couldn't be read; its source is shown")
+            Problem(
+                path or "",
+                line,
+                "unreadable_block",
+                "this block couldn't be read; its source was kept as text",
+            )
             for path, body in texts
             if body
             for line in failed_lines(body)

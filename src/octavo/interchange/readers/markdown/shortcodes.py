@@ -352,7 +352,7 @@ class _Pieces:
     def blocks_of(self, html: str, number: int) -> list[Line]:
         """Return HTML with placeholders as Octavo lines."""
         if re.search(r"<script\b", html, re.IGNORECASE):
-            self.writer.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
+            self.writer.tell(number, "script_left_out", "skipped: scripts are not imported", "script")
         if not _is_visible(html):
             return []
         page = parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>")
@@ -530,7 +530,7 @@ def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
             return _unescaped(piece[0])
         value = _plain_text(writer, found, line)
         if value is None:
-            message = f"the shortcode {found['name']} in code stays as written"
+            message = f"the shortcode {found['name']} in code was kept as text"
             writer.tell(line, "unknown_shortcode", message, f"{found['name']} in code")
         return piece[0] if value is None else value
 

@@ -664,7 +664,7 @@ class _Reading:
         except (ScriptFailed, Unavailable) as error:
             if isinstance(error, Unavailable):
                 self.missing = str(error)
-            place.problem(0, "not_converted", f"{error}; its source is shown")
+            place.problem(0, "not_converted", f"{error}; its source was kept as text")
             shown = fenced([(row, 0) for row in text.split("\n")], "asciidoc", 0)
             return "\n".join([f"# {self.titles[path]}", "", *(row for row, _ in shown)]) + "\n"
         self._tell(read, path, place)
