@@ -194,7 +194,7 @@ def test_only_the_server_delivers_events(installed, tmp_path):
             ("publish", "{folder}", "--token-file", "{folder}/script.js"),
             "must be a file that contains only a token",
         ),
-        (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file to name a file"),
+        (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file with a file"),
         (("publish", "{folder}", "--env", "live"), "no environment 'live'. Available: none"),
         (("publish", "/nowhere"), "no manifest found"),
         (("new", "{folder}"), "already exists"),

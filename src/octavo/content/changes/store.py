@@ -146,7 +146,8 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
-    """``site``: change requests in the spaces of this site. ``order_by``: what lists start with the newest of."""
+    """Conditions for listing change requests. ``site``: the site in whose spaces they are. ``order_by``: the time by
+    which lists are sorted, newest first."""
 
     statuses: frozenset[str]
     space: str | None = None

@@ -61,7 +61,7 @@ PUBLIC: Final = _Public()
 
 
 class Deletion:
-    """``returns`` of a DELETE whose handler returns whether there was something to delete."""
+    """Value of ``returns`` for a DELETE whose handler returns whether there was something to delete."""
 
 
 @dataclass(frozen=True, slots=True)
