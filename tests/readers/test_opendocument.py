@@ -375,7 +375,7 @@ def test_parts_of_a_document_are_bounded(read, monkeypatch):
     monkeypatch.setattr(converting, "MAX_UNPACKED", size)
     assert read(data)[1] == []
     monkeypatch.setattr(converting, "MAX_UNPACKED", size - 1)
-    assert "unpacks" in read(data)[1][0][1]
+    assert "unpacked file" in read(data)[1][0][1]
     monkeypatch.setattr(converting, "MAX_PAGE", 500)
     assert "of text" in read(content(p("Text"), "document"), "a.fodt")[1][0][1]
 
