@@ -55,7 +55,13 @@ from octavo.kit.work.hub import Hub
 from octavo.kit.work.jobs import wake
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.first_start import FirstStart, first_start, opening_address, update_manual
-from octavo.operations.installation import close_context, find_unready, load_packages, open_context
+from octavo.operations.installation import (
+    close_context,
+    describe_rebuild,
+    find_unready,
+    load_packages,
+    open_context,
+)
 from octavo.operations.meanings import describe_operations
 from octavo.organization.access.tokens import LastUse, authenticate
 from octavo.organization.portal.drawing import FILES as PORTAL_FILES
@@ -91,7 +97,9 @@ def _ready(context: Context) -> Route:
     def answer(request: Request) -> Answer:
         failing = find_unready(context)
         if failing is None:
-            return Answer(200, b"ready\n", _PLAIN, {"cache-control": "no-store"})
+            details = describe_rebuild(context)
+            text = f"ready\n{details}\n" if details else "ready\n"
+            return Answer(200, text.encode(), _PLAIN, {"cache-control": "no-store"})
         headers = {"cache-control": "no-store", "retry-after": "5"}
         return Answer(503, f"not ready: {failing}\n".encode(), _PLAIN, headers)
 
@@ -150,10 +158,17 @@ def _metrics_route(metrics: Metrics, token: str = "") -> Route:
     return Route("/metrics", {"GET": Action("metrics", answer)})
 
 
-def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
-    """Return an application with ``/metrics`` alone, for an address of its own."""
+def metrics_edge(metrics: Metrics, context: Context) -> Edge:
+    """Return an application with ``/metrics`` and the health checks alone, for an address of its own. A process that
+    runs only jobs has no other address."""
+    settings = context.settings
+    metrics.watch(context.db)
     return Edge(
-        [_metrics_route(metrics)],
+        [
+            _metrics_route(metrics),
+            fixed("/healthz", "healthz", lambda: b"ok\n", _PLAIN),
+            _ready(context),
+        ],
         pool=request_threads("requests for metrics", 1, "octavo-metrics", settings.connections),
         metrics=metrics,
         compressor=Compressor(),
@@ -307,7 +322,7 @@ class Runtime:
 
     def _observe(self) -> None:
         requests = sum(len(edge.application.open) for edge in self.edges.values())
-        self._metrics.observe_process(requests, self.hub.count)
+        self._metrics.observe_process(requests, self.hub.count, self._context.settings.connections)
 
     async def stop(self) -> None:
         """Stop everything once listening has ended, and write queued data."""
@@ -506,7 +521,7 @@ def _edges(
             context, metrics, events, lambda pool: [_ready(context), *SiteOAuth(context, pool).routes()]
         )
     if context.settings.metrics_address:
-        edges["metrics"] = metrics_edge(metrics, context.settings)
+        edges["metrics"] = metrics_edge(metrics, context)
     return edges
 
 

@@ -8,6 +8,18 @@ from typing import Any, ClassVar, Self
 _FIELD = re.compile(r"([A-Za-z][\w.\[\]-]*): ")
 
 
+def format_size(size: int) -> str:
+    """Return a size in bytes for a message.
+
+    >>> format_size(16 * 1024**2), format_size(1_500)
+    ('16 MB', '1,500 bytes')
+    """
+    for unit, name in ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size:,} bytes"
+
+
 class OctavoError(Exception):
     """Error that is answered as ``{"error": {"code", "message", "reason", "field"}}``.
 

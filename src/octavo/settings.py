@@ -281,7 +281,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="Access token for /metrics, at least 32 characters (optional)", extra=_SECRET),
     ] = ""
     metrics_address: Annotated[
-        str, Meta(description="host:port that serves only /metrics, without authentication (optional)")
+        str,
+        Meta(
+            description="host:port that serves only /metrics and the health checks, without authentication (optional)"
+        ),
     ] = ""
     renderers: Annotated[
         str,
@@ -299,6 +302,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     purge_token: Annotated[str, Meta(description="Bearer token for the purge URL", extra=_SECRET)] = ""
     access_log: Annotated[bool, Meta(description="Whether to log each request")] = False
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="Least level of lines in the log")
+    ] = "warning"
+    slow_request: Annotated[
+        float, Meta(ge=0, description="Seconds from which a request is logged as slow; 0: never")
+    ] = 10.0
+    slow_statement: Annotated[
+        float,
+        Meta(ge=0, description="Seconds from which a database statement is logged with its plan; 0: never"),
+    ] = 0.0
     invitations_per_day: Annotated[
         int, Meta(ge=1, description="Maximum number of email addresses that one person may invite per day")
     ] = 500
@@ -351,6 +364,36 @@ class Settings(Struct, frozen=True, kw_only=True):
     oidc_label: Annotated[str, Meta(description="Name of that provider on the sign-in page")] = (
         "OpenID Connect"
     )
+    ldap_url: Annotated[
+        str,
+        Meta(description="Directory that checks passwords: ldaps://host:port or ldap://host:port (optional)"),
+    ] = ""
+    ldap_require_tls: Annotated[
+        bool, Meta(description="Whether ldap:// connections are encrypted with StartTLS")
+    ] = True
+    ldap_user: Annotated[
+        str, Meta(description="Distinguished name to search the directory as (default: anonymous)")
+    ] = ""
+    ldap_password: Annotated[str, Meta(description="Password of that user", extra=_SECRET)] = ""
+    ldap_people: Annotated[str, Meta(description="Distinguished name of the entry above all people")] = ""
+    ldap_filter: Annotated[
+        str,
+        Meta(description="LDAP filter that finds a person by {email}, or by {name}, the part before the @"),
+    ] = "(|(mail={email})(userPrincipalName={email}))"
+    ldap_organization: Annotated[
+        str,
+        Meta(description="ID or hostname of the organization that people from the directory join (optional)"),
+    ] = ""
+    ldap_groups: Annotated[
+        str,
+        Meta(
+            description="Distinguished name of the entry above all groups that become teams of that organization"
+            " (optional)"
+        ),
+    ] = ""
+    ldap_group_filter: Annotated[
+        str, Meta(description="LDAP filter that finds the groups of a person by {dn} or {email}")
+    ] = "(|(member={dn})(uniqueMember={dn}))"
     pdf_fonts: Annotated[
         str,
         Meta(
@@ -532,6 +575,18 @@ def _problems(settings: Settings) -> Iterator[str]:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.host:
             yield "OCTAVO_SMTP_URL: must be smtp://user:password@host:port or smtps://..."
+    if settings.ldap_url:
+        parts = _split("OCTAVO_LDAP_URL", settings.ldap_url)
+        if parts.scheme not in ("ldap", "ldaps") or not parts.host:
+            yield "OCTAVO_LDAP_URL: must be ldaps://host:port or ldap://host:port"
+        if not settings.ldap_people:
+            yield "OCTAVO_LDAP_PEOPLE: required with OCTAVO_LDAP_URL"
+        if not any(placeholder in settings.ldap_filter for placeholder in ("{email}", "{name}")):
+            yield "OCTAVO_LDAP_FILTER: must contain {email} or {name}"
+        if not any(placeholder in settings.ldap_group_filter for placeholder in ("{dn}", "{email}")):
+            yield "OCTAVO_LDAP_GROUP_FILTER: must contain {dn} or {email}"
+        if settings.ldap_groups and not settings.ldap_organization:
+            yield "OCTAVO_LDAP_ORGANIZATION: required with OCTAVO_LDAP_GROUPS"
     if (authorities := os.environ.get("SSL_CERT_FILE")) and not Path(authorities).is_file():
         yield f"SSL_CERT_FILE: there is no file {authorities}"
     for name in ("admin_token", "metrics_token"):

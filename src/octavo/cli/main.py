@@ -17,6 +17,7 @@ from octavo.cli import (
     imports,
     integrations,
     jobs,
+    maintenance,
     server,
     serving,
 )
@@ -31,6 +32,7 @@ _MODULES = (
     imports,
     exports,
     backups,
+    maintenance,
     jobs,
     descriptions,
     git_syncs,

@@ -67,7 +67,9 @@ def serve_sites(options: argparse.Namespace) -> int:
     return _serve(options, "reader")
 
 
-@command("worker", *_OPTIONS, **_SERVING)
+@command(
+    "worker", **_SERVING, defaults={"host": "127.0.0.1", "port": 8000, "reader_port": 8001, "workers": None}
+)
 def run_jobs(options: argparse.Namespace) -> int:
     """Run only the job worker."""
     return _serve(options, "worker")
@@ -80,12 +82,14 @@ def _serve(options: argparse.Namespace, *roles: Role) -> int:
     if assigned is None:
         return _supervise(options)
     from octavo.app import ListenAddress, serve
+    from octavo.kit.observability.logs import start_lines
 
+    settings = _load_settings(options)
     serve(
-        _load_settings(options),
+        settings,
         roles=roles,
         address=ListenAddress(options.host, options.port, options.reader_port),
-        say=lambda line: print(line, flush=True),
+        say=start_lines(settings.log_format),
         assigned=assigned,
     )
     return DONE

@@ -1,7 +1,7 @@
 """Split natural text into sentences and find its significant words.
 
-Words are folded (lowercase, no accents), without very common words, and reduced to their stems; CJK text, which
-has no spaces, is read as pairs of adjacent characters.
+Words are folded (lowercase, no accents), very common words are dropped, and the rest are reduced to their
+stems; CJK text, which has no spaces, is read as pairs of adjacent characters.
 """
 
 from __future__ import annotations
@@ -58,11 +58,10 @@ _PREFIXES = re.compile(
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """Return the stem of a folded word of basic letters, and an Arabic or Hebrew one without its article and the
-    prepositions written together with it. Others stay as they are.
+    """Return the stem of a folded word of basic letters, and an Arabic or Hebrew one without its article and
+    the prepositions written together with it. Other words are unchanged.
 
-    >>> stem("القالب"), stem("והתבנית")
-    ('قالب', 'תבנית')
+    >>> stem("القالب"), stem("והתבנית") ('قالب', 'תבנית')
     """
     if not (word.isascii() and word.isalpha()):
         return _PREFIXES.sub("", word, count=1) if "\u0590" <= word[:1] <= "\u06ff" else word
@@ -96,10 +95,9 @@ def stems(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the significant words of a text as written.
+    """Return the significant words of a text in their original form.
 
-    >>> content_words("How do I export my invoices?")
-    ['export', 'invoices']
+    >>> content_words("How do I export my invoices?") ['export', 'invoices']
     """
     return [word for _, word in _stemmed(text)]
 

@@ -1,4 +1,4 @@
-/** What the dialog of ways finds: of what is known here at once, of the rest on the server. */
+/** The results of the palette: local ones at once, others from the server. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -27,10 +27,10 @@ export interface Result {
   run?: () => unknown;
 }
 
-/** What is looked for. `only`: the sign that it begins with, for commands, change requests, or people alone. */
+/** The query. `only`: its first character, for commands, change requests, or people only. */
 export interface Query {
   organization: string | undefined;
-  /** The space that is looked in; without one, everywhere. */
+  /** The space to search in; undefined for all. */
   scope: string | undefined;
   only: string;
   query: string;
@@ -44,7 +44,7 @@ const RECENT = 6;
 const matches = (text: string, wanted: string) =>
   wanted.toLocaleLowerCase().split(/\s+/).every((word) => text.toLocaleLowerCase().includes(word));
 
-/** What is known without asking the server; `here`: the actions of the screen below. */
+/** Return results without asking the server; `here`: the actions of the current screen. */
 export function knownResults(
   { organization, scope, site, only, query }: Query,
   here: readonly Action[],
@@ -143,7 +143,7 @@ export function knownResults(
   return list;
 }
 
-/** What the server finds. */
+/** Return the server's results. */
 export async function searchResults({ organization, scope, only, query, change }: Query): Promise<Result[]> {
   if (only === "@") return await searchPeople(organization!, query);
   if (!scope) return await searchAll(organization!, query);

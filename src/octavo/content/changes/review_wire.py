@@ -68,7 +68,7 @@ class ReviewUrls(Struct):
 
 
 class Review(Struct, rename="camel", kw_only=True):
-    """Review. ``agent``: agent that the reviewer used; an Octavo extension."""
+    """Review. ``agent``: the agent that the reviewer used; an Octavo extension."""
 
     id: str
     revision: str
@@ -116,7 +116,7 @@ def present_reviews(
     reviews: list[ReviewRow],
     comments: Mapping[str, object],
 ) -> list[Review]:
-    """Present reviews. ``comments``: presented comments by review id."""
+    """Present reviews. ``comments``: the presented comments by review id."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
     people = present_people(to, tx, asked)
     return [
@@ -140,7 +140,8 @@ def present_reviews(
 
 
 class SeenMark(Struct, rename="camel"):
-    """``id``: of the page, file, or reusable content; ``variables`` and ``tags`` for all of these."""
+    """Viewed mark. ``id``: the id of the page, file, or reusable content; ``variables`` or ``tags`` for all
+    variables or tags."""
 
     id: str
     seen_at: str
@@ -148,7 +149,7 @@ class SeenMark(Struct, rename="camel"):
 
 
 class MarkSeen(Struct):
-    """``revision``: revision of the change request that the caller viewed."""
+    """Mark something as viewed. ``revision``: the revision of the change request that the caller viewed."""
 
     revision: str
 

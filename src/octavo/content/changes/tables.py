@@ -29,7 +29,7 @@ declare(
             row("issues_cluster", "issue_clusters"),
         ),
         values={"status": get_args(Status)},
-        json={"description": object},
+        json={"description": object, "links": list},
         counts=(
             Count("spaces", "changes_total", _NUMBERED),
             Count("spaces", "changes_open", f"{_COUNT} AND c.status = 'open'"),

@@ -85,5 +85,5 @@ def search_change(call: Call, draft: WrittenState, query: SearchQuery) -> Search
 
 
 def _key(call: Call, place: str, query: TaggedSearchQuery) -> tuple[object, ...]:
-    """Return what the results of a search depend on, except for the state of the database."""
+    """Return a key for everything that search results depend on, except for the state of the database."""
     return call.operation.id, place, call.actor, *msgspec.structs.astuple(query)

@@ -34,7 +34,7 @@ from octavo.content.revisions.store import State, list_computed, main_state
 from octavo.core.document.json import DocumentError, from_json
 from octavo.core.document.nodes import Document
 from octavo.core.pages import Page
-from octavo.errors import BadRequest, NotFound, OctavoError
+from octavo.errors import BadRequest, NotFound, OctavoError, format_size
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
@@ -136,7 +136,7 @@ class _Question:
         if answer.status != 200:
             raise Failed("source.type: the integration failed. See its events for the reason.")
         if len(answer.body) > _LARGEST:
-            raise BadRequest(f"source.type: the integration returned more than {_LARGEST} bytes.")
+            raise BadRequest(f"source.type: the integration returned more than {format_size(_LARGEST)}.")
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:

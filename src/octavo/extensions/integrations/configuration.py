@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from octavo.core.json_types import JsonObject
-from octavo.errors import BadRequest
+from octavo.errors import BadRequest, format_size
 
 from .manifest import (
     BooleanProperty,
@@ -38,7 +38,7 @@ def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> Non
     """Validate a configuration. Properties that are not declared belong to the script and are kept. Raises
     BadRequest that names the property."""
     if len(msgspec.json.encode(given)) > LARGEST:
-        raise BadRequest(f"configuration: must be at most {LARGEST} bytes")
+        raise BadRequest(f"configuration: must be at most {format_size(LARGEST)}")
     if schema is UNSET or schema.properties is UNSET:
         return
     for name, wanted in schema.properties.items():

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from octavo.core.json_types import JsonObject
+from octavo.errors import format_size
 
 LARGEST = 1024 * 1024
 """Maximum size of an output in bytes."""
@@ -59,7 +60,7 @@ class BadOutput(Exception):
 def read_output(data: bytes) -> JsonObject:
     """Decode and validate the output of ``ui_render``. Raises BadOutput."""
     if len(data) > LARGEST:
-        raise BadOutput(f"the output is larger than {LARGEST} bytes")
+        raise BadOutput(f"the output is larger than {format_size(LARGEST)}")
     try:
         output = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -15,7 +15,7 @@ from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.content.revisions.files import store_file
 from octavo.core.file_types import detect_type
 from octavo.core.url_patterns import domain_of
-from octavo.errors import BadRequest, NotFound
+from octavo.errors import BadRequest, NotFound, format_size
 from octavo.extensions.deliveries.store import forget_waiting
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -226,7 +226,7 @@ def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
     except (binascii.Error, ValueError):
         raise BadRequest(f"{field}: must be an image in base64") from None
     if len(data) > size:
-        raise BadRequest(f"{field}: must be at most {size} bytes")
+        raise BadRequest(f"{field}: must be at most {format_size(size)}")
     content_type = detect_type(data[:32], "")
     if content_type not in _IMAGES:
         raise BadRequest(f"{field}: must be a PNG, JPEG, GIF, or WebP image")

@@ -299,7 +299,7 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))
 
 
-@operation("receiveGitHook", "POST", f"{_SPACE}/hook", **_HOOK)
+@operation("receiveGitHook", "POST", f"{_SPACE}/hook", **_HOOK, in_maintenance=True)
 def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
     """Receive a webhook of GitHub, GitLab, Gitea, Forgejo, or Bitbucket about a push or a pull request. Sign it with
     the secret of the space's sync; for GitLab, use that as the secret token. Responds with 400 if the signature is
@@ -307,13 +307,13 @@ def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
     webhooks.receive(call.context, SyncRow, space_id, call.headers, body.data)
 
 
-@operation("receiveCollectionGitHook", "POST", f"{_COLLECTION}/hook", **_HOOK)
+@operation("receiveCollectionGitHook", "POST", f"{_COLLECTION}/hook", **_HOOK, in_maintenance=True)
 def receive_collection_hook(call: Call, collection_id: str, body: RawBody) -> None:
     """Receive a push webhook for a collection. Sign it like the webhook of a space."""
     webhooks.receive(call.context, ProjectRow, collection_id, call.headers, body.data)
 
 
-@operation("receiveSiteGitHook", "POST", "/sites/{siteId}/git/hook", **_HOOK)
+@operation("receiveSiteGitHook", "POST", "/sites/{siteId}/git/hook", **_HOOK, in_maintenance=True)
 def receive_site_hook(call: Call, site_id: str, body: RawBody) -> None:
     """Receive a push webhook for a site. Sign it like the webhook of a space."""
     webhooks.receive(call.context, ProjectRow, site_id, call.headers, body.data)

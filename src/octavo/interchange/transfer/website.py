@@ -27,6 +27,7 @@ from octavo.core.sources import Source, SourceError, SourceFiles, source_of
 from octavo.core.space_config import ASSETS
 from octavo.core.summary import Summary, SummaryEntry, title_of_name, write_summary
 from octavo.core.url_parts import join_address, path_of, read_address
+from octavo.errors import format_size
 from octavo.interchange.readers.converting import MAX_PAGE
 from octavo.interchange.readers.formats.html import convert, language_of, parse_html
 from octavo.interchange.readers.scratch import TemporaryFiles
@@ -182,7 +183,7 @@ class _Crawl:
 
     def _exhausted(self) -> str | None:
         if self.bytes > self.limits.bytes:
-            return f"the limit of {self.limits.bytes} bytes was reached; the rest was skipped"
+            return f"the limit of {format_size(self.limits.bytes)} was reached; the rest was skipped"
         if time.monotonic() > self.deadline:
             return f"the limit of {self.limits.seconds:g} seconds was reached; the rest was skipped"
         return None

@@ -1,0 +1,1 @@
+"""Checks of documents that need no language model: what is missing, unfinished, or contradictory."""

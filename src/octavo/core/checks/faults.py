@@ -1,0 +1,56 @@
+"""Faults of a page, and everything else that checks of a whole site need to know about it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+FaultKind = Literal["alt-text", "code-sample", "placeholder", "style"]
+"""Kinds of faults that a page has by itself, whatever else the site contains."""
+
+QUOTE = 200
+"""Maximum number of characters of a quotation."""
+
+
+class TextFix(Struct, frozen=True, array_like=True):
+    """Replacement for a text on a page. ``before`` and ``after``: the text around it in the same paragraph, so that
+    it is found again on a page that was edited."""
+
+    before: str
+    old: str
+    after: str
+    new: str
+
+
+class Fault(Struct, frozen=True, omit_defaults=True):
+    """Fault of a page. ``subject``: what distinguishes it from others of its kind on the page. ``quote``: the words
+    that show it. ``message``: what is wrong with them. ``rule``: the rule of a style guide."""
+
+    kind: FaultKind
+    subject: str
+    quote: str
+    message: str
+    rule: str = ""
+    severity: str = ""
+    fix: TextFix | None = None
+
+
+class Statement(Struct, frozen=True, array_like=True):
+    """Sentence that states a number, a version, or a URL. ``pattern``: its other words; ``value``: what it states."""
+
+    pattern: str
+    value: str
+    text: str
+
+
+class CheckedPage(Struct, omit_defaults=True):
+    """Result of the check of one page. ``urls``: of other sites, with the text of their links. ``variables``: names of
+    the variables that it uses, such as ``space.version``. ``operations``: operations of APIs that it shows, as
+    specification, method, and path."""
+
+    faults: list[Fault] = []
+    statements: list[Statement] = []
+    urls: dict[str, str] = {}
+    variables: list[str] = []
+    operations: list[tuple[str, str, str]] = []
