@@ -35,7 +35,7 @@ export async function createSpace(
   }
 }
 
-/** Opens the import of a space; outside of one, of a new space. */
+/** Open the import of a space, or of a new space. */
 export async function importDocs(space?: string): Promise<void> {
   const to = space ?? await createSpace();
   if (to) await router.go(address.space(to, "import"));

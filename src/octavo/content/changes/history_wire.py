@@ -46,8 +46,8 @@ class RollbackAnswer(Struct):
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
     """Revision. ``agent``: the agent that the author used. ``contributors``: everyone who edited the merged
-    change request, most recent first. ``pages``: the number of pages that it created or
-    changed, with the title of one of them."""
+    change request, most recent first. ``pages``: the number of pages that it created or changed, with the title
+    of one of them."""
 
     id: str
     parents: list[str]
@@ -77,7 +77,7 @@ def present_revisions(
     revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
     """Present revisions. ``merged``: the merged change requests by id. ``begun``: the first of consecutive
-    saves, by the id of the last one. ``revised``: changed pages by id of the revision."""
+    saves, by the id of the last one. ``revised``: the changed pages by id of the revision."""
     editors = list_editors(tx, merged)
     ids = [row.author for row in rows if row.author]
     people = present_people(to, tx, [*ids, *(id for found in editors.values() for id in found)])

@@ -53,8 +53,8 @@ def review_comments(
 def request_reviews(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str], team_ids: list[str]
 ) -> list[Reviewer]:
-    """Request reviews by these people, and by those members of teams who can review; a draft becomes open. Raises
-    NotFound for people who can't see the space, BadRequest for people and teams who can't review there."""
+    """Request reviews by these people, and by those members of teams who can review; a draft becomes open.
+    Raises NotFound for people who can't see the space, BadRequest for people and teams who can't review there."""
     require_editable(change)
     asked = []
     for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):

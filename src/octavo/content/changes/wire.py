@@ -84,7 +84,7 @@ class ChangeRequest(Struct, rename="camel", kw_only=True):
 
 
 class PageChangeRequest(ChangeRequest, kw_only=True):
-    """Change request that edits a page. ``pages``: number of pages that it edits."""
+    """Change request that edits a page. ``pages``: the number of pages that it edits."""
 
     pages: int
 
@@ -209,10 +209,10 @@ def _present(to: Recipient, change: ChangeRow, people: Mapping[str, User]) -> Ch
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
         agent=change.agent or UNSET,
+        edits=change.edits or UNSET,
         merged_by=people[change.merged_by] if change.merged_by else UNSET,
         merged_at=iso(change.merged_at) if change.merged_at is not None else UNSET,
         links=_links(change) or UNSET,
-        edits=change.edits or UNSET,
     )
 
 
@@ -239,9 +239,9 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
         revision_merged=UNSET,
         conversations_issues_cluster=UNSET,
         agent=UNSET,
+        edits=UNSET,
         merged_by=UNSET,
         links=UNSET,
-        edits=UNSET,
     )
 
 
