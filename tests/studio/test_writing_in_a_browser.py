@@ -1020,7 +1020,7 @@ def test_images_without_a_url_are_uploaded_or_told(desk):
     _paste(
         text, html=f"<p>a<img src='data:image/png;base64,{pixel}'><img src='file:///c:/b.png'></p>", plain="a"
     )
-    text.page.get_by_text("Some images could not be pasted").wait_for()
+    text.page.get_by_text("Some images couldn't be pasted").wait_for()
     found = desk.until(change, lambda found: "image-1" in found)
     assert re.search(r"\na\n\n<figure><img src=\"[^\"]*image-1\.png", found)
     text.page.close()
