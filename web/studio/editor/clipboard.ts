@@ -1,6 +1,6 @@
 /**
- * Copying and pasting. Between pages of the app nodes go as they are; HTML from elsewhere enters through the schema, which
- * is the filter; plain text that is Markdown becomes what it says; addresses become links; files are uploaded.
+ * Copying and pasting. Nodes are copied between pages of the app unchanged. HTML from other apps is filtered by the
+ * schema, Markdown text is converted, URLs become links, and files are uploaded.
  */
 import { DOMParser, DOMSerializer, Fragment, type Node, type ParseOptions, Slice } from "prosemirror-model";
 import { type EditorState, NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
@@ -19,18 +19,18 @@ import { newTable, pasteCells, type PastedCell, textOfCell } from "./tablecomman
 import { words } from "./words.ts";
 
 const OWN = "application/x-octavo-slice";
-/** What VS Code says of what was copied there, its language among it. */
+/** What VS Code stores about copied text, including its language. */
 const VSCODE = "vscode-editor-data";
 const { nodes, marks } = schema;
 
 export interface ClipboardOptions {
-  /** Markdown as blocks; rejects where it cannot be read now. */
+  /** Return Markdown as blocks; rejects if it can't be parsed now. */
   readMarkdown: (text: string) => Promise<Node[]>;
-  /** Takes files that were pasted or dropped, to stand at a place. */
+  /** Insert files that were pasted or dropped at a position. */
   takeFiles: (view: EditorView, files: File[], at: number) => void;
 }
 
-/** Whether a text has signs that only Markdown has: a fence, a table, two headings or list items, a link. */
+/** Return whether a text has syntax that only Markdown has: a fence, a table, two headings or list items, a link. */
 export function looksLikeMarkdown(text: string): boolean {
   if (/^(`{3,}|~{3,})/m.test(text) || /^\|.*\|\s*\n\|[\s:|-]+\|/m.test(text) || /^\{% \w+/m.test(text)) {
     return true;
@@ -41,7 +41,7 @@ export function looksLikeMarkdown(text: string): boolean {
   return /\[[^\]\n]+\]\([^)\s]+\)|\*\*[^*\s][^*\n]*\*\*|(^|\s)`[^`\n]+`/.test(text);
 }
 
-/** Text into lines of code, as it is. */
+/** Convert text to lines of code, unchanged. */
 export function insertLines(state: EditorState, text: string): Transaction {
   const [first = "", ...rest] = text.replace(/\r\n?/g, "\n").split("\n");
   const transaction = state.tr.deleteSelection();
@@ -53,7 +53,7 @@ export function insertLines(state: EditorState, text: string): Transaction {
   return transaction.scrollIntoView();
 }
 
-/** Plain text: an empty line begins a paragraph, another one a line of it. */
+/** Convert plain text: an empty line starts a paragraph; other line breaks stay line breaks. */
 export function paragraphs(text: string): Node[] {
   return text.replace(/\r\n?/g, "\n").split(/\n{2,}/).filter((part) => part.trim()).map((part) => {
     const lines = part.replace(/^\n+|\n+$/g, "").split("\n");
@@ -193,7 +193,7 @@ function pasteIntoTable(view: EditorView, pasted: PastedCell[][]): boolean {
   return true;
 }
 
-/** What a slice says as plain text: lines of code and of lists each on their own. */
+/** Return a slice as plain text, with each line of code and each list item on its own line. */
 function plainText(slice: Slice): string {
   const only = slice.content.childCount === 1 ? slice.content.firstChild! : null;
   if (only && only.type === nodes.table) {
@@ -227,7 +227,7 @@ function plainText(slice: Slice): string {
   return found.join("\n");
 }
 
-/** What VS Code calls languages, where the listings here call them otherwise. */
+/** Language names of VS Code that differ from the names here. */
 const MODES: Record<string, string> = {
   javascriptreact: "jsx",
   typescriptreact: "tsx",
@@ -238,13 +238,13 @@ const MODES: Record<string, string> = {
   dockercompose: "yaml",
   tex: "latex",
 };
-/** What it says of text that is no code. */
+/** The VS Code language of text that isn't code. */
 const PROSE = ["markdown", "mdx", "plaintext", "prompt", "chatagent", "instructions"];
-/** The beginning of HTML that an editor of code draws its lines with: a block in the font of code, with its blanks. */
+/** The start of HTML from code editors: a block in a monospace font with preserved whitespace. */
 const DRAWN_CODE =
   /^(?:\s|<meta[^>]*>|<!--[^>]*-->|<\/?(?:html|head|body)[^>]*>)*<div[^>]*?\sstyle\s*=\s*("[^"]*"|'[^']*')/i;
 
-/** Code as editors of code put it on the clipboard, with its language where they say it; undefined: no code. */
+/** Return code from the clipboard of a code editor, with its language if known; undefined if it isn't code. */
 export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; syntax: string } | undefined {
   const text = data.getData("text/plain").replace(/\r\n?/g, "\n");
   const told = data.getData(VSCODE);
@@ -256,7 +256,7 @@ export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; 
   if (!/white-space:\s*pre/i.test(style) || !/font-family:[^;]*(mono|courier|consolas|menlo)/i.test(style)) {
     return undefined;
   }
-  // It may be the text of a page as well, of which these signs are certain.
+  // It can also be the Markdown of a page, which has these unambiguous signs.
   return /^(`{3,}|~{3,})|^\{% \w+/m.test(text) ? undefined : { text, syntax: "" };
 }
 
@@ -269,7 +269,7 @@ function modeOf(told: string): string | undefined {
   }
 }
 
-/** Lines of code are a listing, a piece of one line is code within the sentence. */
+/** Several lines become a code block, and part of one line becomes inline code. */
 function pasteListing(view: EditorView, { text, syntax }: { text: string; syntax: string }): void {
   if (!text.includes("\n")) {
     view.dispatch(
@@ -284,7 +284,7 @@ function pasteListing(view: EditorView, { text, syntax }: { text: string; syntax
   pasteBlocks(view, [nodes.code_block!.create(syntax ? { data: { syntax } } : null, lines)]);
 }
 
-/** An image that is in the text of a page itself, as a file. */
+/** Return an image that is embedded in the HTML as a file. */
 function fileOf(image: HTMLImageElement, number: number): File | undefined {
   const found = /^data:(image\/(png|jpeg|gif|webp));base64,([A-Za-z0-9+/=\s]+)$/.exec(
     image.getAttribute("src") ?? "",
@@ -325,7 +325,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
   let images: HTMLImageElement[] = [];
   /** The cells of what is pasted now, where it is a table and nothing else. */
   let table: PastedCell[][] | undefined;
-  /** Reads HTML as the schema says, after what it means was made plain. */
+  /** Parse HTML with the schema after normalizing it. */
   const parser = {
     parseSlice(dom: HTMLElement, options?: ParseOptions): Slice {
       images = arrange(dom);
@@ -334,12 +334,12 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
       return new Slice(Fragment.from(childrenOf(content).map(withKeys)), openStart, openEnd);
     },
   } as DOMParser;
-  /** Sends the images whose bytes are in the HTML that is pasted now, and tells of those that are nowhere. */
+  /** Upload the images that are embedded in the pasted HTML, and report the ones that can't be loaded. */
   const takeImages = (view: EditorView): void => {
     if (!images.length) return;
     const files = images.map((image, at) => fileOf(image, at + 1)).filter((file) => file !== undefined);
     if (files.length < images.length) notices.say(words.imagesLeftOut, { bad: true });
-    // Once the text is there that they are behind.
+    // After the text before them was inserted.
     if (files.length) setTimeout(() => view.isDestroyed || takeFiles(view, files, view.state.selection.from));
   };
   const copy = (view: EditorView, event: ClipboardEvent, cut: boolean): boolean => {
@@ -406,7 +406,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
           pasteListing(view, listing);
           return true;
         }
-        // The HTML of VS Code says nothing but colors.
+        // The HTML of VS Code contains only colors.
         const html = data.getData(VSCODE) ? "" : data.getData("text/html");
         const files = [...data.files];
         if (files.length && !html) {
@@ -417,14 +417,14 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
         if (address !== undefined && state.selection instanceof TextSelection) {
           return pasteAddress(view, address);
         }
-        // Editors of code put HTML of their colours beside the text, which says less than the Markdown that it is.
+        // Code editors add HTML with their colors, which contains less than the Markdown in the text.
         const codes = /<meta[^>]*(vscode|monaco)|<pre|data-vscode|monospace/i.test(html) &&
           !/<(h[1-6]|ul|ol|table|a )/i.test(html);
         if (text && (!html || codes) && looksLikeMarkdown(text)) {
           const { from, to } = state.selection;
           readMarkdown(text).then((blocks) => {
             if (view.isDestroyed) return;
-            // What was written meanwhile stays: only where nothing was, the place is still the same.
+            // Keep text that was typed in the meantime: the position is only valid if nothing was typed.
             if (view.state.selection.from !== from || view.state.selection.to !== to) {
               const end = Math.min(from, view.state.doc.content.size);
               view.dispatch(view.state.tr.setSelection(TextSelection.near(view.state.doc.resolve(end))));
@@ -462,7 +462,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
   });
 }
 
-/** An address over chosen words makes them a link; elsewhere it is a link of its own words. */
+/** A URL pasted over selected text makes it a link; elsewhere, the URL is the link's text. */
 function pasteAddress(view: EditorView, url: string): boolean {
   const { state } = view;
   const { from, to, empty, $from } = state.selection;

@@ -1,4 +1,4 @@
-/** Where words lead: an address typed or pasted, or a page found by its words. */
+/** The link box: type or paste a URL, or find a page. */
 import { type EditorState, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -20,7 +20,7 @@ export interface Found {
   ref: Ref;
 }
 
-/** Finds pages and their headings by words; whoever shows a page says how. */
+/** Find pages and their headings by words; the screen provides the search. */
 export type FindPages = (words: string) => Promise<Found[]>;
 
 export interface Finders {
@@ -48,7 +48,7 @@ export function lookupOf(view: EditorView): Lookup | undefined {
   return finders.get(view)?.lookup;
 }
 
-/** The link around the caret, or over what is chosen: from where to where, and what it carries. */
+/** Return the link around the caret or the selection: its range and attributes. */
 export function linkAt(
   state: EditorState,
 ): { from: number; to: number; data: Data; uid: number } | undefined {
@@ -97,7 +97,7 @@ export function setLink(view: EditorView, from: number, to: number, ref: Ref, ti
   view.focus();
 }
 
-/** What was typed as an address: a name of a host gets its scheme. */
+/** Return a typed URL; a bare host name gets a scheme. */
 export function addressOf(typed: string): string | undefined {
   const text = typed.trim();
   if (/^[\w-]+(\.[\w-]+)+([/?#].*)?$/.test(text) && !/\.md([?#].*)?$/.test(text)) return `https://${text}`;
@@ -106,7 +106,7 @@ export function addressOf(typed: string): string | undefined {
 
 const MARKED = "linked";
 
-/** The words stay in sight while the caret is in the field: without it the browser shows no selection of them. */
+/** Keep the selected text highlighted while the caret is in the field; the browser doesn't. */
 function mark(view: EditorView, from: number, to: number): void {
   if (from === to || !globalThis.CSS?.highlights) return;
   const range = document.createRange();
@@ -124,12 +124,12 @@ export interface TargetBox {
   value: string;
   find: (typed: string) => Promise<Found[]>;
   take: (found: Found) => void;
-  /** Takes the link away; without it there is no button. */
+  /** Remove the link; without it, there is no button. */
   remove?: () => void;
   onclose?: () => void;
 }
 
-/** A box with a field that finds what a link can lead to; an address that is typed comes first. */
+/** Open a box that finds link targets; a typed URL comes first. */
 export function openTargets(
   view: EditorView,
   beside: HTMLElement | { left: number; top: number; bottom: number },

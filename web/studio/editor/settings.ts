@@ -1,6 +1,6 @@
 /**
- * What a block carries beside its text, as a form made of the table of node types: every field of every type can be set,
- * in words of its own. It is shown by the screen (`opening.ts`), else beside the block.
+ * The settings of a block in a form, generated from the table of node types: every field of every type can be set. The
+ * screen shows it in its side panel (`opening.ts`); a screen without one shows it next to the block.
  */
 import type { Node } from "prosemirror-model";
 import type { Transaction } from "prosemirror-state";
@@ -78,7 +78,7 @@ const LABELS: Record<string, string> = {
   open: t("expandedByDefault"),
 };
 
-/** Fields that are shown elsewhere, or that only whole objects are. */
+/** Fields that are shown elsewhere, or that are objects. */
 const HIDDEN = new Set([
   "attributes",
   "view",
@@ -95,19 +95,19 @@ const HIDDEN = new Set([
 interface Open {
   view: EditorView;
   position: number;
-  /** What draws it anew, with what the block has now. */
+  /** Draw the form again with the current values. */
   draw: () => void;
   close: () => void;
 }
 
 let open: Open | undefined;
 
-/** How long nothing is typed until it is set. */
+/** Milliseconds without typing before a field is set. */
 const PAUSE = 400;
-/** Sets what is typed and not set yet. */
+/** Set the field with text that is not set yet. */
 let unsent: (() => void) | undefined;
 
-/** Has what is typed in a field set, after a pause, and before anything else happens to the form. */
+/** Set a field after a pause in typing, and before anything else happens to the form. */
 function whileTyped(input: HTMLInputElement | HTMLTextAreaElement, send: () => void): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const now = (): void => {
@@ -123,12 +123,12 @@ function whileTyped(input: HTMLInputElement | HTMLTextAreaElement, send: () => v
   input.addEventListener("change", now);
 }
 
-/** Closes the form, or only if it is one of this view. */
+/** Close the form if it belongs to this view. */
 export function closeSettings(view = open?.view): void {
   if (open && open.view === view) open.close();
 }
 
-/** The form stays with its block, wherever it goes, and closes with it; what somebody else sets shows there. */
+/** Keep the form with its block, show changes by others, and close it when the block is deleted. */
 export function followSettings(view: EditorView, transaction: Transaction): void {
   if (open?.view !== view) return;
   const before = transaction.before.nodeAt(open.position);
@@ -142,7 +142,7 @@ export function followSettings(view: EditorView, transaction: Transaction): void
   if (now.attrs !== before.attrs) open.draw();
 }
 
-/** Shows the form of the node at a position. Each change is an edit of its own. */
+/** Show the form of the node at a position. Each change is a separate edit. */
 export function showSettings(view: EditorView, position: number | undefined, beside: HTMLElement): void {
   closeSettings();
   if (position === undefined || !view.editable) return;
@@ -434,7 +434,7 @@ function control(
   return h("label", { class: "field" }, h("span", {}, label), input);
 }
 
-/** What choices are called; where one is missing, it is a name already. */
+/** The labels of choices; a missing one is already a name. */
 const CHOICES: Record<string, string> = {
   ...words.alignments,
   ...words.colors,

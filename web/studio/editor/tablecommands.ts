@@ -1,4 +1,4 @@
-/** What is done with the rows and columns of tables. Every cell is one place of the grid. */
+/** Commands for rows and columns of tables. Every cell is one place of the grid. */
 import type { Node } from "prosemirror-model";
 import { type Command, type EditorState, Selection, type Transaction } from "prosemirror-state";
 import type { Transform } from "prosemirror-transform";
@@ -10,7 +10,7 @@ import { withoutKeys } from "./blocks.ts";
 import { cellPosition, type Column, columnsOf, headless } from "./grid.ts";
 import { withKeys } from "./blockkeys.ts";
 
-/** The table around a place: its position, and the row and the column of the place. The head is row 0. */
+/** The table around a position: its position, and the row and column. The header is row 0. */
 export interface Spot {
   table: Node;
   position: number;
@@ -42,7 +42,7 @@ function newCell(column: Column): Node {
     : schema.nodes.table_value!.create({ value: column.type === "checkbox" ? false : null });
 }
 
-/** A table with so many columns of text, with these titles, and rows below its head. */
+/** Return a table with this number of text columns, these titles, and rows below the header. */
 export function newTable(columns: number, rows: number, titles: string[] = []): Node {
   const { table, table_head, table_heading, table_row } = schema.nodes;
   const heads = Array.from(
@@ -340,7 +340,7 @@ function paragraphOf(text: string): Node {
   );
 }
 
-/** Gives a column another type; what its cells hold is taken along where the new type can hold it. */
+/** Change the type of a column. Cell values are kept where the new type allows. */
 export function setColumnType(table: Node, position: number, at: number, type: string): Command {
   return (state, dispatch) => {
     const column: Data = type === "text" ? { type, textAlignment: "left" } : { type };
@@ -481,7 +481,7 @@ export function setColumn(position: number, fields: Data): Command {
   };
 }
 
-/** To the next cell, or the one before; behind the last one a row begins. */
+/** Move to the next or previous cell. After the last one, add a row. */
 export function goToCell(by: 1 | -1): Command {
   return (state, dispatch, view) => {
     const spot = spotOf(state);

@@ -81,7 +81,7 @@ export function openRowMenu(view: EditorView, position: number, row: number, bes
   );
 }
 
-/** `position`: of the head of the column. */
+/** `position`: of the column's header cell. */
 export function openColumnMenu(view: EditorView, position: number | undefined, beside: HTMLElement): void {
   if (position === undefined) return;
   const place = view.state.doc.resolve(position);

@@ -1,4 +1,4 @@
-/** How tables are drawn. */
+/** The node views of tables. */
 import type { Node } from "prosemirror-model";
 import type { EditorView, NodeView, NodeViewConstructor, ViewMutationRecord } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -117,7 +117,7 @@ class TableView implements NodeView {
 
   update(node: Node): boolean {
     if (node.type !== this.node.type || viewOf(node).type !== viewOf(this.node).type) return false;
-    // Cells are drawn by their column, whose type may be another now.
+    // Cells are rendered by the type of their column, which may have changed.
     const before = columnsOf(this.node);
     const after = columnsOf(node);
     if (before.length !== after.length || before.some((column, at) => column !== after[at])) {
@@ -141,7 +141,7 @@ class TableView implements NodeView {
   }
 }
 
-/** The column that a cell is in, and how its table is shown. */
+/** Return the column of a cell and the view of its table. */
 function around(
   view: EditorView,
   position: number | undefined,
@@ -169,7 +169,7 @@ function cellClass(column: Column | undefined): string | undefined {
   );
 }
 
-/** The role of a column in cards: where a card leads to and its picture are no lines of it. */
+/** Return the role of a column in cards: the target and image of a card aren't lines of text. */
 function cardRole(table: Node | undefined, index: number): string {
   if (table === undefined) return "line";
   const view = viewOf(table);
@@ -381,7 +381,7 @@ class ValueView implements NodeView {
     this.view.dispatch(transaction);
   }
 
-  /** A field that a click in the cell opens, or that is the cell itself. */
+  /** A field that opens when the cell is clicked, or that is the cell itself. */
   #text(value: unknown, change: (text: string) => void, shown?: string): HTMLElement[] {
     if (!this.view.editable) return shown === undefined ? [] : [h("span", {}, shown)];
     const words = shown ??

@@ -1,4 +1,4 @@
-/** What can be done with chosen words, above them: 120 ms after they were chosen, and never while the pointer is down. */
+/** The toolbar above selected text. It appears 120 ms after the selection, never while the pointer is down. */
 import { toggleMark } from "prosemirror-commands";
 import { type Command, type EditorState, Plugin, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -30,7 +30,7 @@ const BUTTONS: Button[] = [
   { title: words.marks.code!, keys: "Mod-E", icon: "code", mark: "code" },
 ];
 
-/** A key as this platform names it. */
+/** Return the name of a key on this platform. */
 export function keyName(keys: string): string {
   const apple = /Mac|iP(hone|ad)/.test(navigator.platform);
   return apple
@@ -39,11 +39,11 @@ export function keyName(keys: string): string {
 }
 
 export interface ToolbarOptions {
-  /** Asks for a comment on what is chosen; without it there is no button. */
+  /** Called to comment on the selection; if undefined, there is no button. */
   comment?: (about: About) => void;
-  /** Asks for a note on the chosen words. */
+  /** Open the note on the selected text. */
   note?: (view: EditorView) => void;
-  /** Makes a reusable content of the block that is chosen. */
+  /** Create reusable content from the selected block. */
   reuse?: (view: EditorView) => void;
 }
 
@@ -147,7 +147,7 @@ class Toolbar {
       this.#down = false;
       this.update();
     }, { signal, capture: true });
-    // The box that asks where a link leads needs the place.
+    // The link box needs the space.
     view.dom.addEventListener("focusout", (event) => {
       if ((event.relatedTarget as Element | null)?.closest(".link-box, .note-box")) this.#hide();
     }, { signal });
@@ -276,7 +276,7 @@ class Toolbar {
     if (about) comment(about);
   }
 
-  /** One stop of Tab: arrows go along the bar. */
+  /** One Tab stop: arrow keys move along the bar. */
   #key(event: KeyboardEvent): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape") {
