@@ -64,6 +64,12 @@ class PageContentQuery(ContentQuery):
     evaluated: Evaluated = "false"
 
 
+class PathQuery(PageContentQuery, rename="camel", kw_only=True):
+    """Query of a page by its path. ``cachedMetadata`` changes nothing: Git metadata is as quick as current."""
+
+    cached_metadata: bool = False
+
+
 class ChildPagesQuery(PageQuery):
     """Query of a level. ``at``: the index to start at, counted from the first page or after ``page``."""
 
