@@ -6,8 +6,8 @@ import { CALL } from "./shared/texts.ts";
 const WORDS = fileURLToPath(new URL("./shared/words/", import.meta.url));
 
 /**
- * Replace each key of an interface text by its English text and its place in the catalogs, which become plain lists.
- * Every screen then brings its own English, no catalog is loaded for it, and keys are never sent.
+ * Replace each key of an interface text with its English text and its index in the catalogs, which become plain lists.
+ * Every screen then contains its own English, no catalog is loaded for it, and keys are never sent.
  */
 export function texts(): Plugin {
   const english: Record<string, unknown> = JSON.parse(readFileSync(`${WORDS}en.json`, "utf8"));

@@ -10,7 +10,7 @@ import { texts } from "./texts.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const output = join(here, "../src/octavo/delivery/studio/dist");
 
-/** Puts the compressed forms beside each text, so that no server compresses them again. */
+/** Write compressed files next to each text file, so that no server has to compress them again. */
 function compressed(): Plugin {
   return {
     name: "octavo-compressed",
@@ -45,7 +45,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // What is needed before anything is shown comes in one file: compressed together it is smaller, and it is one request.
+    // Everything needed for the first screen is in one file: it compresses better, and it is one request.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: "shell", tags: ["$initial"] }] } } },
   },
   server: { fs: { allow: [join(here, "..")] } },

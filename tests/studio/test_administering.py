@@ -154,7 +154,7 @@ def test_people_come_into_a_team_by_a_link_and_through_a_provider(app):
     people = panel.get_by_role("list", name="Members of Platform")
     expect(people.get_by_text("Tomas", exact=True)).to_be_visible()
     panel.get_by_role("button", name="Actions for Tomas").click()
-    page.get_by_role("menuitem", name="Can manage members").click()
+    page.get_by_role("menuitem", name="Make team owner").click()
     expect(people).to_contain_text("Can manage members")
     panel.get_by_role("button", name="Actions for Tomas").click()
     page.get_by_role("menuitem", name="Remove from team").click()

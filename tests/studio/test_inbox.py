@@ -60,8 +60,8 @@ def test_notifications_are_read_answered_and_done(app: App) -> None:
 
     shown.get_by_role("button", name="Notification settings").click()
     dialog = shown.get_by_role("dialog", name="Notification settings")
-    dialog.get_by_label("Someone replies in a thread I took part in").select_option("digest")
-    expect(dialog.get_by_label("Someone replies in a thread I took part in")).to_have_value("digest")
+    dialog.get_by_label("Someone replies in a thread you took part in").select_option("digest")
+    expect(dialog.get_by_label("Someone replies in a thread you took part in")).to_have_value("digest")
     check(shown)
     dialog.get_by_role("button", name="Done").click()
     assert app.call("GET", "/user/notification-settings")["channels"]["replied"] == "digest"

@@ -66,6 +66,10 @@ def called() -> dict[str, frozenset[str]]:
 
 
 PROGRAMS = {
+    "programs that check sites, and follow single findings": (
+        "listSiteScans|getSiteScanById|get(SiteFindingStats|SiteFindingById)|listPagesForSiteFinding|"
+        "triggerChangeRequestsForSiteFinding"
+    ),
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
     "browsers on their way through an identity provider": (

@@ -59,7 +59,7 @@ def test_a_token_is_shown_once_and_taken_back(app):
     page.route("**/v1/user/tokens", refuse_once)
     page.get_by_role("button", name="New token").click()
     dialog = page.get_by_role("dialog", name="New token")
-    dialog.get_by_label("Purpose").fill("Deployment")
+    dialog.get_by_label("Name").fill("Deployment")
     dialog.get_by_label("Permissions").select_option("Selected scopes")
     dialog.get_by_label("Sites").select_option("Read and write")
     dialog.get_by_role("button", name="Create token").click()

@@ -40,7 +40,7 @@ def test_a_site_is_made_published_and_closed(app):
     expect(page.get_by_role("tab", name="Overview")).to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="Publish…").click()
     dialog = page.get_by_role("dialog", name="Publish Handbook?")
-    expect(dialog).to_contain_text("Anyone with the link can read it.")
+    expect(dialog).to_contain_text("Anyone with the link can read the site.")
     expect(dialog.get_by_role("listitem")).to_have_text(["Handbook"])
     dialog.get_by_role("button", name="Publish", exact=True).click()
     address = page.get_by_role("textbox", name="URL", exact=True).input_value()

@@ -1,11 +1,11 @@
-/** Reads pages of AsciiDoc, in a process without permissions: what they include is asked for as a request, which whoever
- * started the process answers with a file of the source. One page is asked for at a time. */
+/** Converts AsciiDoc pages in a process without permissions. Included files are requested from its parent, which
+ * answers with a file of the source. Requests are sent one at a time. */
 import { Extensions, load, LoggerManager, MemoryLogger, SafeMode } from "@asciidoctor/core";
 import { AsciiMath } from "asciimath-parser";
 
-/** What the paths of a source are below, so that they are taken for addresses. */
+/** The folder that the source's paths are relative to, so that they look like URLs. */
 const ROOT = "http://source.invalid/";
-/** What was included already, for the pages after it. */
+/** Files that pages have already included, for the pages after them. */
 const texts = new Map();
 const ask = globalThis.fetch;
 globalThis.fetch = async (address) => {
@@ -23,7 +23,7 @@ globalThis.fetch = async (address) => {
   };
 };
 
-/** Tabs are an extension of their own: a block whose terms are their titles. */
+/** Convert tabs, an AsciiDoc extension: a block whose terms are the titles. */
 function registry() {
   return Extensions.create("tabs", function () {
     this.block("tabs", function () {
@@ -42,7 +42,7 @@ function registry() {
 const SIGNS = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
 const formulas = new AsciiMath({ display: false });
 
-/** Formulas in AsciiMath as such in LaTeX; what is no such formula, and what listings say, stays. */
+/** Convert AsciiMath formulas to LaTeX. Other text and the content of listings stay the same. */
 function inLatex(html) {
   const pattern = /<(pre|code)\b[\s\S]*?<\/\1>|\\\$([\s\S]{1,5000}?)\\\$/g;
   return html.replace(pattern, (whole, listing, formula) => {

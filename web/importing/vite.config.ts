@@ -3,7 +3,7 @@ import { defineConfig } from "vite";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-/** What imports run, each as one module that a process without permissions is handed as a text. */
+/** Builds each import script as one module, which is passed as text to a process without permissions. */
 export default defineConfig({
   root: here,
   build: {
@@ -19,11 +19,11 @@ export default defineConfig({
   plugins: [{
     name: "octavo-alone",
     enforce: "pre",
-    // There are no files there; the library looks for modules that would open them, and does without.
+    // The process has no files. The library looks for modules that open them and works without.
     resolveId: (id: string) => id.startsWith("node:") ? `\0${id}` : undefined,
     load: (id: string) =>
       id.startsWith("\0node:") ? "throw new Error('There are no files here.')" : undefined,
-    // It names the folder that it is in, too, which Vite would write into it as a text.
+    // The library contains the name of its own folder, which Vite would write into the output as text.
     transform: (code: string, id: string) =>
       id.includes("@asciidoctor")
         ? code.replaceAll("import.meta.url", '"http://source.invalid/"')

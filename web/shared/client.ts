@@ -5,10 +5,10 @@ import { t } from "./words.ts";
 
 export type Schemas = components["schemas"];
 
-/** Answer of the server that is not a success, in its words. */
+/** A response of the server that isn't a success, with the server's message. */
 export class ApiError extends Error {
   override name = "ApiError";
-  /** What happened, as one stable word, such as `proof_required`. Compare this, never the message. */
+  /** A stable code, such as `proof_required`. Compare this, never the message. */
   readonly reason: string | undefined;
   /** The path of the field that the message begins with, such as `document.markdown`. */
   readonly field: string | undefined;
@@ -16,7 +16,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | undefined;
 
   constructor(
-    /** The HTTP status; 0 if nothing answered. */
+    /** The HTTP status; 0 if the server didn't respond. */
     readonly status: number,
     message: string,
     about: { reason?: string; field?: string; retryAfter?: number } = {},
@@ -36,13 +36,16 @@ export class ApiError extends Error {
 
 export const api = createClient<paths>({ baseUrl: "/v1", credentials: "same-origin" });
 
+/** The name of the event of the window: the server refused a change because it is read-only. */
+export const MAINTENANCE = "octavo-maintenance";
+
 interface Outcome<T> {
   data?: T;
   error?: unknown;
   response: Response;
 }
 
-/** The data of an answer; throws an `ApiError` for every other, also where nothing answers. */
+/** Return the data of a response. Throws an `ApiError` for other responses and if the server doesn't respond. */
 export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
   let outcome: Outcome<T>;
   try {
@@ -55,6 +58,7 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
   const { data, error, response } = outcome;
   if (response.ok) return data as T;
   const told = (error as Partial<Schemas["Error"]> | undefined)?.error;
+  if (told?.reason === "maintenance") dispatchEvent(new Event(MAINTENANCE));
   throw new ApiError(
     response.status,
     told?.message ?? t("serverRespondedWithStatus", { status: response.status }),
@@ -68,7 +72,7 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
 
 type Verb = "get" | "post" | "put" | "patch" | "delete";
 type Client = typeof api;
-/** The ids in the path of an operation, what is in its query (what is undefined is left out), and its body. */
+/** The ids in the path of an operation, its query (undefined values are left out), and its body. */
 type Ids<O> = O extends { parameters: { path: infer I } } ? I : Record<string, never>;
 type Loose<Q> = { [K in keyof Q]: Q[K] | undefined };
 type Query<O> = O extends { parameters: { query: infer Q } } ? [query: Loose<Q>]
@@ -102,8 +106,8 @@ const sending =
 
 /**
  * Operations of the API as functions: `const deleteTeam = operation.DELETE("/teams/{teamId}")`, then
- * `await deleteTeam({ teamId })`. After the ids of the path comes the query of a GET, or the body of the others.
- * They throw an `ApiError`.
+ * `await deleteTeam({ teamId })`. The second argument is the query of a GET, or the body of other methods.
+ * Throws an `ApiError`.
  */
 export const operation = {
   GET:
@@ -120,10 +124,10 @@ function retryAfter(response: Response): { retryAfter?: number } {
   return seconds ? { retryAfter: seconds } : {};
 }
 
-/** The most that a page of a list has. */
+/** The maximum number of items on a page of a list. */
 const PAGE = 1000;
 
-/** A list of the API from its first page to its last: what is shown as a whole is not cut short. `load` asks for a page. */
+/** Load all pages of a list of the API, so that it is never cut short. `load` requests one page. */
 export async function askAll<T>(
   load: (page: { limit: number; page?: string }) => Promise<{ items: T[]; next?: { page: string } }>,
 ): Promise<{ items: T[]; count: number }> {

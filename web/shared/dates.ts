@@ -1,11 +1,11 @@
 import { language, t } from "./words.ts";
 
 const DAY = 86_400_000;
-/** Dates in English are written as most of the world writes them: `12 November`. */
+/** Dates in English use the order that most of the world uses: `12 November`. */
 const locale = () => language === "en" ? "en-GB" : language;
 const startOfDay = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 
-/** How long ago, as short as it can be: `now`, `12 min`, `5 h`, `Yesterday`, `Friday`, `12 Nov`, `12 Nov 2024`. */
+/** Return the time since a date, as short as possible: `now`, `12 min`, `5 h`, `Yesterday`, `12 Nov`, `12 Nov 2024`. */
 export function ago(iso: string, now = new Date()): string {
   const then = new Date(iso);
   const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000);
@@ -23,7 +23,7 @@ export function ago(iso: string, now = new Date()): string {
   });
 }
 
-/** As part of a sentence: `12 min ago`, `yesterday`, `on 12 Nov`. */
+/** Return the time since a date as part of a sentence: `12 min ago`, `yesterday`, `on 12 Nov`. */
 export function since(iso: string, now = new Date()): string {
   const days = Math.round((startOfDay(now) - startOfDay(new Date(iso))) / DAY);
   const minutes = Math.floor((now.getTime() - new Date(iso).getTime()) / 60_000);
@@ -35,7 +35,7 @@ export function since(iso: string, now = new Date()): string {
   return ago(iso, now);
 }
 
-/** What is still to come, as part of a sentence: `in 20 minutes`, `in 6 days`. */
+/** Return the time until a date as part of a sentence: `in 20 minutes`, `in 6 days`. */
 export function until(iso: string, now = new Date()): string {
   const minutes = Math.max(0, Math.round((new Date(iso).getTime() - now.getTime()) / 60_000));
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
@@ -44,14 +44,21 @@ export function until(iso: string, now = new Date()): string {
   return relative.format(Math.round(minutes / 60 / 24), "day");
 }
 
-/** The whole moment, for titles. */
+/** Return the full date and time, for titles. */
 export const moment = (iso: string) =>
   new Date(iso).toLocaleString(locale(), {
     dateStyle: "full",
     timeStyle: "short",
   });
 
-/** The day as a headline of lists: `Today`, `18 November`. */
+/** Return a planned moment, as short as it can be: `14:05`, `12 Nov 2026, 14:05`. */
+export function plannedAt(iso: string, now = new Date()): string {
+  const then = new Date(iso);
+  if (startOfDay(then) === startOfDay(now)) return timeOf(iso);
+  return then.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** Return the day as a heading of lists: `Today`, `18 November`. */
 export function day(iso: string, now = new Date()): string {
   const then = new Date(iso);
   const days = Math.round((startOfDay(now) - startOfDay(then)) / DAY);
@@ -73,7 +80,7 @@ export const monthOf = (iso: string): string =>
 export const timeOf = (iso: string): string =>
   new Date(iso).toLocaleTimeString(locale(), { timeStyle: "short" });
 
-/** A day with its name: `Sunday, 22 November`. */
+/** Return a day with its weekday: `Sunday, 22 November`. */
 export function wholeDay(date: Date): string {
   const said = date.toLocaleDateString(locale(), {
     weekday: "long",

@@ -18,7 +18,7 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value;
 
-/** Return the nodes below a node, itself first. */
+/** Return a node and all nodes below it. */
 function* nodesOf(value: unknown): Generator<Node> {
   if (Array.isArray(value)) { for (const each of value) yield* nodesOf(each); }
   else if (isNode(value)) {
@@ -27,7 +27,7 @@ function* nodesOf(value: unknown): Generator<Node> {
   }
 }
 
-/** Return the English texts that an expression gives by `t("key")`: one, or one for each side of a choice. */
+/** Return the English texts that an expression produces with `t("key")`: one, or one for each branch of a condition. */
 function textsOf(expression: unknown): (string | undefined)[] {
   if (!isNode(expression)) return [undefined];
   if (expression.type === "ConditionalExpression") {
@@ -40,7 +40,7 @@ function textsOf(expression: unknown): (string | undefined)[] {
   return [callee?.name === "t" && key?.value ? texts[key.value] : undefined];
 }
 
-/** Return the expressions whose texts a control shows itself. */
+/** Return the expressions whose texts a control renders itself. */
 const shownIn = (fragment: unknown): unknown[] =>
   (fragment as { nodes: Node[] }).nodes.filter(({ type }) => type === "ExpressionTag").map(({ expression }) =>
     expression
@@ -55,7 +55,7 @@ test("what a control shows is part of its accessible name", () => {
       const named = textsOf((label?.value as { expression?: unknown } | undefined)?.expression);
       for (const expression of shownIn(node.fragment)) {
         const shown = textsOf(expression);
-        // Two choices are by the same condition.
+        // Two choices depend on the same condition.
         named.forEach((name, at) => {
           const seen = named.length === shown.length ? [shown[at]] : shown;
           for (const text of seen) {

@@ -1,6 +1,6 @@
 /**
- * The calls of `t` and `n` in a source. A key is written where it is used, as a plain string, so that the build and the
- * tests find it.
+ * Finds the calls of `t` and `n` in a source. A key is a plain string where it is used, so that the build and the
+ * tests can find it.
  */
 export const CALL = /(?<![\w.$\\])([tn])\(\s*"(\w+)"/g;
 

@@ -48,7 +48,7 @@ test("a key is written where it is used", () => {
   expect(found).toEqual([]);
 });
 
-/** Return what stands in the parentheses that are open at a place of a source. */
+/** Return the text between the parentheses that are open at a position of a source. */
 function argumentsAt(source: string, start: number): string {
   let depth = 1;
   let end = start;
@@ -61,7 +61,7 @@ test("a call gives a value for each placeholder of its text", () => {
   for (const [path, source] of Object.entries(sources)) {
     for (const { 0: call, 1: name, 2: key, index } of source.matchAll(CALL)) {
       const given = argumentsAt(source, index + call.length);
-      // Values that are made elsewhere are not seen here.
+      // Values that are created elsewhere aren't checked.
       if (name === "t" && /^,\s*[^{\s]/.test(given)) continue;
       for (const placeholder of placeholdersOf(formsOf(english[key!] ?? "").join(" "))) {
         const value = placeholder.slice(1, -1);
@@ -87,7 +87,7 @@ describe.each(Object.entries(translations))("%s", (language, catalog) => {
     for (const [key, text] of Object.entries(catalog)) {
       const wanted = placeholdersOf(formsOf(english[key] ?? "").join(" "));
       if (typeof text === "string") expect(placeholdersOf(text), key).toEqual(wanted);
-      // A form for one or two things may leave out their number.
+      // A form for one or two things can leave out the number.
       else {for (const form of formsOf(text)) {
           expect([...new Set([...placeholdersOf(form), "{count}"])].sort(), key).toEqual(wanted);
         }}

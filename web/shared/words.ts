@@ -11,7 +11,7 @@ type English = typeof english;
 export type TextKey = { [Key in keyof English]: English[Key] extends string ? Key : never }[keyof English];
 /** The key of a text with plural forms. */
 export type PluralKey = Exclude<keyof English, TextKey>;
-/** What the build makes of a key. */
+/** What the build replaces a key with. */
 type Built<Text> = [place: number, english: Text];
 
 /** The languages of the interface, each by its own name. */
@@ -30,7 +30,7 @@ export const LANGUAGES: Record<string, string> = {
 const RIGHT_TO_LEFT = ["ar"];
 const KEPT = "octavo-language";
 
-/** Texts by their place; null where a translation is missing. */
+/** Texts by position; null where a translation is missing. */
 type Catalog = (string | Forms | null)[];
 const catalogs = import.meta.glob<Catalog>(["./words/*.json", "!./words/en.json"], { import: "default" });
 let catalog: Catalog = [];
@@ -42,7 +42,7 @@ function wanted(): string {
   return asked.map((tag) => tag?.slice(0, 2) ?? "").find((tag) => tag in LANGUAGES) ?? "en";
 }
 
-/** Load the catalog of the language that this person wants, before anything is drawn. */
+/** Load the catalog of the person's language before anything is rendered. */
 export async function loadWords(): Promise<void> {
   const found = wanted();
   const load = catalogs[`./words/${found}.json`];
@@ -60,7 +60,7 @@ export function chooseLanguage(tag: string): void {
   location.reload();
 }
 
-/** Signs that turn round what is written behind them; nobody's name may do that to our sentence. */
+/** Characters that change the direction of the text after them. A person's name must not change the sentence. */
 const TURNING = /[\u202a-\u202e]/g;
 
 function fill(text: string, values: Values): string {
@@ -70,17 +70,17 @@ function fill(text: string, values: Values): string {
   );
 }
 
-/** Return a number as people of the language write it. */
+/** Return a number in the notation of the language. */
 export const formatNumber = (value: number, options?: Intl.NumberFormatOptions): string =>
   new Intl.NumberFormat(language, options).format(value);
 
-/** Return a text of the interface; `{name}` stands for a value. */
+/** Return a text of the interface. `{name}` is replaced by a value. */
 export function t(key: TextKey, values: Values = {}): string {
   const [place, english] = key as unknown as Built<string>;
   return fill((catalog[place] as string | null | undefined) ?? english, values);
 }
 
-/** Return a text in the plural form of a count: `n("pageCount", 3)` is "3 pages". `{count}` stands for the count. */
+/** Return a text in the plural form of a count: `n("pageCount", 3)` is "3 pages". `{count}` is the count. */
 export function n(key: PluralKey, count: number, values: Values = {}): string {
   const [place, english] = key as unknown as Built<Forms>;
   const forms = (catalog[place] as Forms | null | undefined) ?? english;

@@ -1,10 +1,10 @@
-/** Addresses of the app, written and read. The server writes them too: `core/app_urls.py`. */
+/** Parses and builds URLs of the app. The server builds them, too: `core/app_urls.py`. */
 import type { Base } from "./editor/base.ts";
 
 export const CHANGE_VIEWS = ["edit", "review", "conflicts", "talk", "preview"] as const;
 export type ChangeView = typeof CHANGE_VIEWS[number];
 
-/** The screen that an address means, with what it names. */
+/** The screen that a URL leads to, with its parameters. */
 export type Place =
   | { screen: "work" }
   | { screen: "inbox" }
@@ -24,7 +24,7 @@ const below = (path: string) => path && `/${encodePath(path)}`;
 
 export const MAIN: Base = { kind: "main" };
 
-/** The sections of an organization's settings, in their order; each has its own address, and the API names some. */
+/** The sections of an organization's settings in order. Each has its own URL, and the API uses some of the names. */
 export const SETTINGS = [
   "general",
   "openapi",
@@ -62,10 +62,10 @@ export const address = {
       : "";
     return `/s/${space}${view}${below(path)}`;
   },
-  /** A thread of a space: beside the page that it is about, or, without the path of one, by itself. */
+  /** A thread of a space: next to its page, or on its own without a page path. */
   thread: (space: string, comment: string, path?: string) =>
     path ? `${address.page(space, path)}?comment=${comment}` : address.space(space, `comments/${comment}`),
-  /** What became of a page: one revision, or the second compared with the first. */
+  /** The history of a page: one revision, or the second compared with the first. */
   pageHistory: (space: string, page: string, ...revisions: string[]) =>
     address.space(space, ["history", "page", page, ...revisions].join("/")),
   change(space: string, number: number, view: ChangeView = "edit", path = ""): string {
@@ -73,7 +73,7 @@ export const address = {
   },
 };
 
-/** Reads the path of an address. */
+/** Parse the path of a URL. */
 export function readAddress(pathname: string): Place {
   let parts: string[];
   try {
@@ -87,7 +87,7 @@ export function readAddress(pathname: string): Place {
   if (kind === "~" && id === "account") return { screen: "account", view: rest[0] ?? "" };
   if (kind === "~" && id === "installation") return { screen: "installation", view: rest[0] ?? "" };
   if (kind === "~" && id === "first") return { screen: "first" };
-  // Of the organization that they are in: an integration is there for many.
+  // Within the organization: an integration can be installed in several.
   if (kind === "~" && id === "integrations") {
     return { screen: "organization", organization: "", view: id, rest };
   }
@@ -105,7 +105,7 @@ export function readAddress(pathname: string): Place {
   return { screen: "nowhere" };
 }
 
-/** The section of the settings that a view of an organization is, and what is named in it; tasks come from conversations. */
+/** The section of the settings for a view of an organization, and its parameter. Tasks belong to conversations. */
 export function readSettings(view: string, rest: string[]): [SettingsSection, string[]] | undefined {
   const [named = "general", ...below] = view === "settings" ? rest : [view, ...rest];
   if (named === "tasks") return ["conversations", ["tasks", ...below]];
@@ -114,7 +114,7 @@ export function readSettings(view: string, rest: string[]): [SettingsSection, st
     : undefined;
 }
 
-/** Whose history an address below `history` shows, and which revisions of it. */
+/** The object whose history a URL below `history` shows, and the revisions. */
 export function readHistory(rest: string[]): { page?: string; revisions: string[] } {
   return rest[0] === "page" && rest[1] ? { page: rest[1], revisions: rest.slice(2) } : { revisions: rest };
 }

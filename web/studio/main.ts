@@ -1,5 +1,5 @@
 import { mount } from "svelte";
-import "../generated/colours.css";
+import "../generated/colors.css";
 import "../generated/tokens.css";
 import "../shared/fonts.css";
 import "./base.css";

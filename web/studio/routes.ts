@@ -1,8 +1,8 @@
-/** The screens of places; each is loaded when it is first shown. */
+/** The screens by URL; each is loaded when it is first opened. */
 import type { Component } from "svelte";
 import { type Place, readSettings } from "./addresses.ts";
 
-// deno-lint-ignore no-explicit-any -- each screen takes what its own place names
+// deno-lint-ignore no-explicit-any -- each screen takes the parameters of its own URL
 type Load = () => Promise<{ default: Component<any> }>;
 
 const nowhere: Load = () => import("./screens/Nowhere.svelte");

@@ -9,7 +9,7 @@ const PATHS = {
   site: "/orgs/{organizationId}/sites/{siteId}",
 };
 
-/** The roles at a space, a collection, or a site. The operations of all are alike, below other paths. */
+/** Roles in a space, a collection, or a site. Their operations are alike and differ only in the path. */
 export function accessOf(kind: Kind, id: string, organizationId: string) {
   const at = PATHS[kind] as "/spaces/{spaceId}";
   const ids = (kind === "site" ? { organizationId, siteId: id } : { [`${kind}Id`]: id }) as {
@@ -21,12 +21,12 @@ export function accessOf(kind: Kind, id: string, organizationId: string) {
     ) => operation.GET(`${at}/permissions/aggregate`)(ids, query),
     listTeams: (query: { page: string | undefined }) => operation.GET(`${at}/permissions/teams`)(ids, query),
     explain: (userId: string) => operation.GET(`${at}/permissions/users/{userId}`)({ ...ids, userId }),
-    /** Gives a role; null: no access. */
+    /** Set a role; null removes access. */
     give: (who: { users: string[] } | { teams: string[] }, role: Role | null) =>
       operation.POST(`${at}/permissions`)(ids, { ...who, role }),
     removeUser: (userId: string) => operation.DELETE(`${at}/permissions/users/{userId}`)({ ...ids, userId }),
     removeTeam: (teamId: string) => operation.DELETE(`${at}/permissions/teams/{teamId}`)({ ...ids, teamId }),
-    /** What all members of the organization have. */
+    /** The role of all members of the organization. */
     setDefault: (defaultLevel: Schemas["UpdateSpace"]["defaultLevel"]) =>
       operation.PATCH(at)(ids, { defaultLevel }),
   };

@@ -42,7 +42,7 @@ export function readPage(spaceId: string, base: Base, pageId: string, how: How):
     : getPageById(ids, how);
 }
 
-/** The page at a path. */
+/** Return the page at a path. */
 export function readPageAt(spaceId: string, base: Base, pagePath: string): Promise<Page> {
   const ids = { spaceId, pagePath };
   const how = { pages: false };

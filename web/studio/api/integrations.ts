@@ -48,7 +48,7 @@ export const uninstallIntegrationFromSite = operation.DELETE(
   "/integrations/{integrationName}/installations/{installationId}/sites/{siteId}",
 );
 
-/** Integrations are few where they are installed; all of them at once. */
+/** Load all installed integrations at once; there are few. */
 export const installationsOf = (organization: string) =>
   resource(
     `org/${organization}/installations`,

@@ -1,7 +1,7 @@
 import { askAll, operation } from "../../shared/client.ts";
 import { resource } from "../state/resource.svelte.ts";
 
-/** What names a site in the paths of the API. */
+/** The parameters that identify a site in paths of the API. */
 export interface SitePath {
   organizationId: string;
   siteId: string;

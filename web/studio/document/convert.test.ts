@@ -77,7 +77,7 @@ test.each([
   ["a list without items", { object: "block", type: "list-ordered", isVoid: false, data: {}, nodes: [] }],
   ["an invented mark", paragraph(text("a", "glowing"))],
   ["a link within a link", paragraph({ ...link("a"), nodes: [link("b", text("x"))] } as never)],
-  ["a member that nobody knows", { ...paragraph(text("a")), hue: 7 } as BlockJson],
+  ["an unknown member", { ...paragraph(text("a")), hue: 7 } as BlockJson],
 ])("%s is kept as it came", (_, block) => {
   const doc = readDocument({ nodes: [paragraph(text("before")), block as BlockJson] });
   expect(doc.child(1).type.name).toBe("opaque");
@@ -87,9 +87,9 @@ test.each([
 test.each([
   ["marks in an unusual order", paragraph(text("a", "code", "bold", "italic"))],
   ["a link without words", paragraph(text("a"), link("b"))],
-  ["neighbouring links to one address", paragraph(link("a", text("x")), link("a", text("y")))],
+  ["neighboring links to one address", paragraph(link("a", text("x")), link("a", text("y")))],
   [
-    "an inline of a type nobody knows",
+    "an inline of an unknown type",
     paragraph(text("a"), { object: "inline", type: "hologram", data: { b: 2 } }),
   ],
   ["a break, also in a mark", paragraph(text("a\nb\n", "bold"))],

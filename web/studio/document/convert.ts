@@ -1,9 +1,9 @@
 /**
- * Documents into the editor and back.
+ * Converts documents for the editor and back.
  *
- * `readDocument` converts each top-level block, converts it back and compares; what is not the same then becomes an
- * `opaque` block, which is shown as a card and sent back as it came. `writeBlock` keeps its result per node, which
- * never changes, so that writing a page again costs what was edited.
+ * `readDocument` converts each top-level block, converts it back, and compares the two. A block that differs becomes an
+ * `opaque` block, which is shown as a card and sent back unchanged. `writeBlock` caches its result by node. Nodes never
+ * change, so writing a page again only costs time for edited blocks.
  */
 import { Fragment, type Mark, Node } from "prosemirror-model";
 import { blockType, documentType, inlineType, schema, uid } from "./schema.ts";
@@ -20,17 +20,17 @@ import type {
   TextJson,
 } from "./types.ts";
 
-/** Something in a document that the editor has no place for. */
+/** Thrown if a document contains something that the editor can't represent. */
 class Foreign extends Error {}
 
 // --- into the editor ---------------------------------------------------------------------------------------
 
-/** The page in the editor's form. There is always a block: an empty page is one empty paragraph. */
+/** Convert a page for the editor. There is always a block: an empty page has one empty paragraph. */
 export function readDocument(document: DocumentJson): Node {
   return schema.nodes.doc!.create(null, readBlocks(document.nodes.map(readTopBlock)));
 }
 
-/** One block of the first level; `opaque` where the editor could not give it back as it is. */
+/** Convert one top-level block; `opaque` if the editor couldn't return it unchanged. */
 export function readTopBlock(json: BlockJson): Node {
   try {
     const node = readBlock(json);
@@ -137,7 +137,7 @@ function readTable(json: BlockJson): Node {
   );
 }
 
-/** A cell that the row has no value for: it is only there while it stays empty. */
+/** A cell for which the row has no value. It exists only while it is empty. */
 function absentCell(): Node {
   return schema.nodes.table_cell!.create({ absent: true }, schema.nodes.paragraph!.create());
 }
@@ -165,7 +165,7 @@ function readInlines(nodes: (TextJson | InlineJson)[], around: readonly Mark[]):
   return found;
 }
 
-/** The data of a button with the words of its action as fields, which is how its settings are edited. */
+/** Return the data of a button with the text of its action as fields, as its settings edit it. */
 function flattened(data: Data): Data {
   const { action, ...others } = data;
   return typeof action === "object" && action !== null && !Array.isArray(action)
@@ -173,7 +173,7 @@ function flattened(data: Data): Data {
     : data;
 }
 
-/** The data of a button as it is sent. */
+/** Return the data of a button as the API expects it. */
 function withAction(data: Data): Data {
   const { action, query, ...others } = data;
   return action === undefined && query === undefined
@@ -202,12 +202,12 @@ function readLeaf(leaf: LeafJson, around: readonly Mark[], found: Node[]): void 
 
 const written = new WeakMap<Node, BlockJson>();
 
-/** The blocks of a page as they are sent. Empty paragraphs are the editor's own: they write nothing. */
+/** Return the blocks of a page as the API expects them. Empty paragraphs belong to the editor and are left out. */
 export function writeDocument(doc: Node): DocumentJson {
   return { object: "document", nodes: writeBlocks(doc) };
 }
 
-/** A block as it is sent; the same object each time it is asked of the same node. */
+/** Return a block as the API expects it; the same object for the same node. */
 export function writeBlock(node: Node): BlockJson {
   let json = written.get(node);
   if (json === undefined) {
@@ -217,7 +217,7 @@ export function writeBlock(node: Node): BlockJson {
   return json;
 }
 
-/** Whether a block is written at all: a paragraph without words is only a place to write. */
+/** Return whether a block is written: a paragraph without text is only a place to type. */
 export function isWritten(node: Node): boolean {
   return !(node.type === schema.nodes.paragraph && !node.content.size && !node.attrs.blank);
 }
@@ -230,7 +230,7 @@ function writeBlocks(parent: Node): BlockJson[] {
   return found;
 }
 
-/** The blocks of an item or a cell, which has an empty paragraph where it has nothing else. */
+/** Return the blocks of an item or a cell, with an empty paragraph if there are none. */
 function writeFilled(parent: Node): BlockJson[] {
   const found = writeBlocks(parent);
   return found.length ? found : [writeBlock(parent.firstChild!)];
@@ -317,7 +317,7 @@ function writeTable(node: Node): { data: Data; fragments: FragmentJson[] } {
   return { data: data as unknown as Data, fragments: [...fragments, ...rest] };
 }
 
-/** Names of the parts of a table: each part keeps its own, and what is new or a copy gets one that nothing has. */
+/** Name the parts of a table: existing parts keep their names; new and copied ones get unused names. */
 class Names {
   #taken: Set<string>;
   #known: Set<string>;
@@ -338,7 +338,7 @@ class Names {
   }
 }
 
-export function childrenOf(node: Node): Node[] {
+export function childrenOf(node: Node | Fragment): Node[] {
   const found: Node[] = [];
   node.forEach((child) => found.push(child));
   return found;
@@ -352,7 +352,7 @@ function writeInlines(node: Node): (TextJson | InlineJson)[] {
   return writeRun(childrenOf(node), []);
 }
 
-/** Neighbours in inline content, whose links and annotations `within` are already written around them. */
+/** Write adjacent inline nodes. The links and annotations in `within` are already open around them. */
 function writeRun(nodes: Node[], within: readonly Mark[]): (TextJson | InlineJson)[] {
   const found: (TextJson | InlineJson)[] = [];
   for (let at = 0; at < nodes.length;) {
@@ -362,7 +362,7 @@ function writeRun(nodes: Node[], within: readonly Mark[]): (TextJson | InlineJso
     for (const mark of node.marks.filter((each) => isSpan(each) && !each.isInSet(within))) {
       let stop = at + 1;
       while (stop < nodes.length && mark.isInSet(nodes[stop]!.marks)) stop++;
-      // The one that goes on longer is around the other; of two of one length, the one that was read first.
+      // The mark that spans more is outside. If two have the same length, the one that was read first is outside.
       if (outer === undefined || stop > end || (stop === end && mark.attrs.uid < outer.attrs.uid)) {
         outer = mark;
         end = stop;
@@ -428,7 +428,7 @@ function writeMarks(marks: readonly Mark[]): MarkJson[] {
 
 // --- comparing ---------------------------------------------------------------------------------------------
 
-/** Whether two values of JSON are the same; the order of names and of a table's fragments does not matter. */
+/** Return whether two JSON values are equal. The order of keys and of a table's fragments doesn't matter. */
 export function same(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;

@@ -1,6 +1,6 @@
 /**
- * What nodes look like, with the elements and classes of the reader (`core/document/html.py`), so that its styles fit
- * both. Where the editor needs more of a node (icons, pictures, tabs, tables), a view in `editor/` draws it instead.
+ * Renders nodes with the elements and classes of the reader (`core/document/html.py`), so that its styles apply to
+ * both. Nodes that need more in the editor (icons, images, tabs, tables) are rendered by a view in `editor/`.
  */
 import type { DOMOutputSpec, Mark, Node } from "prosemirror-model";
 import { table } from "./table.ts";
@@ -28,7 +28,7 @@ export function alignClass(data: Data): string | undefined {
   return ALIGNED[String(data.align ?? "")];
 }
 
-/** The level of a heading in the page, whose title is the heading of level 1. */
+/** Return the level of a heading in the page. The page's title has level 1. */
 export function headingLevel(node: Node): number {
   const usual = { heading_1: 2, heading_2: 3, heading_3: 4 }[node.type.name] ?? 2;
   const level = node.attrs.data.level;
@@ -40,7 +40,7 @@ export function hintStyle(data: Data): string {
   return styles.includes(String(data.style)) ? String(data.style) : "info";
 }
 
-/** The twelfth of the row that a column takes, as a class; styles may not be in attributes. */
+/** Return the number of twelfths of a column's width as a class; attributes can't contain styles. */
 export function columnClass(data: Data): string | undefined {
   const { width, verticalAlignment } = data as {
     width?: { unit?: string; value?: number };
@@ -54,12 +54,12 @@ export function columnClass(data: Data): string | undefined {
 
 const SAFE = /^(?:https?:|mailto:|tel:|ftp:|\/\/|[^:]*$|[^:]*[/?#])/i;
 
-/** An address that may stand in a link or a picture, or undefined. */
+/** Return a URL that is allowed in links and images, or undefined. */
 export function safeUrl(url: unknown): string | undefined {
   return typeof url === "string" && SAFE.test(url.trim()) ? url : undefined;
 }
 
-/** Whether an address is one of those that are shown with a player of their provider. */
+/** Return whether a URL belongs to a provider with an embedded player. */
 export function isPlayed(url: string | undefined): boolean {
   return /^https?:\/\/(www\.|m\.)?(youtube\.com|youtu\.be|vimeo\.com|loom\.com|open\.spotify\.com|figma\.com|codepen\.io)\/\S/i
     .test(url ?? "");
@@ -70,7 +70,7 @@ export function urlOf(ref: unknown): string | undefined {
   return kind === "url" ? safeUrl(url) : undefined;
 }
 
-/** The characters of an emoji, given as such or as code points (`1f1e9-1f1ea`). */
+/** Return the characters of an emoji, given as characters or as code points (`1f1e9-1f1ea`). */
 export function emojiText(code: unknown): string {
   if (typeof code !== "string") return "";
   if (!/^[0-9a-f]{2,6}(-[0-9a-f]{2,6}){0,15}$/i.test(code)) return code.length <= 16 ? code : "";
@@ -85,7 +85,7 @@ export function emojiCode(text: string): string {
   return [...text].map((sign) => sign.codePointAt(0)!.toString(16)).join("-");
 }
 
-/** The class of a color that content names, or undefined. */
+/** Return the class of a color name, or undefined. */
 export function colorClass(prefix: "c" | "b", color: unknown): string | undefined {
   if (typeof color !== "string" || color === "default" || !table.colors.includes(color)) return undefined;
   return `${prefix}-${color.replace("$", "")}`;
@@ -96,7 +96,7 @@ function element(tag: string, attributes: Attributes, ...inside: unknown[]): DOM
   return [tag, Object.fromEntries(given), ...inside] as unknown as DOMOutputSpec;
 }
 
-/** A block that is drawn elsewhere, where its view does not: in what is copied. */
+/** Render a block without its view, for copying. */
 function named(type: string, words: string): DOMOutputSpec {
   return element("div", { class: "ref", "data-type": type }, words);
 }

@@ -1,6 +1,6 @@
 /**
- * What HTML from elsewhere becomes. The schema is the filter: an element without a rule gives its text, an attribute
- * that no rule reads is gone, and addresses pass `safeUrl`.
+ * Converts HTML from other apps. The schema is the filter: an element without a rule becomes its text, an attribute
+ * that no rule reads is dropped, and URLs pass `safeUrl`.
  */
 import {
   DOMParser,
@@ -93,7 +93,7 @@ const BLOCKS: Record<string, TagParseRule[]> = {
 
 function pictureOf(element: HTMLElement): Data | undefined {
   const url = safeUrl(element.getAttribute("src"));
-  // A picture in the text of the page itself has no address to keep.
+  // An image that is embedded in the page has no URL to keep.
   if (url === undefined || !/^(https?:)?\/\//i.test(url)) return undefined;
   const alt = element.getAttribute("alt");
   const width = Number(/^[1-9]\d{0,4}$/.exec(element.getAttribute("width") ?? "")?.[0] ?? 0);
@@ -108,7 +108,7 @@ function picturesIn(figure: HTMLElement): Data[] {
   return [...figure.querySelectorAll("img")].map(pictureOf).filter((each) => each !== undefined);
 }
 
-/** The images of a figure, with what is below them. */
+/** Return the images of a figure, with its caption. */
 function imagesOf(figure: HTMLElement, schema: Schema): Fragment {
   const { image, caption, paragraph } = schema.nodes;
   const text = figure.querySelector("figcaption")?.textContent?.replace(/\s+/g, " ").trim();
@@ -124,7 +124,7 @@ const INLINES: Record<string, TagParseRule[]> = {
   "inline-math": [rule("span[data-formula]", formulaOf)],
 };
 
-/** What `arrange` (editor/pasted.ts) makes of the formulas of other programs. */
+/** Nodes that `arrange` (editor/pasted.ts) creates for formulas of other apps. */
 function formulaOf(element: HTMLElement): Data | false {
   const formula = element.dataset.formula?.trim();
   return formula ? { formula } : false;
@@ -134,15 +134,30 @@ function rowsOf(table: HTMLTableElement): HTMLTableRowElement[] {
   return [...table.querySelectorAll("tr")].filter((row) => row.closest("table") === table);
 }
 
-/** A table as it is pasted: cells over several places stand in the first, what is missing at the end is empty. */
-function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
-  const { table_head, table_heading, table_row, table_cell, paragraph } = schema.nodes;
-  const rows = rowsOf(element).map((row) =>
+/** The cells of a table in HTML, row by row: those over several places stand in the first, where nothing is it is null. */
+function cellsOf(element: HTMLTableElement): (HTMLTableCellElement | null)[][] {
+  return rowsOf(element).map((row) =>
     [...row.cells].flatMap((
       cell,
     ) => [cell, ...Array<null>(Math.min(Math.max(cell.colSpan - 1, 0), 100)).fill(null)])
   );
-  const width = Math.min(200, Math.max(1, ...rows.map((row) => row.length)));
+}
+
+/** The words of each cell of a table, and its blocks: what is pasted into the cells of another one. */
+export function readCells(element: HTMLTableElement, schema: Schema): { text: string; blocks: Node[] }[][] {
+  return cellsOf(element).map((row) =>
+    row.map((cell) => ({
+      text: cell?.textContent?.trim() ?? "",
+      blocks: cell ? parseBlocks(cell, schema) : [],
+    }))
+  );
+}
+
+/** A table as it is pasted: what is missing at the end of a row is empty. */
+function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
+  const { table_head, table_heading, table_row, table_cell, paragraph } = schema.nodes;
+  const rows = cellsOf(element);
+  const width = Math.min(200, rows.reduce((most, row) => Math.max(most, row.length), 1));
   const headed =
     rows[0]?.every((cell) => cell === null || cell.tagName === "TH" || cell.closest("thead") !== null) ??
       false;
@@ -184,7 +199,7 @@ function detailsContent(element: HTMLElement, schema: Schema): Fragment {
   ]);
 }
 
-/** Code line by line; where each line is an element of its own, as in views of files, there are no breaks between. */
+/** Parse code line by line. If each line is its own element, as in file views, there are no line breaks between. */
 function lines(element: HTMLElement, schema: Schema): Fragment {
   element.querySelectorAll("br").forEach((each) => each.replaceWith("\n"));
   const text = (element.textContent ?? "").replace(/\r\n?/g, "\n").replace(/^\n|\n$/g, "");
@@ -213,7 +228,7 @@ function syntaxOf(element: HTMLElement): Data {
   return syntax ? { syntax } : {};
 }
 
-/** Styles of pasted HTML are read as text: the policy of the app lets none of them be styles (see `clipboard.ts`). */
+/** Styles of pasted HTML are read as text, because the app's policy blocks them as styles (see `clipboard.ts`). */
 function styled(pattern: RegExp): TagParseRule {
   return {
     tag: "[data-style]",
@@ -225,7 +240,7 @@ function styled(pattern: RegExp): TagParseRule {
 const MARKS: Record<string, ParseRule[]> = {
   bold: [
     { tag: "strong" },
-    // Documents of Google wrap everything in a <b> that is not bold.
+    // Google Docs wraps everything in a <b> that isn't bold.
     {
       tag: "b",
       getAttrs: (element) => (/font-weight:\s*(normal|400)/.test(element.dataset.style ?? "") ? false : null),
@@ -263,7 +278,7 @@ const MARKS: Record<string, ParseRule[]> = {
   ],
 };
 
-/** Below the numbers that `uid` gives, so that both are unique. */
+/** Lower than the numbers from `uid`, so that both are unique. */
 let pasted = -1e9;
 
 export function blockRules(type: string): TagParseRule[] {

@@ -1,9 +1,9 @@
 /**
  * The editor's schema, one node type for each type of documents.
  *
- * Every node carries `key`, `data` and `meta` as the document has them. Fragments are nodes (`caption`,
- * `expandable_title`, `expandable_body`, `table_cell`), links and annotations are marks with a unique id, so that
- * neighbours never become one, other inlines are atoms. What this schema cannot hold exactly is an `opaque` block.
+ * Every node has the `key`, `data`, and `meta` of the document. Fragments are nodes (`caption`,
+ * `expandable_title`, `expandable_body`, `table_cell`). Links and annotations are marks with a unique id, so that
+ * adjacent ones never merge. Other inlines are atoms. Content that this schema can't represent is an `opaque` block.
  */
 import {
   type AttributeSpec,
@@ -29,7 +29,7 @@ const FRAGMENT: Record<string, AttributeSpec> = {
   type: { default: null },
 };
 
-/** What a type's content is, where the table's `children` does not say all of it. */
+/** The content of a type, where the `children` of the table are less specific. */
 const CONTENT: Record<string, string> = {
   image: "caption?",
   file: "caption?",
@@ -62,7 +62,7 @@ const EXTRA: Record<string, Partial<NodeSpec>> = {
   if: { defining: true },
 };
 
-/** What a cell of a table can hold: what HTML has an element for. The format writes no other block in there. */
+/** The content of a table cell: blocks with an HTML element. The format writes no other blocks in cells. */
 const IN_CELLS = new Set([
   "paragraph",
   "heading-1",
@@ -159,7 +159,7 @@ function nodes(): Record<string, NodeSpec> {
       parseDOM: inlineRules(type),
     };
   }
-  // An inline that is only kept: of a type nobody knows, or a link or an annotation without words.
+  // An inline that is kept unchanged: an unknown type, or a link or annotation without text.
   found["held"] = {
     attrs: { json: {} },
     inline: true,
@@ -170,7 +170,7 @@ function nodes(): Record<string, NodeSpec> {
   return found;
 }
 
-/** Outermost first, as a document without words of its own about their order has them. */
+/** Outermost first, the order in documents that don't specify one. */
 const MARKS = [
   "link",
   "annotation",
@@ -209,7 +209,7 @@ function marks(): Record<string, MarkSpec> {
 
 export const schema = new Schema({ nodes: nodes(), marks: marks() });
 
-/** The editor's node type of a block of documents. */
+/** Return the editor's node type of a block type. */
 export function blockType(type: string) {
   return schema.nodes[editorName("block", type)]!;
 }
@@ -218,15 +218,15 @@ export function inlineType(type: string) {
   return schema.nodes[editorName("inline", type)]!;
 }
 
-/** Begins anywhere, so that links which two browsers make in one page are two. */
+/** Starts at a random number, so that links which two browsers create in one page differ. */
 let uids = Math.floor(Math.random() * 2 ** 48);
 
-/** Return a number that no other link or annotation of a page has; it is higher than those before. */
+/** Return a number that no other link or annotation of a page has, higher than the previous ones. */
 export function uid(): number {
   return ++uids;
 }
 
-/** Return a key for a block that no browser gives to another one. */
+/** Return a key for a block that no other browser creates. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0"))
     .join("");
@@ -237,7 +237,7 @@ const TYPES = new Map([
   ...Object.keys(table.inlines).map((type) => [editorName("inline", type), type] as const),
 ]);
 
-/** The type of documents that a node of the editor is; undefined for fragments, rows, breaks and what is only kept. */
+/** Return the document type of an editor node; undefined for fragments, rows, breaks, and unchanged content. */
 export function documentType(node: Node): string | undefined {
   return TYPES.get(node.type.name);
 }

@@ -1,4 +1,4 @@
-/** The table of node types, as `core/document/schema.py` has it. */
+/** The table of node types from `core/document/schema.py`. */
 import made from "../../generated/nodes.json" with { type: "json" };
 
 export interface FieldType {
@@ -10,7 +10,7 @@ export interface FieldType {
 
 export interface NodeType {
   data: Record<string, FieldType>;
-  /** "blocks", "inlines", the one type that may be there, or null for a node without children. */
+  /** "blocks", "inlines", the one type allowed, or null for a node without children. */
   children: string | null;
   fragments: boolean;
   public: boolean;
@@ -24,13 +24,13 @@ interface Table {
   nestedOnly: string[];
   columnTypes: string[];
   refs: Record<string, { required: string[]; optional: string[] }>;
-  /** The version of the editor's schema: whoever edits a page with others has the same. */
+  /** The version of the editor's schema. People who edit a page together need the same version. */
   editor: string;
 }
 
 export const table = made as Table;
 
-/** The editor's name of a node type. Blocks, inlines and marks may share a name in documents, not in the editor. */
+/** Return the editor's name of a node type. Blocks, inlines, and marks can share a name in documents, but not here. */
 export function editorName(object: "block" | "inline", type: string): string {
   const name = type.replaceAll("-", "_");
   if (object === "inline") return type in table.blocks ? `inline_${name}` : name;

@@ -1,6 +1,6 @@
 /**
- * Blanks around the words of a paragraph or a heading: Markdown has no way to write them but as entities, and who typed
- * one means nothing by it.
+ * Removes blanks around the text of a paragraph or heading. Markdown can only represent them as entities, and people
+ * rarely intend them.
  */
 import type { BlockJson, FragmentJson, InlineJson, TextJson } from "./types.ts";
 
@@ -10,8 +10,8 @@ type Words = TextJson | InlineJson;
 const TEXTS = new Set(["paragraph", "heading-1", "heading-2", "heading-3"]);
 
 /**
- * A block without them. What the file has of them already, `was` being the block as the file has it, stays: nobody
- * typed it just now.
+ * Return a block without them. Blanks that `was`, the block in the file, already has are kept, because they weren't
+ * typed just now.
  */
 export function trimmed(block: BlockJson, was?: BlockJson): BlockJson {
   const kept = new Set<string>();
@@ -44,7 +44,7 @@ function childrenOf(part: Part): Part[] {
   return [...nodes.filter(isPart), ...fragments];
 }
 
-/** The same object where nothing is to be taken away. */
+/** Return the same object if there is nothing to remove. */
 function trim<T extends Part>(part: T, kept: Set<string>): T {
   if (isText(part)) {
     if (part.key && kept.has(part.key)) return part;
@@ -64,7 +64,7 @@ function changed<T>(list: T[] | undefined, change: (each: T) => T): T[] | undefi
   return found?.some((each, at) => each !== list![at]) ? found : list;
 }
 
-/** Words without the blanks at one end; a sign, a picture and a link end them. */
+/** Remove blanks at one end of the text, up to the first icon, image, or link. */
 function without(nodes: Words[], end: "start" | "end"): Words[] {
   const found = [...nodes];
   const place = (list: unknown[]): number => end === "start" ? 0 : list.length - 1;

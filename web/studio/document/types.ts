@@ -1,4 +1,4 @@
-/** Documents as the API sends them. The loose form of what `components["schemas"]["Document"]` describes by type. */
+/** Documents as the API sends them: a loose form of `components["schemas"]["Document"]`. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type Data = { [name: string]: Json };
 
@@ -56,5 +56,5 @@ export interface DocumentJson {
   nodes: BlockJson[];
 }
 
-/** A reference, as the field `ref` of many nodes. */
+/** A reference: the field `ref` of many nodes. */
 export type Ref = Data & { kind: string };

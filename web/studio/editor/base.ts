@@ -1,59 +1,68 @@
-/** Which state of a space is shown. Only the state of a change request can be edited. */
+/** The state of a space that is shown. Only the state of a change request can be edited. */
 export type Base =
   | { kind: "main" }
   | { kind: "change"; number: number }
   | { kind: "revision"; id: string };
 
-/** How far the text is kept. `by`: who changed the page meanwhile; `clash`: the same words as here. */
+/** The save status. `by`: the person who changed the page in the meantime; `clash`: they changed the same text. */
 export type SaveState =
   | { kind: "saved" }
   | { kind: "saving" }
   | { kind: "unsaved" }
   | { kind: "offline" }
+  | { kind: "maintenance" }
   | { kind: "catching" }
   | { kind: "changed"; by: string; clash?: boolean };
 
-/** A heading of the page, in their order: what the outline lists and leads to. */
+/** A heading of the page, as listed in the outline. */
 export interface Heading {
   id: string;
   level: 1 | 2 | 3;
   text: string;
-  /** Where it is now. It may be another element after each edit. */
+  /** Return its current element, which can change with each edit. */
   element: HTMLElement;
 }
 
-/** What a comment is to be about: a block by its key, and the words of it that were chosen. */
+/** The target of a comment: a block by key, and the selected text in it. */
 export interface About {
   block: string;
   quote?: string;
-  /** How the block begins, for whoever writes the comment. */
+  /** The start of the block, shown when writing the comment. */
   words: string;
 }
 
-/** A thread about a block of the page, or about words of it. */
+/** Where a person is writing: below which heading, if any, and whether they have selected something. */
+export interface Whereabouts {
+  heading?: string;
+  selects: boolean;
+}
+
+/** A thread about a block of the page or about text in it. */
 export interface Remark {
   id: string;
   node: string;
   quote?: string;
 }
 
-/** What the screen's bar and shortcuts ask of the page. */
+/** The functions of the page that the screen's bar and shortcuts use. */
 export interface PageHandle {
-  /** Saves what is not saved yet; resolves when the server has it. */
+  /** Save unsaved changes; resolves when the server has them. */
   flush(): Promise<void>;
-  /** Where the text is now; `nowhere`: in this tab alone. */
+  /** The save status; `nowhere`: only in this tab. */
   kept(): "server" | "browser" | "nowhere";
   undo(): boolean;
   redo(): boolean;
   focus(): void;
-  /** Scrolls to where somebody is writing, and along with them until something is done here; false where that is unknown. */
+  /** Scroll to a person's caret and follow it until the next action here; false if it is unknown. */
   follow?(user: string): boolean;
-  /** Puts Markdown where the caret is. */
+  /** Return where a person is writing; undefined if it is unknown. */
+  find?(user: string): Whereabouts | undefined;
+  /** Insert Markdown at the caret. */
   insert?(markdown: string): Promise<void>;
-  /** What a comment would be about now: the block of the caret, or the words that are chosen. */
+  /** Return the current target of a comment: the block of the caret or the selected text. */
   chosen(): About | undefined;
-  /** Marks these threads in the text; gives their ids in its order. */
+  /** Mark these threads in the text. Returns their ids in text order. */
   remark(remarks: Remark[], active?: string): string[];
-  /** Scrolls to what a thread is about; false where it is not on the page any more. */
+  /** Scroll to the target of a thread; false if it is no longer on the page. */
   show(remark: Remark): boolean;
 }

@@ -1,4 +1,4 @@
-/** What an empty page offers to begin with: kinds of pages, and copies of what the space keeps. */
+/** Suggestions on an empty page: page templates and the reusable content of the space. */
 import type { Node } from "prosemirror-model";
 import { Plugin } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -88,10 +88,10 @@ const BEGINNINGS: Beginning[] = [
   },
 ];
 
-/** What the space keeps to be shown in pages, by title. */
+/** The reusable content of the space, by title. */
 export interface Kept {
   list: () => Promise<{ id: string; title: string }[]>;
-  /** The blocks of one of them, as new ones. */
+  /** Return the blocks of one of them, as new blocks. */
   read: (id: string) => Promise<Node[]>;
   onproblem: (problem: Error) => void;
 }
@@ -99,10 +99,10 @@ export interface Kept {
 const isEmpty = (doc: Node): boolean =>
   doc.childCount === 1 && doc.firstChild!.type === nodes.paragraph && !doc.firstChild!.content.size;
 
-/** A row below the caret of an empty page. It goes with the first letter, and comes back when that is undone. */
+/** A row below the caret of an empty page. It disappears with the first letter, and undo brings it back. */
 export function beginnings(kept: Kept): Plugin {
   const begin = (view: EditorView, blocks: Node[]): void => {
-    // Somebody may have written meanwhile.
+    // The person may have typed in the meantime.
     if (!blocks.length || !isEmpty(view.state.doc)) return;
     view.dispatch(view.state.tr.replaceWith(0, view.state.doc.content.size, blocks).scrollIntoView());
     view.focus();
@@ -138,7 +138,7 @@ export function beginnings(kept: Kept): Plugin {
       drawIcon("recycle"),
       t("fromThisSpace"),
     );
-    // Only where there is something to choose.
+    // Only if there is something to choose from.
     kept.list().then((found) => found.length && row.append(more), () => {});
     return row;
   };

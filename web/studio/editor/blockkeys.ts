@@ -1,15 +1,30 @@
-/** Gives each block a key of its own as soon as somebody makes it: by that, it is found again wherever it goes. */
+/** Gives each block a unique key as soon as it is created, so that it can be found wherever it moves. */
+import { Fragment, type Node } from "prosemirror-model";
 import { Plugin, type Transaction } from "prosemirror-state";
 import { ReplaceStep } from "prosemirror-transform";
 import { newKey } from "../document/schema.ts";
 import { REMOTE } from "./together.ts";
 
-/** Whether a transaction may bring or copy a block; typing and deleting in one does neither. */
+/** Return whether a transaction can add or copy a block. Typing and deleting inside a block can't. */
 function mayBringBlocks(transaction: Transaction): boolean {
   return transaction.docChanged && !transaction.getMeta(REMOTE) &&
     transaction.steps.some((step) =>
       !(step instanceof ReplaceStep) || step.slice.content.content.some((node) => node.isBlock)
     );
+}
+
+/**
+ * The node, and all in it, with a key wherever a block has none. What brings many blocks gives them theirs by this: a step
+ * for each of them later would take long.
+ */
+export function withKeys(node: Node): Node {
+  if (node.isInline) return node;
+  const children: Node[] = [];
+  node.forEach((child) => children.push(withKeys(child)));
+  const content = Fragment.from(children);
+  return node.attrs.key === null
+    ? node.type.create({ ...node.attrs, key: newKey() }, content, node.marks)
+    : node.copy(content);
 }
 
 export function uniqueKeys(): Plugin {
@@ -26,7 +41,7 @@ export function uniqueKeys(): Plugin {
         }
         return !node.isTextblock;
       });
-      // What is to be typed next keeps its marks.
+      // Text typed next keeps its marks.
       return transaction.docChanged ? transaction.setStoredMarks(state.storedMarks) : null;
     },
   });

@@ -1,4 +1,4 @@
-/** Commands on whole blocks: which one the selection is in, and moving, turning, doubling and deleting it. */
+/** Commands for whole blocks: find, move, convert, duplicate, and delete the block of the selection. */
 import { Fragment, type Node, type NodeType, type ResolvedPos } from "prosemirror-model";
 import {
   type Command,
@@ -18,14 +18,14 @@ export interface BlockAt {
   depth: number;
 }
 
-/** Whether a block can be moved and chosen by itself: those of pages, items of lists, steps, and the like. */
+/** Return whether a block can be moved and selected by itself: top-level blocks, list items, steps, and the like. */
 export function isMovable(node: Node): boolean {
   const name = node.type.name;
   return node.type.isInGroup("block") ||
     ["list_item", "stepper_step", "column", "image", "update", "tabs_item", "table_row"].includes(name);
 }
 
-/** The innermost block around a place that can be moved. A paragraph that is all of an item gives the item. */
+/** Return the innermost movable block around a position. The only paragraph of an item stands for the item. */
 export function blockAround(place: ResolvedPos): BlockAt | undefined {
   for (let depth = place.depth; depth > 0; depth--) {
     const node = place.node(depth);
@@ -47,7 +47,7 @@ export function blockOf(state: EditorState): BlockAt | undefined {
   return blockAround(selection.$from);
 }
 
-/** Chooses the block that the caret is in, then the one around it. */
+/** Select the block of the caret, then the block around it. */
 export const selectBlock: Command = (state, dispatch) => {
   const { selection } = state;
   let found: BlockAt | undefined;
@@ -62,7 +62,7 @@ export const selectBlock: Command = (state, dispatch) => {
   return true;
 };
 
-/** Selects again what was selected in a block, or the block itself, where it is now. */
+/** Restore the selection in a block, or select the block itself at its new position. */
 function keepSelection(transaction: Transaction, before: Selection, from: number, to: number): Transaction {
   const shift = to - from;
   if (before instanceof NodeSelection) {
@@ -76,23 +76,23 @@ function keepSelection(transaction: Transaction, before: Selection, from: number
   );
 }
 
-/** Moves the block past its neighbour, or at the edge of what it is in out of that. */
+/** Move the block past its sibling, or at the edge of its parent, out of the parent. */
 export function moveBlock(by: -1 | 1): Command {
   return (state, dispatch) => {
     const block = blockOf(state);
     if (block === undefined) return false;
     const place = state.doc.resolve(block.position);
     const index = place.index();
-    const neighbour = place.parent.maybeChild(index + by);
+    const neighbor = place.parent.maybeChild(index + by);
     const transaction = state.tr;
-    if (neighbour !== null && neighbour !== undefined && neighbour.type !== schema.nodes.table_head) {
+    if (neighbor !== null && neighbor !== undefined && neighbor.type !== schema.nodes.table_head) {
       const size = block.node.nodeSize;
-      const to = by < 0 ? block.position - neighbour.nodeSize : block.position + neighbour.nodeSize;
+      const to = by < 0 ? block.position - neighbor.nodeSize : block.position + neighbor.nodeSize;
       transaction.delete(block.position, block.position + size).insert(to, block.node);
       dispatch?.(keepSelection(transaction, state.selection, block.position, to).scrollIntoView());
       return true;
     }
-    // Out of a hint or a step, but never out of a list or a table: an item cannot be anywhere.
+    // Blocks can leave a hint or a step, but not a list or a table, because an item needs its list.
     const outer = place.depth > 0 ? place.depth : 0;
     if (!outer || !block.node.type.isInGroup("block")) return false;
     const target = by < 0 ? place.before(outer) : place.after(outer);
@@ -138,7 +138,7 @@ export const deleteBlock: Command = (state, dispatch) => {
   return true;
 };
 
-/** The only item of a list goes with the list. */
+/** The only item of a list is moved with the list. */
 function deleteAround(
   state: EditorState,
   position: number,
@@ -149,7 +149,7 @@ function deleteAround(
   return deleteBlock(
     state.apply(state.tr.setSelection(NodeSelection.create(state.doc, place.before()))),
     (inner) => {
-      // The same steps, on the state that the caller has.
+      // The same steps on the caller's state.
       const transaction = state.tr;
       inner.steps.forEach((step) => transaction.step(step));
       dispatch(
@@ -161,7 +161,7 @@ function deleteAround(
   );
 }
 
-/** The node, and all in it, as if it had just been written. */
+/** Return the node and its content as new content. */
 export function withoutKeys(node: Node): Node {
   if (node.isText) return node;
   const content = Fragment.from(childrenOf(node).map(withoutKeys));
@@ -179,7 +179,7 @@ function omit(data: Data, name: string): Data | null {
   return Object.keys(kept).length ? kept : null;
 }
 
-// --- turning one into another ------------------------------------------------------------------------------
+// --- converting blocks ------------------------------------------------------------------------------
 
 export type Turn =
   | "paragraph"
@@ -194,7 +194,7 @@ export type Turn =
   | "code_block"
   | "expandable";
 
-/** The blocks whose text can become another's: containers give what is in them. */
+/** Return the blocks whose text can become another block's: containers return their content. */
 function insideOf(node: Node): Node[] {
   switch (node.type.name) {
     case "list_ordered":
@@ -215,13 +215,13 @@ function insideOf(node: Node): Node[] {
   }
 }
 
-/** The words of a block as inline content of another: marks that fit, breaks in code as lines. */
+/** Return the text of a block as inline content of another: fitting marks; line breaks in code become lines. */
 function asParagraph(node: Node): Node {
   if (!node.isTextblock || node.type === schema.nodes.paragraph) return node;
   return schema.nodes.paragraph!.create({ key: node.attrs.key }, node.content);
 }
 
-/** What a block, or several in a row, become. Undefined where that kind holds no such blocks. */
+/** Convert one block, or several adjacent ones. Undefined if the new type can't hold them. */
 export function turned(nodes: Node[], to: Turn): Node[] | undefined {
   const inside = nodes.flatMap(insideOf);
   const key = nodes.length === 1 ? nodes[0]!.attrs.key : null;
@@ -280,7 +280,7 @@ export function turned(nodes: Node[], to: Turn): Node[] | undefined {
   }
 }
 
-/** The blocks side by side that the selection is in. */
+/** Return the adjacent blocks that the selection covers. */
 function selectedRange(
   state: EditorState,
 ): { from: number; to: number; nodes: Node[]; depth: number } | undefined {
@@ -293,7 +293,7 @@ function selectedRange(
   const range = selection.$from.blockRange(selection.$to);
   if (range === null) return undefined;
   let { depth } = range;
-  // An item and a line of code are nothing without what they are in.
+  // An item or a line of code can't exist without its parent.
   let parent = range.parent;
   while (
     depth > 0 && !parent.childCount ||
@@ -320,7 +320,7 @@ export function turnInto(to: Turn): Command {
     if (!place.parent.canReplace(place.index(), place.index() + range.nodes.length, content)) return false;
     if (dispatch) {
       const { selection } = state;
-      // How many letters of the range are before the caret: it stands behind the same ones afterwards.
+      // The number of letters before the caret. The caret is placed after the same letters again.
       const letters = selection instanceof NodeSelection
         ? 0
         : lettersBefore(state.doc, range.from, selection.head);
@@ -353,7 +353,7 @@ function placeOfLetter(doc: Node, from: number, to: number, letters: number): nu
   return found ?? from + 1;
 }
 
-/** What the block of the selection is, for the toolbar and the menus. */
+/** Return the type of the selected block, for the toolbar and the menus. */
 export function turnOf(state: EditorState): Turn {
   const { $from } = state.selection;
   for (let depth = $from.depth; depth > 0; depth--) {
@@ -375,7 +375,7 @@ export function turnOf(state: EditorState): Turn {
   return "paragraph";
 }
 
-/** Puts a block where an empty paragraph is, or behind the block of the selection, and the caret into it. */
+/** Insert a block in place of an empty paragraph or after the selected block, and move the caret into it. */
 export function insertBlock(state: EditorState, node: Node): Transaction {
   const { $from } = state.selection;
   const transaction = state.tr;
@@ -397,8 +397,8 @@ export function insertBlock(state: EditorState, node: Node): Transaction {
   return intoBlock(transaction, at, node);
 }
 
-/** Whether the node around a place, at a depth, can have a block of this type from one of its children to another: also
- * a list in a cell holds nothing that a cell cannot. */
+/** Return whether the node around a position, at a depth, can have a block of this type in place of a range of its
+ * children. A list in a cell can't contain what a cell can't. */
 export function holds(place: ResolvedPos, depth: number, type: NodeType, from: number, to = from): boolean {
   if (depth < 0 || !place.node(depth).canReplaceWith(from, to, type)) return false;
   if (type.isInGroup("in_cells")) return true;
@@ -408,7 +408,7 @@ export function holds(place: ResolvedPos, depth: number, type: NodeType, from: n
   return true;
 }
 
-/** The caret in the first text of a block, or the block chosen where it has none. */
+/** Place the caret in the first text of a block, or select the block if it has none. */
 export function intoBlock(transaction: Transaction, at: number, node: Node): Transaction {
   let text = -1;
   node.descendants((child, offset) => {

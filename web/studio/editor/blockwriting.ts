@@ -1,4 +1,4 @@
-/** A block or a few of a page, written by themselves: what is suggested for them, or what they are to be. */
+/** An editor for one block or a few blocks of a page: for suggested edits and for resolving conflicts. */
 import { keymap } from "prosemirror-keymap";
 import type { Node } from "prosemirror-model";
 import { Selection } from "prosemirror-state";
@@ -14,9 +14,9 @@ import { mountPage } from "./mounting.ts";
 import { toolbar } from "./toolbar.ts";
 
 export interface BlockWriting {
-  /** What is written now; the first block keeps the key that it had. */
+  /** The current blocks. The first one keeps its original key. */
   blocks: () => BlockJson[];
-  /** Whether anything differs from how it began. */
+  /** Whether anything has changed. */
   changed: () => boolean;
   focus: () => void;
   stop: () => void;
@@ -27,9 +27,9 @@ interface Options {
   lookup: Lookup;
   label: string;
   onchange: () => void;
-  /** The keys that send were pressed. */
+  /** The keys that submit were pressed. */
   onsend: () => void;
-  /** Escape was pressed while nothing is changed. */
+  /** Escape was pressed without any changes. */
   onleave: () => void;
 }
 

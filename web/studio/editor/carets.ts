@@ -1,8 +1,9 @@
-/** Where the others are: their carets and selections with their names, and what came back after one of them removed it. */
+/** Shows the carets and selections of other people with their names, and blocks that were restored after a deletion. */
 import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
 import { hueOf } from "../parts/hue.ts";
+import type { Whereabouts } from "./base.ts";
 import { h } from "./dom.ts";
 import { byKey } from "./rescue.ts";
 import { words } from "./words.ts";
@@ -16,7 +17,7 @@ export interface Caret {
 
 interface Known {
   carets: Map<string, Caret & { at: number }>;
-  /** Blocks that came back, by key, with who removed them. */
+  /** Restored blocks by key, with the person who had deleted them. */
   restored: Map<string, string>;
 }
 
@@ -26,9 +27,9 @@ type Told =
   | { restored: string; by: string }
   | { dismissed: string };
 
-/** How long a caret that does not move is shown. */
+/** The number of milliseconds that an idle caret is shown. */
 const LASTS = 60_000;
-/** How long a name stands at a caret that moved. */
+/** The number of milliseconds that a name is shown at a caret that moved. */
 const NAMED = 2_000;
 
 const caretsKey = new PluginKey<Known>("carets");
@@ -56,9 +57,9 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
   return { carets, restored };
 }
 
-/** The name is drawn by its style: it is no text of the page. */
+/** The name is rendered by its style, so it isn't part of the page's text. */
 function drawCaret({ user, at, anchor, head }: Caret & { at: number }): HTMLElement {
-  // Whose words are chosen is said as long as they are.
+  // The name is shown as long as text is selected.
   const isFresh = anchor !== head || Date.now() - at < NAMED;
   const made = h("span", {
     class: `caret ${hueOf(user.id)}${isFresh ? " fresh" : ""}`,
@@ -69,7 +70,7 @@ function drawCaret({ user, at, anchor, head }: Caret & { at: number }): HTMLElem
   return made;
 }
 
-/** What stands below a block that came back. */
+/** The note below a restored block. */
 function drawRestored(view: EditorView, key: string, name: string): HTMLElement {
   const dismiss = (): void => tellCarets(view, { dismissed: key });
   const remove = (): void => {
@@ -83,7 +84,7 @@ function drawRestored(view: EditorView, key: string, name: string): HTMLElement 
     { class: "restored", role: "status", contenteditable: "false" },
     h("span", {}, t("nameDeletedThisParagraph", { name })),
     h("button", { type: "button", class: "link", onclick: remove }, t("deleteIt")),
-    h("button", { type: "button", class: "link", onclick: dismiss }, t("dismiss")),
+    h("button", { type: "button", "aria-label": t("dismiss"), title: t("dismiss"), onclick: dismiss }, "×"),
   );
 }
 
@@ -95,6 +96,9 @@ function decorations(state: EditorState): DecorationSet {
     if (to > from) {
       found.push(Decoration.inline(from, to, { class: `caret-range ${hueOf(caret.user.id)}` }));
     }
+    // A block that the browser may leave undrawn cuts off what stands above it: the name.
+    const $head = state.doc.resolve(caret.head);
+    if ($head.depth) found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
     const key = `${caret.client} ${caret.at}`;
     found.push(
       Decoration.widget(caret.head, () => drawCaret(caret), { key, side: 1, ignoreSelection: true }),
@@ -111,7 +115,7 @@ function decorations(state: EditorState): DecorationSet {
   return DecorationSet.create(state.doc, found);
 }
 
-/** `onmove`: the selection is another one, and nothing was written. */
+/** `onmove`: the selection changed without an edit. */
 export function carets(onmove: () => void): Plugin {
   return new Plugin({
     key: caretsKey,
@@ -137,15 +141,31 @@ export function carets(onmove: () => void): Plugin {
   });
 }
 
-/** The name of somebody whose caret is known. */
+/** Return the name of a person whose caret is known. */
 export function nameOf(state: EditorState, user: string | undefined): string {
-  const found = [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
-  return found?.user.displayName ?? words.somebody;
+  const found = user === undefined ? undefined : caretOf(state, user);
+  return found?.user.displayName ?? words.someone;
 }
 
-/** Scrolls to where somebody is; false where that is unknown. */
+/** Return where a person is writing; undefined if it is unknown. */
+export function whereIs({ state }: EditorView, user: string): Whereabouts | undefined {
+  const found = caretOf(state, user);
+  if (!found) return undefined;
+  let heading: string | undefined;
+  state.doc.nodesBetween(0, found.head, (node) => {
+    if (node.type.name.startsWith("heading_") && node.textContent) heading = node.textContent;
+    return !node.isTextblock;
+  });
+  return { ...(heading === undefined ? {} : { heading }), selects: found.anchor !== found.head };
+}
+
+function caretOf(state: EditorState, user: string): Caret | undefined {
+  return [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
+}
+
+/** Scroll to a person's caret; false if it is unknown. */
 export function showCaret(view: EditorView, user: string): boolean {
-  const found = [...caretsKey.getState(view.state)!.carets.values()].find((caret) => caret.user.id === user);
+  const found = caretOf(view.state, user);
   if (!found) return false;
   const { node } = view.domAtPos(found.head);
   const element = node instanceof Element ? node : node.parentElement;

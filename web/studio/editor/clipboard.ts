@@ -1,30 +1,35 @@
 /**
- * Copying and pasting. Between pages of the app nodes go as they are; HTML from elsewhere enters through the schema, which
- * is the filter; plain text that is Markdown becomes what it says; addresses become links; files are uploaded.
+ * Copying and pasting. Nodes are copied between pages of the app unchanged. HTML from other apps is filtered by the
+ * schema, Markdown text is converted, URLs become links, and files are uploaded.
  */
-import { DOMParser, Fragment, type Node, type ParseOptions, Slice } from "prosemirror-model";
+import { DOMParser, DOMSerializer, Fragment, type Node, type ParseOptions, Slice } from "prosemirror-model";
 import { type EditorState, NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
+import { Transform } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 import { safeUrl } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
 import { childrenOf } from "../document/convert.ts";
 import { notices } from "../state/notices.svelte.ts";
+import { readCells } from "../document/parsing.ts";
+import { CellSelection, cellsOf } from "./cells.ts";
+import { withKeys } from "./blockkeys.ts";
 import { arrange, harmless } from "./pasted.ts";
+import { headless, newTable, pasteCells, type PastedCell, textOfCell } from "./tablecommands.ts";
 import { words } from "./words.ts";
 
 const OWN = "application/x-octavo-slice";
-/** What VS Code says of what was copied there, its language among it. */
+/** What VS Code stores about copied text, including its language. */
 const VSCODE = "vscode-editor-data";
 const { nodes, marks } = schema;
 
 export interface ClipboardOptions {
-  /** Markdown as blocks; rejects where it cannot be read now. */
+  /** Return Markdown as blocks; rejects if it can't be parsed now. */
   readMarkdown: (text: string) => Promise<Node[]>;
-  /** Takes files that were pasted or dropped, to stand at a place. */
+  /** Insert files that were pasted or dropped at a position. */
   takeFiles: (view: EditorView, files: File[], at: number) => void;
 }
 
-/** Whether a text has signs that only Markdown has: a fence, a table, two headings or list items, a link. */
+/** Return whether a text has syntax that only Markdown has: a fence, a table, two headings or list items, a link. */
 export function looksLikeMarkdown(text: string): boolean {
   if (/^(`{3,}|~{3,})/m.test(text) || /^\|.*\|\s*\n\|[\s:|-]+\|/m.test(text) || /^\{% \w+/m.test(text)) {
     return true;
@@ -35,7 +40,7 @@ export function looksLikeMarkdown(text: string): boolean {
   return /\[[^\]\n]+\]\([^)\s]+\)|\*\*[^*\s][^*\n]*\*\*|(^|\s)`[^`\n]+`/.test(text);
 }
 
-/** Text into lines of code, as it is. */
+/** Convert text to lines of code, unchanged. */
 export function insertLines(state: EditorState, text: string): Transaction {
   const [first = "", ...rest] = text.replace(/\r\n?/g, "\n").split("\n");
   const transaction = state.tr.deleteSelection();
@@ -47,7 +52,7 @@ export function insertLines(state: EditorState, text: string): Transaction {
   return transaction.scrollIntoView();
 }
 
-/** Plain text: an empty line begins a paragraph, another one a line of it. */
+/** Convert plain text: an empty line starts a paragraph; other line breaks stay line breaks. */
 export function paragraphs(text: string): Node[] {
   return text.replace(/\r\n?/g, "\n").split(/\n{2,}/).filter((part) => part.trim()).map((part) => {
     const lines = part.replace(/^\n+|\n+$/g, "").split("\n");
@@ -65,7 +70,7 @@ export function pasteBlocks(view: EditorView, blocks: Node[]): void {
   if (!blocks.length) return;
   const { state } = view;
   const single = blocks.length === 1 && blocks[0]!.type === nodes.paragraph;
-  const content = Fragment.from(blocks);
+  const content = Fragment.from(blocks.map(withKeys));
   const open = single ? 1 : 0;
   const { $from, empty } = state.selection;
   if (
@@ -89,8 +94,110 @@ export function pasteBlocks(view: EditorView, blocks: Node[]): void {
   );
 }
 
-/** What a slice says as plain text: lines of code and of lists each on their own. */
+/** A cell among others in plain text, as spreadsheets write it. */
+function quoted(text: string): string {
+  return /[\t\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Text with tabs as spreadsheets write it: cells in quotation marks can have lines. Undefined: it is no table. */
+export function readTabbed(text: string): PastedCell[][] | undefined {
+  if (!text.includes("\t")) return undefined;
+  const rows: PastedCell[][] = [[]];
+  const words = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
+  for (let at = 0; at <= words.length;) {
+    let cell = "";
+    if (words[at] === '"') {
+      let end = at + 1;
+      while (end < words.length && (words[end] !== '"' || words[end + 1] === '"')) {
+        end += words[end] === '"' ? 2 : 1;
+      }
+      const after = words[end + 1];
+      if (end < words.length && (after === undefined || after === "\t" || after === "\n")) {
+        cell = words.slice(at + 1, end).replaceAll('""', '"');
+        at = end + 1;
+      }
+    }
+    if (!cell && words[at] !== undefined && words[at] !== "\t" && words[at] !== "\n") {
+      const end = words.slice(at).search(/[\t\n]/);
+      cell = end < 0 ? words.slice(at) : words.slice(at, at + end);
+      at += cell.length;
+    }
+    rows.at(-1)!.push({ text: cell });
+    if (words[at] === "\n") rows.push([]);
+    at++;
+  }
+  return rows;
+}
+
+/** Cells of a table of ours, row by row; its head is among them where it says something. */
+function cellsOfTable(table: Node): PastedCell[][] {
+  return childrenOf(table).slice(headless(table) ? 1 : 0).map((row) =>
+    childrenOf(row).map((cell) => ({
+      text: textOfCell(cell),
+      ...(cell.type === nodes.table_cell ? { blocks: childrenOf(cell) } : {}),
+    }))
+  );
+}
+
+/** Cells as HTML that spreadsheets and text processors read. */
+function htmlOfCells({ content }: Slice): string {
+  const table = document.createElement("table");
+  const serializer = DOMSerializer.fromSchema(schema);
+  for (const cells of cellsOfTable(content.firstChild!)) {
+    const row = table.insertRow();
+    for (const { text, blocks } of cells) {
+      const cell = row.insertCell();
+      if (blocks) cell.append(serializer.serializeFragment(Fragment.from([...blocks])));
+      else cell.textContent = text;
+    }
+  }
+  return table.outerHTML;
+}
+
+/** A table of cells; the first row is its head. */
+function tableOf([head, ...rows]: PastedCell[][]): Node {
+  const table = newTable(
+    head!.length,
+    rows.length,
+    head!.map(({ text }) => text.replace(/\s+/g, " ").trim()),
+  );
+  const around = schema.topNodeType.create(null, table);
+  const transform = new Transform(around);
+  pasteCells(transform, 0, { row: 1, column: 0 }, rows);
+  return transform.doc.firstChild!;
+}
+
+/** Writes cells into the table that the caret or the chosen cells are in; one cell into all that are chosen. */
+function pasteIntoTable(view: EditorView, pasted: PastedCell[][]): boolean {
+  const { state } = view;
+  const cells = cellsOf(state);
+  if (!cells || !pasted.some((row) => row.length)) return false;
+  const { position, rectangle: { top, left, bottom, right } } = cells;
+  const single = pasted.length === 1 && pasted[0]!.length === 1 && state.selection instanceof CellSelection;
+  const filled = single
+    ? Array.from(
+      { length: bottom - top + 1 },
+      () => Array.from({ length: right - left + 1 }, () => pasted[0]![0]!),
+    )
+    : pasted;
+  const transaction = state.tr;
+  const end = pasteCells(transaction, position, { row: top, column: left }, filled);
+  const chosen = CellSelection.of(transaction.doc, position, {
+    top,
+    left,
+    bottom: end.row,
+    right: end.column,
+  });
+  view.dispatch(transaction.setSelection(chosen).scrollIntoView().setMeta("paste", true));
+  return true;
+}
+
+/** Return a slice as plain text, with each line of code and each list item on its own line. */
 function plainText(slice: Slice): string {
+  const only = slice.content.childCount === 1 ? slice.content.firstChild! : null;
+  if (only && only.type === nodes.table) {
+    return cellsOfTable(only).map((row) => row.map(({ text }) => quoted(text)).join("\t")).join("\n");
+  }
   const found: string[] = [];
   const visit = (node: Node, lead: string): void => {
     if (node.isTextblock) {
@@ -102,9 +209,7 @@ function plainText(slice: Slice): string {
     }
     if (node.type === nodes.table_row || node.type === nodes.table_head) {
       found.push(
-        childrenOf(node).map((cell) => cell.isLeaf ? String(cell.attrs.value ?? "") : cell.textContent).join(
-          "\t",
-        ),
+        childrenOf(node).map((cell) => quoted(textOfCell(cell))).join("\t"),
       );
       return;
     }
@@ -121,7 +226,7 @@ function plainText(slice: Slice): string {
   return found.join("\n");
 }
 
-/** What VS Code calls languages, where the listings here call them otherwise. */
+/** Language names of VS Code that differ from the names here. */
 const MODES: Record<string, string> = {
   javascriptreact: "jsx",
   typescriptreact: "tsx",
@@ -132,13 +237,13 @@ const MODES: Record<string, string> = {
   dockercompose: "yaml",
   tex: "latex",
 };
-/** What it says of text that is no code. */
+/** The VS Code language of text that isn't code. */
 const PROSE = ["markdown", "mdx", "plaintext", "prompt", "chatagent", "instructions"];
-/** The beginning of HTML that an editor of code draws its lines with: a block in the font of code, with its blanks. */
+/** The start of HTML from code editors: a block in a monospace font with preserved whitespace. */
 const DRAWN_CODE =
   /^(?:\s|<meta[^>]*>|<!--[^>]*-->|<\/?(?:html|head|body)[^>]*>)*<div[^>]*?\sstyle\s*=\s*("[^"]*"|'[^']*')/i;
 
-/** Code as editors of code put it on the clipboard, with its language where they say it; undefined: no code. */
+/** Return code from the clipboard of a code editor, with its language if known; undefined if it isn't code. */
 export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; syntax: string } | undefined {
   const text = data.getData("text/plain").replace(/\r\n?/g, "\n");
   const told = data.getData(VSCODE);
@@ -150,7 +255,7 @@ export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; 
   if (!/white-space:\s*pre/i.test(style) || !/font-family:[^;]*(mono|courier|consolas|menlo)/i.test(style)) {
     return undefined;
   }
-  // It may be the text of a page as well, of which these signs are certain.
+  // It can also be the Markdown of a page, which has these unambiguous signs.
   return /^(`{3,}|~{3,})|^\{% \w+/m.test(text) ? undefined : { text, syntax: "" };
 }
 
@@ -163,7 +268,7 @@ function modeOf(told: string): string | undefined {
   }
 }
 
-/** Lines of code are a listing, a piece of one line is code within the sentence. */
+/** Several lines become a code block, and part of one line becomes inline code. */
 function pasteListing(view: EditorView, { text, syntax }: { text: string; syntax: string }): void {
   if (!text.includes("\n")) {
     view.dispatch(
@@ -178,7 +283,7 @@ function pasteListing(view: EditorView, { text, syntax }: { text: string; syntax
   pasteBlocks(view, [nodes.code_block!.create(syntax ? { data: { syntax } } : null, lines)]);
 }
 
-/** An image that is in the text of a page itself, as a file. */
+/** Return an image that is embedded in the HTML as a file. */
 function fileOf(image: HTMLImageElement, number: number): File | undefined {
   const found = /^data:(image\/(png|jpeg|gif|webp));base64,([A-Za-z0-9+/=\s]+)$/.exec(
     image.getAttribute("src") ?? "",
@@ -194,37 +299,78 @@ function fileOf(image: HTMLImageElement, number: number): File | undefined {
   }
 }
 
+/** What was copied in a page of the app; undefined too where it is of another version: its HTML says nearly as much. */
+function ownSlice(data: DataTransfer): Slice | undefined {
+  const own = data.getData(OWN);
+  if (!own) return undefined;
+  try {
+    const slice = Slice.fromJSON(schema, JSON.parse(own));
+    slice.content.forEach((node) => node.check());
+    return slice;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The cells of the table that HTML consists of. */
+function tableIn(dom: HTMLElement): PastedCell[][] | undefined {
+  const tables = dom.querySelectorAll("table");
+  const [only] = tables;
+  if (!only || tables.length > 1 || only.textContent?.trim() !== dom.textContent?.trim()) return undefined;
+  return readCells(only, schema);
+}
+
 export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin {
   let images: HTMLImageElement[] = [];
-  /** Reads HTML as the schema says, after what it means was made plain. */
+  /** The cells of what is pasted now, where it is a table and nothing else. */
+  let table: PastedCell[][] | undefined;
+  /** Parse HTML with the schema after normalizing it. */
   const parser = {
     parseSlice(dom: HTMLElement, options?: ParseOptions): Slice {
       images = arrange(dom);
-      return DOMParser.fromSchema(schema).parseSlice(dom, options);
+      table = tableIn(dom);
+      const { content, openStart, openEnd } = DOMParser.fromSchema(schema).parseSlice(dom, options);
+      return new Slice(Fragment.from(childrenOf(content).map(withKeys)), openStart, openEnd);
     },
   } as DOMParser;
-  /** Sends the images whose bytes are in the HTML that is pasted now, and tells of those that are nowhere. */
+  /** Upload the images that are embedded in the pasted HTML, and report the ones that can't be loaded. */
   const takeImages = (view: EditorView): void => {
     if (!images.length) return;
     const files = images.map((image, at) => fileOf(image, at + 1)).filter((file) => file !== undefined);
     if (files.length < images.length) notices.say(words.imagesLeftOut, { bad: true });
-    // Once the text is there that they are behind.
+    // After the text before them was inserted.
     if (files.length) setTimeout(() => view.isDestroyed || takeFiles(view, files, view.state.selection.from));
   };
   const copy = (view: EditorView, event: ClipboardEvent, cut: boolean): boolean => {
     const { selection } = view.state;
     if (selection.empty || event.clipboardData === null) return false;
     const slice = selection.content();
-    const { dom } = view.serializeForClipboard(slice);
+    const html = selection instanceof CellSelection
+      ? htmlOfCells(slice)
+      : view.serializeForClipboard(slice).dom.innerHTML;
     event.preventDefault();
     event.clipboardData.clearData();
-    event.clipboardData.setData("text/html", dom.innerHTML);
+    event.clipboardData.setData("text/html", html);
     event.clipboardData.setData("text/plain", plainText(slice));
     event.clipboardData.setData(OWN, JSON.stringify(slice.toJSON()));
     if (cut && view.editable) {
       view.dispatch(view.state.tr.deleteSelection().scrollIntoView().setMeta("uiEvent", "cut"));
     }
     return true;
+  };
+  /** Cells go into cells; where cells are chosen, anything else goes into the first of them. */
+  const pasteCellsOf = (view: EditorView, data: DataTransfer): boolean => {
+    const { state } = view;
+    const text = data.getData("text/plain");
+    if (!cellsOf(state)) return false;
+    const own = ownSlice(data);
+    const only = own?.content.childCount === 1 ? own.content.firstChild : null;
+    if (only && only.type === nodes.table) return pasteIntoTable(view, cellsOfTable(only));
+    const several = data.getData("text/html") ? table : undefined;
+    const cells = several ?? (data.getData(VSCODE) ? undefined : readTabbed(text));
+    if (cells) return pasteIntoTable(view, cells);
+    if (!(state.selection instanceof CellSelection) || own || !text || data.files.length) return false;
+    return pasteIntoTable(view, [[{ text }]]);
   };
   return new Plugin({
     props: {
@@ -244,30 +390,22 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
           view.dispatch(insertLines(state, text));
           return true;
         }
+        if (pasteCellsOf(view, data)) return true;
         if (state.selection.$from.parent.type === nodes.table_heading) {
           view.dispatch(state.tr.insertText(text.replace(/\s+/g, " ")).scrollIntoView());
           return true;
         }
-        const own = data.getData(OWN);
+        const own = ownSlice(data);
         if (own) {
-          try {
-            view.dispatch(
-              state.tr.replaceSelection(Slice.fromJSON(schema, JSON.parse(own))).scrollIntoView().setMeta(
-                "paste",
-                true,
-              ),
-            );
-            return true;
-          } catch {
-            // Of another version: its HTML says nearly as much.
-          }
+          view.dispatch(state.tr.replaceSelection(own).scrollIntoView().setMeta("paste", true));
+          return true;
         }
         const listing = listingOf(data);
         if (listing?.text) {
           pasteListing(view, listing);
           return true;
         }
-        // The HTML of VS Code says nothing but colors.
+        // The HTML of VS Code contains only colors.
         const html = data.getData(VSCODE) ? "" : data.getData("text/html");
         const files = [...data.files];
         if (files.length && !html) {
@@ -278,20 +416,25 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
         if (address !== undefined && state.selection instanceof TextSelection) {
           return pasteAddress(view, address);
         }
-        // Editors of code put HTML of their colours beside the text, which says less than the Markdown that it is.
+        // Code editors add HTML with their colors, which contains less than the Markdown in the text.
         const codes = /<meta[^>]*(vscode|monaco)|<pre|data-vscode|monospace/i.test(html) &&
           !/<(h[1-6]|ul|ol|table|a )/i.test(html);
         if (text && (!html || codes) && looksLikeMarkdown(text)) {
           const { from, to } = state.selection;
           readMarkdown(text).then((blocks) => {
             if (view.isDestroyed) return;
-            // What was written meanwhile stays: only where nothing was, the place is still the same.
+            // Keep text that was typed in the meantime: the position is only valid if nothing was typed.
             if (view.state.selection.from !== from || view.state.selection.to !== to) {
               const end = Math.min(from, view.state.doc.content.size);
               view.dispatch(view.state.tr.setSelection(TextSelection.near(view.state.doc.resolve(end))));
             }
             pasteBlocks(view, blocks);
           }, () => pasteBlocks(view, paragraphs(text)));
+          return true;
+        }
+        const tabbed = text && !html ? readTabbed(text) : undefined;
+        if (tabbed && tabbed.length > 1 && tabbed.every((row) => row.length === tabbed[0]!.length)) {
+          pasteBlocks(view, [tableOf(tabbed)]);
           return true;
         }
         if (text && !html) {
@@ -318,7 +461,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
   });
 }
 
-/** An address over chosen words makes them a link; elsewhere it is a link of its own words. */
+/** A URL pasted over selected text makes it a link; elsewhere, the URL is the link's text. */
 function pasteAddress(view: EditorView, url: string): boolean {
   const { state } = view;
   const { from, to, empty, $from } = state.selection;

@@ -1,6 +1,6 @@
 /**
- * Lists that open while something is typed: blocks after `/`, emoji after `:`, people and pages after `@`. The caret stays
- * in the text; arrows choose, Enter takes, Escape leaves what was typed as it is.
+ * Lists that open while typing: blocks after `/`, emoji after `:`, people and pages after `@`. The caret stays in the
+ * text. Arrow keys select, Enter inserts, and Escape keeps the typed text.
  */
 import { Plugin, PluginKey, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -11,27 +11,27 @@ export interface Choice {
   title: string;
   line?: string;
   group?: string;
-  /** At the end of its line: what is typed for it. */
+  /** At the end of the row: the text that creates it. */
   typed?: string;
-  /** What stands before it. */
+  /** The icon before it. */
   sign?: HTMLElement;
-  /** Puts it in the place of what was typed, from the sign to the caret. */
+  /** Insert it in place of the typed text, from the trigger to the caret. */
   take: (view: EditorView, from: number, to: number) => void;
 }
 
 export interface Trigger {
-  /** The sign and what was typed after it, at the caret; the first group is what was typed. */
+  /** The trigger and the text after it, at the caret. The first group is the text. */
   pattern: RegExp;
-  /** The name of the list. */
+  /** The accessible name of the list. */
   label: string;
-  /** Shown below the list, with what was typed: how it is kept. */
+  /** A note below the list for the typed text. */
   hint: (typed: string) => HTMLElement | null;
   find: (typed: string) => Choice[];
-  /** What takes time, below what is found at once. */
+  /** Slower results, shown below the immediate ones. */
   more?: (typed: string) => Promise<Choice[]>;
-  /** How much has to be typed before it opens. */
+  /** The number of letters to type before the list opens. */
   least?: number;
-  /** How many letters the sign has, where it is more than one. */
+  /** The number of letters of the trigger, if there is more than one. */
   sign?: number;
 }
 
@@ -43,18 +43,18 @@ interface Open {
 
 interface State {
   open: Open | null;
-  /** Where the list was closed with Escape: it stays closed until the sign is gone. */
+  /** The position where Escape closed the list. It stays closed until the trigger is removed. */
   left: number | null;
 }
 
-/** How much of the text before the caret is looked at. */
+/** The number of letters before the caret that are searched for a trigger. */
 const LONGEST = 300;
 
 const NOTHING: Record<string, string> = {};
 
 const key = new PluginKey<State>("completing");
 
-/** Escape, and a click elsewhere: the list goes, what was typed stays. */
+/** Escape or a click elsewhere closes the list and keeps the typed text. */
 export function closeCompletion(view: EditorView): void {
   view.dispatch(view.state.tr.setMeta(key, "close"));
 }
@@ -84,7 +84,7 @@ export function completing(triggers: Trigger[]): Plugin<State> {
           const match = trigger.pattern.exec(text);
           if (match === null || match[1]!.length < (trigger.least ?? 0)) continue;
           const from = $head.pos - match[1]!.length - (trigger.sign ?? 1);
-          // It opens by typing, not by walking past; and not again once it was closed.
+          // It opens when typing, not when the caret moves past, and not again after it was closed.
           if (from === left || (!transaction.docChanged && before.open?.from !== from)) continue;
           return { open: { trigger, from, typed: match[1]! }, left: null };
         }
@@ -203,7 +203,7 @@ class List {
     const choice = this.#choices[at];
     const open = this.#shown;
     if (choice === undefined || open === null) return;
-    // First: what it takes may ask for something, with a focus of its own.
+    // Close first: the inserted item can open a dialog that takes the focus.
     this.view.focus();
     choice.take(this.view, open.from, this.view.state.selection.head);
   }
@@ -230,7 +230,7 @@ class List {
   }
 }
 
-/** A title with what was typed in it marked. */
+/** Return a title with the typed text highlighted. */
 function marked(title: string, typed: string): (HTMLElement | string)[] {
   const at = typed ? title.toLowerCase().indexOf(typed.toLowerCase()) : -1;
   if (at < 0) return [title];

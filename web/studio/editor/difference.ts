@@ -1,16 +1,16 @@
-/** The steps from one document to another, in the deepest block that changed and there word by word: all else stays. */
+/** Computes the steps from one document to another, word by word in the deepest changed block. All else stays. */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
 import { type Mappable, ReplaceStep, Transform } from "prosemirror-transform";
 import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
 
-/** Changes the top level to these nodes. */
+/** Change the top level to these nodes. */
 export function replaceTop(transform: Transform, nodes: Node[]): void {
   replaceChildren(transform, 0, childrenOf(transform.doc), nodes, becomeChecked);
 }
 
-/** The top level as the server has it; blocks that say the same stay the nodes that they are. */
+/** Return the top level of the server's version. Blocks with the same content stay the same nodes. */
 export function withKnown(
   doc: Node,
   blocks: BlockJson[],
@@ -28,7 +28,7 @@ export function withKnown(
 
 type Become = (transform: Transform, at: number, was: Node, now: Node) => void;
 
-/** Changes the children `before` of a node, whose content begins at `start`. */
+/** Change the children `before` of a node whose content starts at `start`. */
 function replaceChildren(
   transform: Transform,
   start: number,
@@ -43,7 +43,7 @@ function replaceChildren(
   let next = 0;
   const drop = (until: number): void => {
     const size = before.slice(next, until).reduce((sum, node) => sum + node.nodeSize, 0);
-    // What is new is there by now: nothing is ever without a block.
+    // New blocks are inserted before old ones are removed, so the document is never empty.
     if (size) transform.step(new ReplaceStep(position, position + size, Slice.empty));
     next = until;
   };
@@ -61,7 +61,7 @@ function replaceChildren(
   drop(before.length);
 }
 
-/** For each node of `after` where it was in `before`, -1 for what is new there. */
+/** Return the index in `before` of each node of `after`; -1 for new nodes. */
 function origins(before: Node[], after: Node[]): number[] {
   const found = after.map((node) => before.indexOf(node));
   const taken = new Set(found);
@@ -72,7 +72,7 @@ function origins(before: Node[], after: Node[]): number[] {
   };
   const places = new Map(before.map((node, at) => [node.attrs.key, at]));
   after.forEach((node, at) => pair(at, node.attrs.key ? places.get(node.attrs.key) : undefined));
-  // Rows of tables have no keys: what is left between two neighbours is the same where it is as many of one kind.
+  // Table rows have no keys. Between two matched siblings, nodes match if there are as many of the same type.
   for (let at = 0; at < after.length;) {
     let end = at;
     while (end < after.length && found[end]! < 0) end++;
@@ -90,7 +90,7 @@ function origins(before: Node[], after: Node[]): number[] {
   return found;
 }
 
-/** The positions of the longest rising run of numbers. */
+/** Return the positions of the longest increasing subsequence. */
 export function longestRun(numbers: number[]): number[] {
   const ends: number[] = [];
   const before: number[] = [];
@@ -110,7 +110,7 @@ export function longestRun(numbers: number[]): number[] {
   return found.reverse();
 }
 
-/** Makes the node at a position another one, touching only what differs in it: carets in all the rest stay. */
+/** Change the node at a position into another, touching only the differences, so that carets elsewhere stay. */
 function become(transform: Transform, at: number, was: Node, now: Node): void {
   if (was.type !== now.type) {
     if (!was.isTextblock || !now.isTextblock) {
@@ -126,10 +126,10 @@ function become(transform: Transform, at: number, was: Node, now: Node): void {
     replaceChildren(transform, at + 1, childrenOf(was), childrenOf(now), become);
     return;
   }
-  // From the end, so that places before stay what they are.
+  // From the end, so that earlier positions stay valid.
   for (const { from, to, start, end } of wordChanges(was, now).reverse()) {
     const [old, next] = [was.slice(from, to).content, now.slice(start, end).content];
-    // Of a word that goes on or is cut short, what both have stays: the caret may be in it.
+    // If a word grows or is shortened, its common part stays, because the caret may be in it.
     const head = old.findDiffStart(next);
     const tail = old.findDiffEnd(next);
     if (head === null || !tail) continue;
@@ -142,7 +142,7 @@ function become(transform: Transform, at: number, was: Node, now: Node): void {
   }
 }
 
-/** The same, and the whole node anew where its parts do not come out as they should. */
+/** Do the same, but replace the whole node if the result differs from the target. */
 function becomeChecked(transform: Transform, at: number, was: Node, now: Node): void {
   const trial = new Transform(transform.doc);
   try {
@@ -152,7 +152,7 @@ function becomeChecked(transform: Transform, at: number, was: Node, now: Node): 
       return;
     }
   } catch {
-    // Its parts cannot be what they are to be one after the other.
+    // Its parts can't be changed one after the other.
   }
   transform.replaceWith(at, at + was.nodeSize, now);
 }
@@ -179,7 +179,7 @@ function wordsOf(node: Node): Word[] {
 
 const MOST_WORDS = 600;
 
-/** The places in the content of one block that are others in another, word by word: both blocks' ranges, in order. */
+/** Return the ranges that differ between the content of two blocks, word by word, in order. */
 export function wordChanges(
   was: Node,
   now: Node,
@@ -202,7 +202,7 @@ export function wordChanges(
   });
   if (!old.length && !next.length) return [];
   if (old.length > MOST_WORDS || next.length > MOST_WORDS) return [range(0, old.length, 0, next.length)];
-  // The longest common run of words, by the usual table.
+  // The longest common subsequence of words.
   const width = next.length + 1;
   const lengths = new Uint16Array((old.length + 1) * width);
   for (let one = old.length - 1; one >= 0; one--) {
@@ -232,7 +232,7 @@ export function wordChanges(
   return found;
 }
 
-/** The caret where `mapping` puts it, in front of what came in right there; in its block where that was moved. */
+/** Map the caret, staying before text inserted exactly there, and moving with its block. */
 export function followed({ selection }: EditorState, transaction: Transaction, mapping: Mappable): Selection {
   if (!(selection instanceof TextSelection)) return transaction.selection;
   const [anchor, head] = [selection.$anchor, selection.$head].map(($place) => {

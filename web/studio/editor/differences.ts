@@ -1,4 +1,4 @@
-/** What changed in the blocks of a page, as the API's `update_blocks` takes it. Blocks are the same while their keys are. */
+/** The changes to the blocks of a page, in the format of the API's `update_blocks`. Blocks are identified by their keys. */
 import { same } from "../document/convert.ts";
 import { table } from "../document/table.ts";
 import type { BlockJson, FragmentJson, Json } from "../document/types.ts";
@@ -8,7 +8,7 @@ export interface BlockChange {
   document: { document: BlockJson[] };
 }
 
-/** The blocks that say something else than before. */
+/** Return the blocks whose content changed. */
 export function changedBlocks(before: BlockJson[], after: BlockJson[]): BlockChange[] {
   const known = new Map(before.map((block) => [block.key, block]));
   return after.flatMap((block) => {
@@ -21,7 +21,7 @@ export function changedBlocks(before: BlockJson[], after: BlockJson[]): BlockCha
 
 type Part = BlockJson | FragmentJson;
 
-/** The smallest part of a block that holds all that changed in it, with what takes its place. */
+/** Return the smallest part of a block that contains all its changes, with the replacement. */
 function inside(was: Part, now: Part): [string, BlockJson[]] | undefined {
   const { nodes: wasNodes = [], fragments: wasFragments = [], ...wasRest } = was as BlockJson;
   const { nodes: nowNodes = [], fragments: nowFragments = [], ...nowRest } = now as BlockJson;

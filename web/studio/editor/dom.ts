@@ -1,10 +1,10 @@
-/** Small elements of the editor's own. Node views are plain DOM: a component for each of them costs too much. */
+/** Creates small elements of the editor. Node views are plain DOM, because a component for each would be too slow. */
 
 type Child = globalThis.Node | string | null | undefined | false;
 type Given = Record<string, string | boolean | number | null | undefined | ((event: never) => void)>;
 
 /**
- * An element. A function is a listener, true an attribute without a value; null, undefined and false leave one out.
+ * Create an element. A function is a listener, true is an attribute without a value; null, undefined, and false are
  *
  *     h("button", { type: "button", onclick: go }, "Go")
  */
@@ -27,14 +27,14 @@ export function set(element: Element, attributes: Given): void {
   }
 }
 
-/** One of the reader's line marks, drawn by its styles. */
+/** Create one of the reader's line icons. */
 export function sign(name: string): HTMLElement {
   return h("span", { class: `i i-${name}`, "aria-hidden": "true" });
 }
 
 /**
- * Puts a floating element beside a place in the window: below it, or above where there is no room; from where lines
- * begin, where the place says its right side too.
+ * Place a floating element next to a position in the window: below it, or above if there is no room, aligned to the
+ * start of lines if the position has a right side.
  */
 export function place(
   floating: HTMLElement,

@@ -1,4 +1,4 @@
-/** Everything that makes a page writable: what keys do, and the plugins that go with it. */
+/** The key bindings and plugins that make a page editable. */
 import {
   chainCommands,
   createParagraphNear,
@@ -34,7 +34,8 @@ import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
-import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tablecommands.ts";
+import { moveChosenRows, selectCells } from "./cells.ts";
+import { addRow, cellPosition, goToCell, newTable, spotOf } from "./tablecommands.ts";
 import { code, finishing, typingRules } from "./typing.ts";
 import { reveal } from "./views.ts";
 import { words } from "./words.ts";
@@ -45,20 +46,20 @@ function inCode(state: EditorState): boolean {
   return state.selection.$head.parent.type === nodes.code_line;
 }
 
-/** A mark where text is written, not in code and titles of columns. */
+/** Return a mark for text, except in code and column titles. */
 function mark(name: string): Command {
   const toggle = toggleMark(marks[name]!, null, { includeWhitespace: true });
   return (state, dispatch, view) => !inCode(state) && toggle(state, dispatch, view);
 }
 
-/** The paragraph in which somebody has the caret, if a block of this type may stand in its place. */
+/** Return the paragraph of the caret if a block of this type can replace it. */
 function replaceable(state: EditorState, type: NodeType): ResolvedPos | undefined {
   const { $head, empty } = state.selection;
   if (!empty || $head.parent.type !== nodes.paragraph) return undefined;
   return holds($head, $head.depth - 1, type, $head.index(-1), $head.indexAfter(-1)) ? $head : undefined;
 }
 
-/** Code begins with its sign and Enter. */
+/** A code fence and Enter start a code block. */
 const beginCode: Command = (state, dispatch) => {
   const $head = replaceable(state, nodes.code_block!);
   const match = $head && /^```([\w+#-]*)$/.exec($head.parent.textContent);
@@ -69,7 +70,7 @@ const beginCode: Command = (state, dispatch) => {
   return true;
 };
 
-/** `| Name | Price |` and Enter begin a table below these titles. */
+/** `| Name | Price |` and Enter create a table with these column titles. */
 const beginTable: Command = (state, dispatch) => {
   const $head = replaceable(state, nodes.table!);
   const row = $head && /^\|([^|]+\|){2,}$/.exec($head.parent.textContent.trim());
@@ -91,7 +92,7 @@ const ALERTS: Record<string, string> = {
   CAUTION: "danger",
 };
 
-/** `> [!WARNING]` and Enter begin a hint, as alerts of GitHub are written. */
+/** `> [!WARNING]` and Enter create a hint, as in GitHub alerts. */
 const beginHint: Command = (state, dispatch) => {
   const { $head, empty } = state.selection;
   const quote = $head.node(-1);
@@ -108,7 +109,7 @@ const beginHint: Command = (state, dispatch) => {
   return true;
 };
 
-/** The next line of code begins where this one does; two empty ones at the end leave the code. */
+/** The next line of code keeps the indentation. Two empty lines at the end leave the code block. */
 const newLine: Command = (state, dispatch) => {
   if (!inCode(state)) return false;
   const { $from, $to } = state.selection;
@@ -134,7 +135,7 @@ const newLine: Command = (state, dispatch) => {
   return true;
 };
 
-/** Lines of code with two blanks more, or fewer, before them. */
+/** Indent or outdent lines of code by two spaces. */
 function indentCode(more: boolean): Command {
   return (state, dispatch) => {
     if (!inCode(state)) return false;
@@ -160,7 +161,7 @@ function indentCode(more: boolean): Command {
   };
 }
 
-/** Backspace at the very beginning: code without words goes, a heading becomes text, an item leaves its list. */
+/** Backspace at the start: removes an empty code block, turns a heading into text, moves an item out of its list. */
 const backspace: Command = (state, dispatch, view) => {
   const { $head, empty } = state.selection;
   if (!empty || (view ? !view.endOfTextblock("backward", state) : $head.parentOffset > 0)) return false;
@@ -187,7 +188,7 @@ const backspace: Command = (state, dispatch, view) => {
   return false;
 };
 
-/** In a title or a caption Enter goes on to what follows. */
+/** Enter in a title or caption moves to the next block. */
 const leaveTitle: Command = (state, dispatch) => {
   const { $head } = state.selection;
   for (let depth = $head.depth; depth > 0; depth--) {
@@ -217,7 +218,7 @@ function paragraphAfter(
   return true;
 }
 
-/** Down a table in the same column. */
+/** Move down in the same column of a table. */
 function goToRow(by: number): Command {
   return (state, dispatch) => {
     const spot = spotOf(state);
@@ -233,7 +234,7 @@ function goToRow(by: number): Command {
   };
 }
 
-/** A new paragraph below a block that is chosen as a whole. */
+/** Insert a paragraph below a block that is selected as a whole. */
 const writeBelow: Command = (state, dispatch) => {
   const { selection } = state;
   if (!(selection instanceof NodeSelection) || !selection.node.isBlock) return false;
@@ -242,14 +243,14 @@ const writeBelow: Command = (state, dispatch) => {
   return paragraphAfter(state, selection.to, dispatch);
 };
 
-/** A step, a tab or a column without words at its end is left by Enter, as an item of a list is. */
+/** Enter leaves an empty last step, tab, or column, as it does for list items. */
 const hardBreak: Command = (state, dispatch) => {
   if (inCode(state) || state.selection.$head.parent.type === nodes.table_heading) return false;
   dispatch?.(state.tr.replaceSelectionWith(nodes.hard_break!.create()).scrollIntoView());
   return true;
 };
 
-/** Down at the end of the page, below a block that is no paragraph: there is always a place to write. */
+/** Arrow down at the end of the page, below a block that isn't a paragraph, adds a paragraph. */
 const writeAtEnd: Command = (state, dispatch, view) => {
   const { $head } = state.selection;
   if (view && !view.endOfTextblock("down", state)) return false;
@@ -264,7 +265,7 @@ const writeAtEnd: Command = (state, dispatch, view) => {
 
 const item = nodes.list_item!;
 
-/** The next item of a list; of tasks it is still to be done. */
+/** Add the next list item; a new task is unchecked. */
 const nextItem: Command = (state, dispatch, view) => {
   const { $from } = state.selection;
   const around = $from.depth > 1 ? $from.node(-1) : null;
@@ -313,8 +314,8 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Meta-ArrowDown": goToEdge(Selection.atEnd, false),
     "Shift-Meta-ArrowDown": goToEdge(Selection.atEnd, true),
     Escape: selectBlock,
-    "Alt-ArrowUp": chainCommands(moveRow(-1), moveBlock(-1)),
-    "Alt-ArrowDown": chainCommands(moveRow(1), moveBlock(1)),
+    "Alt-ArrowUp": chainCommands(moveChosenRows(-1), moveBlock(-1)),
+    "Alt-ArrowDown": chainCommands(moveChosenRows(1), moveBlock(1)),
     Enter: chainCommands(
       beginCode,
       beginTable,
@@ -346,7 +347,7 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
   return found;
 }
 
-/** Tab stays in the page while something is written in; who goes by keyboard chooses the block first, then leaves. */
+/** Tab stays in the page while typing. To leave by keyboard, select the block first. */
 const stay: Command = (state) =>
   state.selection instanceof TextSelection && state.selection.$head.node(-1)?.type === item;
 
@@ -356,9 +357,12 @@ const deleteChosen: Command = (state, dispatch) =>
 const leaveCode: Command = (state, dispatch) =>
   inCode(state) && paragraphAfter(state, state.selection.$head.after(-1), dispatch);
 
-/** First what is written here, then the page. */
+/** First what is written here, then the cells of its table, then the page. */
 const selectMore: Command = (state, dispatch, view) => {
   const { $from, $to } = state.selection;
+  if (!(state.selection instanceof TextSelection)) {
+    return selectCells(state, dispatch) || selectAll(state, dispatch, view);
+  }
   const depth = $from.parent.type === nodes.code_line ? $from.depth - 1 : $from.depth;
   const [from, to] = [$from.start(depth), $from.end(depth)];
   if ($to.pos <= to && ($from.pos > from || $to.pos < to) && from < to) {
@@ -369,12 +373,12 @@ const selectMore: Command = (state, dispatch, view) => {
       return true;
     }
   }
-  return selectAll(state, dispatch, view);
+  return selectCells(state, dispatch, view) || selectAll(state, dispatch, view);
 };
 
 /**
- * The start or the end of the page, `chosen` with all that is on the way. The browser's own keys stop short of blocks
- * that it has not laid out (content-visibility in editor.css), so the last paragraph would be left out.
+ * Move to the start or end of the page; `chosen` selects up to there. The browser's own keys skip blocks that it hasn't
+ * rendered (content-visibility in editor.css), so the last paragraph would be left out.
  */
 function goToEdge(edge: (doc: Node) => Selection, chosen: boolean): Command {
   return (state, dispatch) => {
@@ -385,7 +389,7 @@ function goToEdge(edge: (doc: Node) => Selection, chosen: boolean): Command {
   };
 }
 
-/** Where nothing is written yet, a word says what can be; and the block with the caret is marked. */
+/** Show placeholders in empty blocks, and mark the block with the caret. */
 function placeholders(): Plugin {
   return new Plugin({
     props: {
@@ -393,7 +397,7 @@ function placeholders(): Plugin {
         const { $head, empty } = state.selection;
         const found: Decoration[] = [];
         if ($head.depth > 0) {
-          // The browser cannot put the caret into what it has not laid out yet, as a block is that was just made.
+          // The browser can't place the caret in a block that it hasn't rendered, such as a new one.
           found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
         }
         const mark = (position: number, node: Node, text: string): void => {
@@ -417,8 +421,8 @@ function placeholders(): Plugin {
 }
 
 /**
- * Letters typed while a whole block is chosen go below it: what somebody wrote is never gone because of a key that was
- * meant for another place.
+ * Text typed while a whole block is selected is inserted below it, so that a key meant for another place never
+ * deletes a block.
  */
 function typingBelow(): Plugin {
   return new Plugin({
@@ -433,7 +437,7 @@ function typingBelow(): Plugin {
   });
 }
 
-/** A click below the last block writes there. */
+/** A click below the last block adds text there. */
 function endOfPage(): Plugin {
   return new Plugin({
     props: {
@@ -456,7 +460,7 @@ function endOfPage(): Plugin {
   });
 }
 
-/** What the caret goes into is shown: a tab, what is folded up. */
+/** Show the content that the caret moves into: a tab, or a collapsed block. */
 function revealing(): Plugin {
   return new Plugin({
     view: () => ({

@@ -1,5 +1,5 @@
-/** Emoji by their names, fetched when somebody begins to write. */
-/** The sign, its name, and other names for it. */
+/** Emoji by name, loaded when someone starts to write. */
+/** The emoji, its name, and alternative names. */
 let known: string[][] = [];
 let asked: Promise<void> | undefined;
 
@@ -14,7 +14,7 @@ export function emojiNamed(name: string): string | undefined {
   return known.find(([, ...names]) => names.includes(name))?.[0];
 }
 
-/** Those whose name has the words, those that begin with them first. */
+/** Return the emoji whose name contains the words, those that start with them first. */
 export function findEmoji(words: string, most: number): { sign: string; name: string }[] {
   const wanted = words.toLowerCase().replaceAll(" ", "_");
   const rank = (

@@ -1,4 +1,4 @@
-/** Find and replace in the page: a small bar, what was found marked in the text, one step for replacing all. */
+/** Find and replace in the page: a small bar, highlighted matches, and one step for replacing all. */
 import type { Node } from "prosemirror-model";
 import { type EditorState, Plugin, PluginKey, TextSelection } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -22,14 +22,14 @@ interface State {
 const key = new PluginKey<State>("finding");
 const MOST = 5000;
 
-/** Where words are in the text, in the order of the page. Letters of either case are the same unless `exact`. */
+/** Return the matches in page order. Case is ignored unless `exact`. */
 export function findText(doc: Node, query: string, exact = false): Match[] {
   const found: Match[] = [];
   if (!query) return found;
   const wanted = exact ? query : query.toLowerCase();
   doc.descendants((node, position) => {
     if (!node.isTextblock) return found.length < MOST;
-    // Each place counts one letter, so that what is found is where it is in the page.
+    // Each position counts as one letter, so that matches map to positions in the page.
     const text = node.textBetween(0, node.content.size, "\ufffc", "\ufffc");
     const lower = text.toLowerCase();
     const searched = exact || lower.length !== text.length ? text : lower;
@@ -85,7 +85,7 @@ export function finding(): Plugin<State> {
 
 const bars = new WeakMap<EditorView, HTMLElement>();
 
-/** Opens the bar, with the chosen words in it. */
+/** Open the bar with the selected text. */
 export function openFind(view: EditorView): void {
   bars.get(view)?.remove();
   const { from, to } = view.state.selection;

@@ -1,4 +1,4 @@
-/** What stands in the gutter beside the block under the pointer: a sign to add below, and a grip that drags and opens its menu. */
+/** The gutter next to the block under the pointer: a button that adds a block below, and a grip for dragging and its menu. */
 import { NodeSelection, Plugin, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { Slice } from "prosemirror-model";
@@ -20,7 +20,7 @@ interface Place {
   element: HTMLElement;
 }
 
-/** The block whose lines are at a height in the window: of the page, or an item of a list in it. */
+/** Return the block at a height in the window: a block of the page, or a list item in it. */
 function blockAtHeight(view: EditorView, x: number, y: number): Place | undefined {
   const inside = view.dom.getBoundingClientRect();
   const left = Math.min(Math.max(x, inside.left + 4), inside.right - 4);
@@ -28,10 +28,10 @@ function blockAtHeight(view: EditorView, x: number, y: number): Place | undefine
   if (found === null) return undefined;
   const place = view.state.doc.resolve(found.inside >= 0 ? found.inside : found.pos);
   let best: number | undefined;
-  // What is drawn may be a moment behind the document.
+  // The rendered page can be slightly behind the document.
   const at = found.inside >= 0 ? view.state.doc.nodeAt(found.inside) : null;
   if (at && isMovable(at)) best = found.inside;
-  // Of what is within another the outer one is meant from the gutter, but each item and step by itself.
+  // For nested blocks, the gutter belongs to the outer one, but list items and steps have their own.
   for (let depth = place.depth; depth > 0; depth--) {
     const node = place.node(depth);
     const { type } = place.node(depth - 1);
@@ -107,7 +107,7 @@ class Handle {
     const around = this.view.dom.parentElement!.getBoundingClientRect();
     const style = getComputedStyle(this.#at.element);
     const line = parseFloat(style.lineHeight) || 24;
-    // The sign of an item is in the margin that its list leaves.
+    // The marker of an item is in the margin of its list.
     const margin = this.#at.element.tagName === "LI" && !this.#at.element.classList.contains("step") ? 28 : 0;
     const card = ["FIGURE", "DIV", "DETAILS"].includes(this.#at.element.tagName);
     this.#dom.style.setProperty(
@@ -116,7 +116,7 @@ class Handle {
         block.top - around.top + (card ? 8 : (line - 28) / 2 + parseFloat(style.paddingBlockStart || "0"))
       }px`,
     );
-    // In the gutter where lines begin.
+    // In the gutter at the start of lines.
     const fromRight = getComputedStyle(this.view.dom).direction === "rtl";
     this.#dom.classList.toggle("rtl", fromRight);
     this.#dom.style.setProperty(
@@ -177,7 +177,7 @@ class Handle {
 
   #open(beside: HTMLElement): void {
     if (!this.#choose()) return;
-    // With the focus the browser's selection becomes the block too, so that a click anywhere is another one.
+    // With the focus, the browser selects the block, too, so that any click changes the selection.
     this.view.focus();
     openBlockMenu(this.view, beside, this.options);
   }
@@ -192,7 +192,7 @@ class Handle {
   }
 }
 
-/** The menu of the block that is chosen. */
+/** Return the menu of the selected block. */
 export function openBlockMenu(
   view: EditorView,
   beside: HTMLElement | DOMRect,

@@ -1,6 +1,6 @@
 /**
- * Colours of code while it is written: words that most languages share, texts, numbers, comments. Published pages are
- * coloured by the server, which knows each language; here it must keep up with typing.
+ * Colors code while typing: keywords of many languages, strings, numbers, and comments. Published pages are highlighted
+ * by the server, which knows each language; this has to keep up with typing.
  */
 import type { Node } from "prosemirror-model";
 import { Plugin, PluginKey } from "prosemirror-state";
@@ -17,7 +17,7 @@ const KEYWORDS = new Set(
     "ORDER BY GROUP LIMIT AS PRIMARY KEY ALTER DROP INDEX echo export sudo cd").split(" "),
 );
 
-/** Languages whose comments begin with `#`, with `--`, and those without comments of a line. */
+/** Languages whose comments start with `#`, with `--`, and those without line comments. */
 const HASH =
   /^(bash|sh|shell|zsh|console|py(thon)?|rb|ruby|ya?ml|toml|r|perl|elixir|docker(file)?|makefile|ini|powershell|ps1|hcl|terraform|nginx|conf|graphql)$/;
 const DASHES = /^(sql|lua|haskell|hs)$/;
@@ -30,7 +30,7 @@ interface Token {
   kind: string;
 }
 
-/** The coloured parts of one line. Comments over several lines are coloured where they begin and end on one. */
+/** Return the colored parts of a line. Block comments are colored if they start and end on one line. */
 export function tokens(line: string, syntax: string): Token[] {
   const language = syntax.toLowerCase();
   if (PLAIN.test(language) || line.length > 2000) return [];
@@ -82,7 +82,7 @@ function decorate(code: Node, position: number, into: Decoration[]): void {
     let kept = known.get(line);
     if (kept?.syntax !== syntax) known.set(line, kept = { syntax, tokens: tokens(line.textContent, syntax) });
     const start = position + 1 + offset + 1;
-    // Inlines in a line take one place each: its tokens are only right where it is all text.
+    // Inlines take one position each: tokens are only right if the line contains only text.
     if (line.content.size !== line.textContent.length) return;
     for (const { from, to, kind } of kept.tokens) {
       into.push(Decoration.inline(start + from, start + to, { class: kind }));
@@ -92,7 +92,7 @@ function decorate(code: Node, position: number, into: Decoration[]): void {
 
 export const highlightingKey = new PluginKey<DecorationSet>("highlighting");
 
-/** Keeps the colours of listings that did not change; those that did are coloured anew. */
+/** Keep the colors of unchanged code blocks, and color changed ones again. */
 export function highlighting(): Plugin<DecorationSet> {
   return new Plugin<DecorationSet>({
     key: highlightingKey,
@@ -108,7 +108,7 @@ export function highlighting(): Plugin<DecorationSet> {
       apply(transaction, set, before, after) {
         if (!transaction.docChanged) return set;
         let mapped = set.map(transaction.mapping, transaction.doc);
-        // What is the same at both ends of the page is untouched; only listings between can be others.
+        // The unchanged start and end of the page are skipped.
         const start = before.doc.content.findDiffStart(after.doc.content);
         if (start === null) return mapped;
         const end = before.doc.content.findDiffEnd(after.doc.content);

@@ -1,4 +1,4 @@
-/** Icons that content names: asked of the server by name, in the colour of the text. */
+/** Icons of content: loaded from the server by name, in the color of the text. */
 import { h } from "./dom.ts";
 
 export function drawIcon(name: unknown): HTMLElement {

@@ -1,4 +1,4 @@
-/** A reusable content written on a page that shows it, as pages are written: kept at once, saved after a pause. */
+/** Edits reusable content on a page that uses it, like a page: stored locally at once, saved after a pause. */
 import type { EditorView } from "prosemirror-view";
 import { api, ask, askAll } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
@@ -12,7 +12,7 @@ import type { InPlace, InPlaceOptions } from "./surroundings.ts";
 import { startWriting, type Subject } from "./writing.ts";
 import { words } from "./words.ts";
 
-/** How many places are named; the others are on the screen of the content. */
+/** The number of uses listed; the screen of the reusable content lists all. */
 const NAMED = 5;
 
 function subjectOf(space: string, id: string): Subject {
@@ -39,7 +39,7 @@ function subjectOf(space: string, id: string): Subject {
   };
 }
 
-/** Where else it is shown, in words with links. */
+/** Return text with links to its other uses. */
 async function saysWhere(
   { around: { lookup }, change, id }: InPlaceOptions,
 ): Promise<(string | HTMLElement)[]> {
@@ -119,7 +119,7 @@ export async function writeInPlace(options: InPlaceOptions): Promise<InPlace> {
     writing.stop();
     view.destroy();
   };
-  /** What the server does not have yet stays open, and says why. */
+  /** Content that couldn't be saved stays open and shows the reason. */
   async function close(): Promise<void> {
     done.setAttribute("aria-busy", "true");
     await writing.handle.flush().catch(() => {});

@@ -1,4 +1,4 @@
-/** What the slash menu offers: every kind of block, by names and by what people call it elsewhere. */
+/** The slash menu: every type of block, by its names and the names other apps use. */
 import type { Node } from "prosemirror-model";
 import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
@@ -6,16 +6,16 @@ import { newTable } from "./tablecommands.ts";
 import { code } from "./typing.ts";
 
 export interface Insert {
-  /** Also the name of the option. */
+  /** The name of the option, too. */
   title: string;
   line: string;
   group: string;
-  /** Other words that find it, in English for whoever knows them from elsewhere. */
+  /** Other English names, for people who know the block from other apps. */
   also: string;
-  /** What is typed for it, shown at the end. */
+  /** The text that creates it, shown at the end. */
   typed?: string;
   icon: string;
-  /** Undefined: it needs something from whoever writes, which `ask` gets. */
+  /** Undefined if it needs input, which `ask` requests. */
   make?: () => Node;
   ask?: "image" | "file" | "link";
 }
@@ -306,7 +306,7 @@ function updates(): Node {
   return nodes.updates!.create(null, nodes.update!.create({ data: { date } }, paragraph()));
 }
 
-/** Those that fit what was typed: by their name first, then by other words for them. */
+/** Return the options that match the typed text: by name first, then by other names. */
 export function findInserts(words: string): Insert[] {
   const wanted = words.trim().toLowerCase();
   if (!wanted) return INSERTS;

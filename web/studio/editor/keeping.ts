@@ -1,21 +1,21 @@
-/** What is not saved yet, kept in this browser: it is there after a crash, a lost network, an ended session. */
+/** Stores unsaved text in this browser, where it survives crashes, lost connections, and expired sessions. */
 import { api, ask } from "../../shared/client.ts";
 import type { KeptPage } from "./kept.ts";
 import { newId } from "../state/ids.ts";
 import { session } from "../state/session.svelte.ts";
 
 export interface Draft {
-  /** Who wrote it: whoever signs in to this browser after them does not take it up. */
+  /** The author: people who sign in to this browser later don't get it. */
   user?: string;
-  /** Of the tab that writes it. */
+  /** The id of the tab that writes it. */
   tab: string;
   space: string;
   change: number;
   page: string;
   fields: { title?: string; description?: string };
-  /** What was written of the text. */
+  /** The changed blocks. */
   live?: KeptPage;
-  /** The page's whole Markdown, where that was written, and the revision that it was changed in. */
+  /** The page's whole Markdown if that was edited, and the revision it was based on. */
   source?: string;
   revision?: string;
   at: number;
@@ -33,7 +33,7 @@ function open(): Promise<IDBDatabase> {
     asked.onupgradeneeded = () =>
       asked.result.createObjectStore(STORE, { keyPath: ["space", "change", "page", "tab"] });
     asked.onsuccess = () => {
-      // Another tab with a newer version of the app waits for this one.
+      // Another tab with a newer version of the app waits for this one to close.
       asked.result.onversionchange = () => {
         asked.result.close();
         opened = undefined;
@@ -55,12 +55,12 @@ async function run<T>(mode: IDBTransactionMode, make: (store: IDBObjectStore) =>
   });
 }
 
-/** Rejects where the browser has no room or allows none: then the text is in this tab alone. */
+/** Rejects if the browser has no room or denies storage; then the text is only in this tab. */
 export function keepDraft(draft: Draft): Promise<unknown> {
   return run("readwrite", (store) => store.put({ ...draft, user: session.user.value?.id }));
 }
 
-/** Those of whoever is signed in. */
+/** Return the drafts of the person who is signed in. */
 async function ownDrafts(range?: IDBKeyRange): Promise<Draft[]> {
   const found = (await run("readonly", (store) => store.getAll(range))) as Draft[];
   return found.filter(({ user }) => user === session.user.value?.id);
@@ -72,7 +72,7 @@ export function dropDraft(
   return run("readwrite", (store) => store.delete([space, change, page, tab]));
 }
 
-/** What other tabs left of a page, those that still run aside; the oldest first. */
+/** Return drafts of a page from other tabs that no longer run, oldest first. */
 export async function leftDrafts(space: string, change: number, page: string): Promise<Draft[]> {
   const range = IDBKeyRange.bound([space, change, page], [space, change, page, []]);
   const found = await ownDrafts(range);
@@ -81,13 +81,13 @@ export async function leftDrafts(space: string, change: number, page: string): P
   return found.filter((draft) => !alive.has(lockName(draft.tab))).sort((one, other) => one.at - other.at);
 }
 
-/** What is kept becomes what is not saved of the same page in another change request. */
+/** Move a draft to the same page in another change request. */
 export async function moveDraft(draft: Draft, change: number): Promise<void> {
   await keepDraft({ ...draft, tab: newId(), change, at: Date.now() });
   await dropDraft(draft);
 }
 
-/** The text of a draft as Markdown, for wherever it cannot be saved any more. */
+/** Return the text of a draft as Markdown, for when it can no longer be saved. */
 export async function readDraft({ space, source, live, fields }: Draft): Promise<string> {
   if (source !== undefined) return source;
   if (!live) return Object.values(fields).join("\n\n");
@@ -99,18 +99,18 @@ export async function readDraft({ space, source, live, fields }: Draft): Promise
   }))).markdown;
 }
 
-/** How many pages have text here that the server does not have. */
+/** Return the number of pages with text that the server doesn't have. */
 export async function countDrafts(): Promise<number> {
   const found = await ownDrafts();
   return new Set(found.map(({ space, change, page }) => `${space}/${change}/${page}`)).size;
 }
 
-/** Everything that somebody has kept here goes: for signing out. */
+/** Delete everything that a person stored here, when they sign out. */
 export async function forgetDrafts(): Promise<void> {
   for (const draft of await ownDrafts()) await dropDraft(draft);
 }
 
-/** The lock names of the tabs that run now. Without TLS there are no locks: then each tab answers who asks. */
+/** Return the lock names of running tabs. Without TLS there are no locks, so each tab answers requests instead. */
 async function runningTabs(): Promise<Set<string | undefined>> {
   if (navigator.locks) return new Set((await navigator.locks.query()).held?.map((lock) => lock.name));
   const found = new Set<string>();
@@ -126,7 +126,7 @@ function lockName(tab: string): string {
   return `${NAME_TAB}-${tab}`;
 }
 
-/** The name of this view of a page, which others see as running until the tab ends or `end` is called. */
+/** Return the name of this view of a page. Others see it as running until the tab closes or `end` is called. */
 export function nameTab(): { tab: string; end: () => void } {
   const tab = newId();
   let end = (): void => {};

@@ -1,4 +1,4 @@
-/** What a tab had of a page that is edited live, kept in this browser. */
+/** The state of a page in a tab with live editing, stored in this browser. */
 import type { EditorState, Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
 import { childrenOf, writeDocument } from "../document/convert.ts";
@@ -7,15 +7,15 @@ import type { BlockJson } from "../document/types.ts";
 import { replaceTop } from "./difference.ts";
 import { type Aside, type Batch, type Json, type Kept, type Rescue, Together } from "./together.ts";
 
-/** A page and what the server does not have of it. */
+/** A page and its changes that the server doesn't have. */
 export interface KeptPage {
   epoch: string;
-  /** The document at a version, and what came after it. */
+  /** The document at a version, and the batches after it. */
   version: number;
   document: Json;
   batches: Batch[];
   own: Kept;
-  /** Words that found no place, which the server is to keep. */
+  /** Text that couldn't be placed and that the server will store. */
   aside: { nodes: BlockJson[]; why: Aside["why"] }[];
 }
 
@@ -27,12 +27,12 @@ export function restore({ document, batches, own }: KeptPage, onrescue?: (rescue
   return Together.restore(own, base, onrescue);
 }
 
-/** The blocks of a page as a tab had it. */
+/** Return the blocks of a page as a tab had them. */
 export function blocksOf(kept: KeptPage): BlockJson[] {
   return writeDocument(restore(kept).doc).nodes;
 }
 
-/** The transaction that brings what a tab had and the server does not into what is shown, as if it were written now. */
+/** Return the transaction that adds a tab's unsent changes to the current page, as if typed now. */
 export function withWritten(
   other: Together,
   state: EditorState,

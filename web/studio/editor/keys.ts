@@ -1,9 +1,9 @@
-/** Keys of blocks: no two blocks share one. Splitting and pasting double them; the server gives new ones. */
+/** Keeps block keys unique. Splitting and pasting duplicate keys; the server assigns new ones. */
 import type { Node } from "prosemirror-model";
 import { Plugin, type Transaction } from "prosemirror-state";
 import { ReplaceAroundStep, ReplaceStep } from "prosemirror-transform";
 
-/** Whether a change brought blocks, not only letters: then keys may be twice in the page. */
+/** Return whether a change inserted blocks, not only text, so that keys may be duplicated. */
 function bringsBlocks(transaction: Transaction): boolean {
   return transaction.steps.some((step) => {
     if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return false;
@@ -18,7 +18,7 @@ interface Keyed {
   position: number;
 }
 
-/** Blocks whose key another one has too. Of two halves the one with words keeps it, else the first. */
+/** Return blocks whose key another block has, too. Of two halves, the one with text keeps it, else the first. */
 export function doubled(doc: Node): Keyed[] {
   const known = new Map<string, Keyed>();
   const found: Keyed[] = [];
@@ -46,7 +46,7 @@ export function uniqueKeys(): Plugin {
       const transaction = state.tr;
       for (const { node, position } of twice) {
         transaction.setNodeAttribute(position, "key", null);
-        // A fixed anchor is that of one heading.
+        // A fixed anchor belongs to one heading.
         if (node.attrs.data?.id !== undefined) {
           const { id: _, ...data } = node.attrs.data;
           transaction.setNodeAttribute(position, "data", data);

@@ -1,4 +1,4 @@
-/** Names of languages of code, as the reader shows them, and what there is to choose from. */
+/** Names of programming languages, as the reader shows them, and the list to choose from. */
 const NAMES: Record<string, string> = {
   bash: "Bash",
   sh: "Shell",
@@ -82,7 +82,7 @@ export function languageName(syntax: string): string {
   return known ?? syntax;
 }
 
-/** What is offered to choose from: one way to write each. */
+/** The list to choose from, with one spelling of each. */
 export const LANGUAGES = [
   "bash",
   "c",

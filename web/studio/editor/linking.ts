@@ -1,4 +1,4 @@
-/** Where words lead: an address typed or pasted, or a page found by its words. */
+/** The link box: type or paste a URL, or find a page. */
 import { type EditorState, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { safeUrl, urlOf } from "../document/drawing.ts";
@@ -14,7 +14,7 @@ export interface Found {
   ref: Ref;
 }
 
-/** Finds pages by words; whoever shows a page says how. */
+/** Find pages by words; the screen provides the search. */
 export type FindPages = (words: string) => Promise<Found[]>;
 
 const finders = new WeakMap<EditorView, FindPages>();
@@ -27,7 +27,7 @@ export function pagesFor(view: EditorView, typed: string): Promise<Found[]> {
   return finders.get(view)?.(typed) ?? Promise.resolve([]);
 }
 
-/** The link around the caret, or over what is chosen: from where to where, and what it carries. */
+/** Return the link around the caret or the selection: its range and attributes. */
 export function linkAt(
   state: EditorState,
 ): { from: number; to: number; data: Data; uid: number } | undefined {
@@ -76,7 +76,7 @@ export function setLink(view: EditorView, from: number, to: number, ref: Ref, ti
   view.focus();
 }
 
-/** What was typed as an address: a name of a host gets its scheme. */
+/** Return a typed URL; a bare host name gets a scheme. */
 export function addressOf(typed: string): string | undefined {
   const text = typed.trim();
   if (/^[\w-]+(\.[\w-]+)+([/?#].*)?$/.test(text) && !/\.md([?#].*)?$/.test(text)) return `https://${text}`;
@@ -85,7 +85,7 @@ export function addressOf(typed: string): string | undefined {
 
 const MARKED = "linked";
 
-/** The words stay in sight while the caret is in the field: without it the browser shows no selection of them. */
+/** Keep the selected text highlighted while the caret is in the field; the browser doesn't. */
 function mark(view: EditorView, from: number, to: number): void {
   if (from === to || !globalThis.CSS?.highlights) return;
   const range = document.createRange();
@@ -97,7 +97,7 @@ function mark(view: EditorView, from: number, to: number): void {
 
 let close: (() => void) | undefined;
 
-/** Asks where what is chosen should lead. */
+/** Ask for the target of the selected text. */
 export function openLink(view: EditorView): void {
   close?.();
   const before = linkAt(view.state);

@@ -1,6 +1,6 @@
 /**
- * A page that several people write at once: sends what is written here, takes in what others write, and keeps in this
- * browser what the server does not have.
+ * A page that several people edit at once: sends local changes, applies changes of others, and stores changes in this
+ * browser until the server has them.
  */
 import type { Node } from "prosemirror-model";
 import { EditorState, type Transaction } from "prosemirror-state";
@@ -16,20 +16,20 @@ import { type KeptPage, restore, withWritten } from "./kept.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
-/** How long letters gather before they are sent: the server takes 20 batches a second from a person. */
+/** How long typing is collected before it is sent: the server accepts 20 batches a second from a person. */
 const GATHER = 50;
-/** How soon what is written is in this browser. */
+/** The delay before changes are stored in this browser. */
 const KEEP = 60;
-/** How long an answer may take before a batch counts as not answered. */
+/** How long to wait for a response before a batch counts as unanswered. */
 const ANSWER = 30_000;
-/** After this long without a confirmation, it is said that something is not saved. */
+/** After this long without a confirmation, the status is unsaved. */
 const SLOW = 3_000;
-/** So many steps at once are worth a word. */
+/** The number of incoming steps at once that is announced. */
 const MANY = 200;
-/** How often the caret is told where nothing is written. */
+/** How often the caret is sent while nothing is typed. */
 const CARET = 200;
 const LONGEST = 30_000;
-/** How often it is asked what others wrote where nobody tells it. */
+/** How often changes are requested if there is no event stream. */
 const LOOK = 2_000;
 const RELOADED = "octavo-reloaded";
 
@@ -40,25 +40,25 @@ export interface LivePlace {
 }
 
 export interface LiveOptions extends LivePlace {
-  /** The name of this tab, which is that of the client as well. */
+  /** The name of this tab, which is also the client's name. */
   tab: string;
-  /** The id of the change request, by which it is followed. */
+  /** The id of the change request whose events are followed. */
   changeId: string;
   opened: Schemas["LiveDocument"];
-  /** What another tab had, which has ended. */
+  /** The changes of another tab that has closed. */
   kept?: KeptPage;
-  /** Rejects where this browser has no room. */
+  /** Rejects if this browser has no room. */
   keep: (kept: KeptPage | undefined) => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** A block came back after somebody removed it: `by` is the id of that user. */
+  /** Called if a block was restored after a person deleted it; `by` is the person's id. */
   onrestored: (key: string, by: string | undefined) => void;
-  /** The server has words that found no place. */
+  /** Called if the server has text that couldn't be placed. */
   onaside: () => void;
   oncaret: (caret: Schemas["Caret"]) => void;
-  /** The page was saved as this revision, but for blocks with these keys, which cannot be. */
-  onsaved: (revision: string, refused: readonly string[]) => void;
-  /** The server takes no more of it: what it does not have is for another tab. */
+  /** The page was saved, except blocks with these keys, which can't be saved. `revision`: what it was saved as, if told. */
+  onsaved: (refused: readonly string[], revision?: string) => void;
+  /** The server accepts no more changes; unsent ones are left for another tab. */
   onend: () => void;
 }
 
@@ -75,7 +75,7 @@ export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
 export class LivePage {
   #together: Together;
   #epoch: string;
-  /** The document at a version, and the batches that came since: what is kept need not hold the whole page each time. */
+  /** The document at a version and the batches since, so that the whole page isn't stored each time. */
   #start: Pick<KeptPage, "version" | "document" | "batches">;
   #aside: KeptPage["aside"];
   #saved: number;
@@ -89,10 +89,11 @@ export class LivePage {
   #telling: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #offline = false;
+  #maintained = false;
   #since: number | undefined;
   #catching = false;
   #kept = true;
-  /** The server takes no more of it. */
+  /** The server accepts no more changes. */
   #ended = false;
   #stopped = false;
   #ends: (() => void)[] = [];
@@ -108,7 +109,7 @@ export class LivePage {
       this.#together = restore(kept, onrescue);
       this.#start = { version: kept.version, document: kept.document, batches: kept.batches };
     } else if (kept) {
-      // It is of another order: nobody there knows its client, or what of it was sent.
+      // It belongs to another order of steps: nothing there knows its client or what was sent.
       this.#together = restore({ ...kept, own: { ...kept.own, client: tab, sent: 0, batch: 0 } }, onrescue);
     } else this.#together = new Together(tab, opened.version, schema.nodeFromJSON(opened.document), onrescue);
   }
@@ -125,7 +126,7 @@ export class LivePage {
     const { opened, kept, changeId, page } = this.options;
     this.#view = view;
     if (kept && kept.epoch !== opened.epoch) this.#move(opened);
-    // Where no stream can be had, it is asked for.
+    // Without an event stream, changes are requested regularly.
     const timer = setInterval(() => {
       if (!live.connected && document.visibilityState === "visible") void this.#ask().catch(() => {});
     }, LOOK);
@@ -137,7 +138,7 @@ export class LivePage {
     if (kept) this.again();
   }
 
-  /** Something was written, or came in. */
+  /** The document changed, locally or by others. */
   changed(transaction: Transaction): void {
     if (transaction.getMeta(REMOTE)) return;
     this.#together.written(transaction);
@@ -149,7 +150,7 @@ export class LivePage {
     this.#tell();
   }
 
-  /** The caret is elsewhere, and nothing was written. */
+  /** The caret moved without an edit. */
   moved(): void {
     if (this.#telling || this.#together.pending.length) return;
     this.#telling = setTimeout(() => {
@@ -166,7 +167,7 @@ export class LivePage {
     return { anchor, head };
   }
 
-  /** Where a place that another client told is in what is shown. */
+  /** Map a position that another client sent to the current document. */
   placeOf(place: number): number {
     return this.#together.pending.reduce((at, { step }) => step.getMap().map(at), place);
   }
@@ -175,21 +176,22 @@ export class LivePage {
     return this.#together.pending.length > 0;
   }
 
-  /** Where the text is now; `nowhere`: closing the tab would lose something. */
+  /** The save status; `nowhere`: closing the tab would lose text. */
   get kept(): "server" | "browser" | "nowhere" {
     if (!this.dirty && !this.#aside.length) return "server";
     return this.#kept ? "browser" : "nowhere";
   }
 
-  /** Sends all that is written; resolves when it is in the change request's revision. */
+  /** Send all changes; resolves when they are in the change request's revision. */
   async flush(): Promise<void> {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
     const found = await ask(api.POST(`${LIVE}/save`, { params: pathOf(this.options) }));
-    this.#savedAs(found.version, found.revision, found.refused);
+    // As which revision is told by an event: what the answer names may have been written elsewhere.
+    this.#isSaved(found.version, found.refused);
   }
 
-  /** Tries again at once: the network is back, or somebody signed in. */
+  /** Retry immediately: the network is back, or the person signed in. */
   again(): void {
     this.#failures = 0;
     void this.#ask().catch(() => {});
@@ -203,12 +205,12 @@ export class LivePage {
     this.#tell();
   }
 
-  /** Takes up what a further tab had, as if it were written now. */
+  /** Apply the changes of another tab, as if typed now. */
   async adopt(kept: KeptPage): Promise<void> {
     const other = restore(kept, (rescue) => this.#rescued(rescue));
     let state = EditorState.create({ doc: other.doc });
     if (kept.epoch === this.#epoch) {
-      // Some of it may have arrived.
+      // Some of them may have arrived.
       const { batches } = await this.#stepsAfter(kept.own.version);
       const news = other.receive(state, batches);
       if (news) state = state.apply(news);
@@ -220,7 +222,7 @@ export class LivePage {
     void this.#putAside();
   }
 
-  /** Puts down what the server does not have, gives it that once more, and stops. */
+  /** Store unsent changes, send them once more, and stop. */
   async stop(): Promise<void> {
     this.#state = this.#view?.state;
     this.#stopped = true;
@@ -230,22 +232,23 @@ export class LivePage {
     for (const timer of [this.#timer, this.#slow, this.#telling]) clearTimeout(timer);
   }
 
-  // --- what comes ---
+  // --- receiving ---
 
   #hear(news: News): void {
     if (news.kind === "ready") void this.#ask().catch(() => {});
     else if (news.kind === "live-reset") void this.#reload().catch((problem) => this.#end(problem));
-    else if (news.kind === "saved") this.#savedAs(news.version!, news.revision!, news.refused);
-    else if (news.kind === "steps") this.#take(news.batches!);
+    else if (news.kind === "saved") {
+      this.#isSaved(news.version!, news.refused!, news.elsewhere ? undefined : news.revision);
+    } else if (news.kind === "steps") this.#take(news.batches!);
     else if (news.kind === "caret" && news.client !== this.client) {
       this.options.oncaret(news as Schemas["Caret"]);
     }
   }
 
-  #savedAs(version: number, revision: string, refused: readonly string[] = []): void {
+  #isSaved(version: number, refused: readonly string[] = [], revision?: string): void {
     this.#saved = Math.max(this.#saved, version);
-    live.made(revision);
-    this.options.onsaved(revision, refused);
+    if (revision !== undefined) live.made(revision);
+    this.options.onsaved(refused, revision);
   }
 
   #apply(transaction: Transaction | undefined): void {
@@ -258,12 +261,12 @@ export class LivePage {
     return this.#stopped ? this.#state! : this.#view!.state;
   }
 
-  /** Takes in batches that follow on what is here; what is missing before them is asked for. */
+  /** Apply batches that follow the current version; request missing ones before them. */
   #take(batches: Batch[]): void {
     const fresh = batches.filter(({ version }) => version > this.#together.version);
     if (!fresh.length || !this.#view) return;
     if (this.#view.composing) {
-      // Letters that are composed are lost where something comes in between.
+      // Text in an input method would be lost if the document changed now.
       setTimeout(() => this.#take(batches), 100);
       return;
     }
@@ -274,7 +277,7 @@ export class LivePage {
     try {
       this.#apply(this.#together.receive(this.#shown, fresh));
     } catch (problem) {
-      // What is here is not what the server has: from there on again.
+      // The local document differs from the server's: start again from the server's.
       console.error(problem);
       void this.#reload().catch((problem) => this.#end(problem));
       return;
@@ -305,7 +308,7 @@ export class LivePage {
     return found;
   }
 
-  /** Asks for what came since. */
+  /** Request the changes since the current version. */
   #ask(): Promise<void> {
     this.#known ??= this.#catchUp().finally(() => (this.#known = undefined));
     return this.#known;
@@ -328,7 +331,7 @@ export class LivePage {
     }
   }
 
-  /** Goes on from the server's document: its steps since are not known, or nothing fits. */
+  /** Continue from the server's document: its steps since are unknown, or something doesn't apply. */
   async #reload(): Promise<void> {
     this.#move(await openLive(this.options));
   }
@@ -343,7 +346,7 @@ export class LivePage {
     this.#tell();
   }
 
-  // --- what goes ---
+  // --- sending ---
 
   #plan(wait: number): void {
     if (this.#posting || this.#ended || this.#failures && wait) return;
@@ -362,12 +365,12 @@ export class LivePage {
       while (this.dirty && !this.#ended) {
         const next = performance.now() + GATHER;
         await this.#sendNext();
-        // One that is behind is sent again at once.
+        // A batch based on an older version is sent again immediately.
         const wait = this.dirty && !this.#together.sent ? next - performance.now() : 0;
         if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       }
       this.#failures = 0;
-      this.#offline = false;
+      this.#offline = this.#maintained = false;
       this.#since = undefined;
       await this.#keep();
     } catch (problem) {
@@ -376,6 +379,7 @@ export class LivePage {
       else {
         this.#failures++;
         this.#offline = told.status === 0;
+        this.#maintained = told.reason === "maintenance";
         if (told.status === 401) this.options.onproblem(told);
         const wait = told.retryAfter !== undefined
           ? told.retryAfter * 1000
@@ -390,7 +394,7 @@ export class LivePage {
 
   async #sendNext(): Promise<void> {
     const sending = this.#together.next()!;
-    // Should the tab end before the answer, the next one knows what may have arrived.
+    // If the tab closes before the response, the next one knows what may have arrived.
     await this.#keep();
     if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
     const body = { ...sending, epoch: this.#epoch, schema: table.editor, caret: this.#caret() };
@@ -412,7 +416,7 @@ export class LivePage {
       else if (reason === "step") {
         this.#apply(this.#together.refused(this.#shown, (await behind)!.index ?? 0));
       } else if (status === 412 && sessionStorage.getItem(RELOADED) !== table.editor) {
-        // Another version of the app is there; what is pending waits in this browser.
+        // The server has another version of the app; pending changes wait in this browser.
         sessionStorage.setItem(RELOADED, table.editor);
         location.reload();
         throw problem;
@@ -420,7 +424,7 @@ export class LivePage {
     }
   }
 
-  /** Nothing more is taken of this page: what was not stays in this browser. */
+  /** The server accepts no more changes of this page; unsent ones stay in this browser. */
   #end(problem: Error): void {
     this.#ended = true;
     for (const end of this.#ends.splice(0)) end();
@@ -429,7 +433,7 @@ export class LivePage {
     this.#tell();
   }
 
-  // --- where it is ---
+  // --- positions ---
 
   async #keep(): Promise<void> {
     clearTimeout(this.#keeping);
@@ -450,13 +454,14 @@ export class LivePage {
     if (this.#catching) return onstate({ kind: "catching" });
     if (!this.dirty) return onstate({ kind: "saved" });
     if (this.#offline || !navigator.onLine) return onstate({ kind: this.#kept ? "offline" : "unsaved" });
+    if (this.#maintained && this.#kept) return onstate({ kind: "maintenance" });
     const waited = performance.now() - (this.#since ?? performance.now());
     if (this.#failures || waited > SLOW || this.#ended) return onstate({ kind: "unsaved" });
     this.#slow = setTimeout(() => this.#tell(), SLOW - waited + 10);
     onstate({ kind: "saving" });
   }
 
-  // --- what was rescued ---
+  // --- text set aside ---
 
   #rescued(rescue: Rescue): void {
     if (rescue.kind === "restored") return this.options.onrestored(rescue.key, rescue.by);
@@ -467,7 +472,7 @@ export class LivePage {
     void this.#keep().then(() => this.#putAside());
   }
 
-  /** Gives the server what found no place. */
+  /** Send text that couldn't be placed to the server. */
   async #putAside(): Promise<void> {
     const { space } = this.options;
     while (this.#aside.length) {
@@ -489,7 +494,7 @@ export class LivePage {
   }
 }
 
-/** Whether the server takes nothing more: one may not, or the page or its change request is no longer there. */
+/** Return whether the server accepts no more changes: permission was lost, or the page or change request is gone. */
 function isFinal({ status, reason }: ApiError): boolean {
   return status === 403 || status === 404 || status === 412 || status === 409 && reason !== "behind";
 }

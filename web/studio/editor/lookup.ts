@@ -1,4 +1,4 @@
-/** What references lead to, asked of the API when something is drawn that needs it, and once. */
+/** Resolves the targets of references with the API, once, when they are rendered. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { safeUrl, urlOf } from "../document/drawing.ts";
 import type { Ref } from "../document/types.ts";
@@ -9,7 +9,7 @@ import { readReusable, readShared, type Shared } from "./reusing.ts";
 export interface Target {
   title?: string;
   description?: string;
-  /** Where the app shows it, or the address itself. */
+  /** Its URL in the app, or the URL itself. */
   href?: string;
   icon?: string;
   emoji?: string;
@@ -22,16 +22,16 @@ export interface Asset {
   size?: number;
   width?: number;
   height?: number;
-  /** An image in the widths that there are, for screens of any width. */
+  /** The available widths of an image, for screens of any width. */
   sources?: string;
-  /** On a server that is not ours, which nothing is loaded from. */
+  /** On another server, from which nothing is loaded. */
   foreign?: boolean;
 }
 
-/** How long what pages share is good. */
+/** How long data that pages share is cached. */
 const SHARED = 20_000;
 
-/** Whether an address is a path that no page and no file of the space has: those that are there are named by ids. */
+/** Return whether a URL is a path of no page or file of the space: existing ones are referenced by id. */
 export function isLost(ref: unknown): boolean {
   const { kind, url } = (ref ?? {}) as Record<string, string>;
   return kind === "url" && url !== undefined && !/^([a-z][a-z\d+.-]*:|\/\/|#)/i.test(url.trim());
@@ -45,10 +45,10 @@ export class Lookup {
 
   #listeners = new Set<() => void>();
 
-  /** `page`: the one that is shown, where it is a page. */
+  /** `page`: the current page, if it is a page. */
   constructor(readonly space: string, readonly base: Base, readonly page?: string) {}
 
-  /** What the pages of this space share. */
+  /** The data that pages of this space share. */
   shared(): Promise<Shared> {
     if (this.#shared === undefined || Date.now() - this.#shared.asked > SHARED) {
       const found = readShared(this.space, this.base);
@@ -58,24 +58,24 @@ export class Lookup {
     return this.#shared.found;
   }
 
-  /** Something of what pages share was changed here. */
+  /** Shared data was changed here. */
   forget(): void {
     this.#shared = undefined;
   }
 
-  /** A reusable content says something else now. */
+  /** Reusable content changed. */
   changed(): void {
     this.forget();
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls when a reusable content was changed here, until what comes back is called. */
+  /** Call a function when reusable content was changed here, until the returned function is called. */
   onchange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A reusable content: its title and its text; undefined where there is none. */
+  /** Return reusable content: title and text; undefined if it doesn't exist. */
   async reusable(ref: unknown): Promise<{ title: string; document: DocumentJson } | undefined> {
     const { space, reusableContent } = (ref ?? {}) as Record<string, string>;
     if (reusableContent === undefined) return undefined;
@@ -87,13 +87,13 @@ export class Lookup {
     return { title: found.title, document };
   }
 
-  /** What a variable of the space says; undefined for what is computed of more. */
+  /** Return the value of a variable of the space; undefined for expressions. */
   async value(expression: string): Promise<string | undefined> {
     const name = /^\s*space\.vars\.([A-Za-z]\w*)\s*$/.exec(expression)?.[1];
     return name === undefined ? undefined : (await this.shared()).variables[name];
   }
 
-  /** What an image or a file is. */
+  /** Return an image or a file. */
   asset(ref: unknown): Promise<Asset | undefined> {
     return this.#once(this.#assets, ref, () => this.#askAsset(ref as Ref));
   }
@@ -102,7 +102,7 @@ export class Lookup {
     return this.#once(this.#targets, ref, () => this.#askTarget(ref as Ref));
   }
 
-  /** The address of a link without asking anybody: pages are found by their ids. */
+  /** Return the URL of a link without a request: pages are found by their ids. */
   href(ref: unknown): string | undefined {
     const { kind, page, space, anchor } = (ref ?? {}) as Record<string, string>;
     if (kind === "url") return urlOf(ref);
@@ -120,7 +120,7 @@ export class Lookup {
     if (found === undefined) {
       found = ask();
       known.set(key, found);
-      // What could not be asked now is asked again when it is drawn next.
+      // Failed requests are retried when the reference is rendered again.
       found.catch(() => known.delete(key));
     }
     return found;
@@ -130,7 +130,7 @@ export class Lookup {
     if (ref?.kind === "url") {
       const url = urlOf(ref);
       if (url === undefined) return undefined;
-      // A path in the space's own files that leads nowhere would be asked of the app.
+      // A path among the space's files that leads nowhere would be requested from the app.
       if (!/^(https?:)?\/\//i.test(url)) return undefined;
       return { url, name: decodeName(url), foreign: true };
     }
@@ -202,7 +202,7 @@ export class Lookup {
   }
 }
 
-/** The `srcset` of an image of ours; its addresses have neither blanks nor commas. */
+/** Return the `srcset` of an image on this server; its URLs have neither spaces nor commas. */
 export function sourcesOf(
   file: Pick<Schemas["File"], "variants" | "downloadURL" | "dimensions">,
 ): string | undefined {

@@ -5,7 +5,7 @@ import { drawIcon } from "./icons.ts";
 
 export interface MenuItem {
   label: string;
-  /** Shown above the first of its items. */
+  /** Shown above the first item of the group. */
   group?: string;
   keys?: string;
   icon?: string;

@@ -1,4 +1,4 @@
-/** Makes the view of a page. The same view reads and edits: so text never moves between the two. */
+/** Creates the view of a page. The same view is used for reading and editing, so the text never moves between the two. */
 import { EditorState } from "prosemirror-state";
 import { type EditorProps, EditorView } from "prosemirror-view";
 import { highlighting } from "./highlighting.ts";
@@ -8,12 +8,12 @@ import type { MountOptions, Surroundings } from "./surroundings.ts";
 import { tableViews } from "./tables.ts";
 import { markViews, nodeViews } from "./views.ts";
 
-/** How the blocks and marks of a page are drawn. */
+/** How the blocks and marks of a page are rendered. */
 export function viewsOf(lookup: Lookup): Pick<EditorProps, "markViews" | "nodeViews"> {
   const around: Surroundings = {
     lookup,
     mount: mountPage,
-    // What writes is large, and few contents are written where they are shown.
+    // The code for editing is large, and reusable content is rarely edited in place.
     writeInPlace: async (options) => (await import("./inplace.ts")).writeInPlace(options),
   };
   return { nodeViews: { ...nodeViews(around), ...tableViews(around) }, markViews: markViews(around) };

@@ -1,4 +1,4 @@
-/** Annotations: a note behind words, which readers open. It is written as Markdown. */
+/** Annotations: a Markdown note on words that readers can open. */
 import type { Mark } from "prosemirror-model";
 import { type EditorState, Plugin } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -8,7 +8,7 @@ import { h, place } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { words } from "./words.ts";
 
-/** How the text of a note becomes blocks, and these its text again; the server knows both. */
+/** Converts the text of a note to blocks and back, with the server. */
 export interface NoteWords {
   read: (markdown: string) => Promise<BlockJson[]>;
   write: (blocks: BlockJson[]) => Promise<string>;
@@ -22,7 +22,7 @@ interface Note {
 
 const type = schema.marks.annotation!;
 
-/** The note around the caret, or on what is chosen. */
+/** Return the note around the caret or on the selection. */
 export function noteAt(state: EditorState, at = state.selection.from): Note | undefined {
   const $at = state.doc.resolve(at);
   const mark = type.isInSet($at.marks()) ?? ($at.nodeAfter ? type.isInSet($at.nodeAfter.marks) : undefined);
@@ -36,7 +36,7 @@ export function noteAt(state: EditorState, at = state.selection.from): Note | un
   return { from, to, mark };
 }
 
-/** A number that no note of the page has. */
+/** Return a number that no note of the page has. */
 function newLabel(state: EditorState): string {
   const taken = new Set<string>();
   state.doc.descendants((node) => {
@@ -52,7 +52,7 @@ function newLabel(state: EditorState): string {
 
 let close: (() => void) | undefined;
 
-/** Asks for the note on the chosen words, or for that of a place. */
+/** Open the note on the selected text or at a position. */
 export async function openNote(view: EditorView, noteWords: NoteWords, at?: number): Promise<void> {
   close?.();
   const before = noteAt(view.state, at);
@@ -91,7 +91,7 @@ export async function openNote(view: EditorView, noteWords: NoteWords, at?: numb
       text.setAttribute("aria-invalid", "true");
       return;
     }
-    // Somebody else may have written before these words meanwhile.
+    // Someone may have typed before this text in the meantime.
     const now = before ? noteAt(view.state, Math.min(from + 1, view.state.doc.content.size)) : { from, to };
     if (now && now.to <= view.state.doc.content.size) {
       const label = fragments[0]?.fragment ?? newLabel(view.state);
@@ -151,7 +151,7 @@ export async function openNote(view: EditorView, noteWords: NoteWords, at?: numb
   }
 }
 
-/** A click on words with a note opens it. */
+/** A click on text with a note opens it. */
 export function noting(noteWords: NoteWords): Plugin {
   return new Plugin({
     props: {

@@ -5,7 +5,7 @@ import type { Heading } from "./base.ts";
 
 const LEVELS: Record<string, 1 | 2 | 3> = { heading_1: 1, heading_2: 2, heading_3: 3 };
 
-/** Headings of the page itself, not those in hints, tabs and the like, as the reader lists them. */
+/** Return the headings of the page itself, as in the reader's outline: not those in hints, tabs, and the like. */
 export function headingsOf(view: EditorView): Heading[] {
   const found: Heading[] = [];
   const visit = (parent: Node, start: number): void => {
@@ -30,11 +30,11 @@ export function headingsOf(view: EditorView): Heading[] {
   return found;
 }
 
-// In scripts without blanks between words each sign counts, as word processors count them.
+// In scripts without spaces between words, each character counts, as in word processors.
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:['’.-][\p{L}\p{N}\p{M}]+)*/gu;
 
-/** How many words a page has, code included. */
+/** Return the number of words of a page, including code. */
 export function countWords(doc: Node): number {
   let found = 0;
   for (const _ of doc.textBetween(0, doc.content.size, " ", " ").matchAll(WORD)) found++;
@@ -45,7 +45,7 @@ const LETTER = /\p{L}/u;
 const RIGHT_TO_LEFT =
   /\p{Script=Arabic}|\p{Script=Hebrew}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}/u;
 
-/** Where the lines of a text begin, as its first letter says; undefined where it has none. */
+/** Return the direction of a text from its first letter; undefined if it has none. */
 export function directionOf(text: string): "rtl" | "ltr" | undefined {
   const first = LETTER.exec(text)?.[0];
   return first === undefined ? undefined : RIGHT_TO_LEFT.test(first) ? "rtl" : "ltr";

@@ -1,4 +1,4 @@
-/** Asks for a page as it is in a state of a space, with the revision that its text is of. */
+/** Loads a page from a state of a space, with the revision that its text belongs to. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { Base } from "./base.ts";
@@ -6,9 +6,9 @@ import type { Base } from "./base.ts";
 export interface LoadedPage {
   page: Pick<Schemas["DocumentPage"], "id" | "title" | "description">;
   document: DocumentJson;
-  /** The revision that this is the text of; what is saved names it as its base. */
+  /** The revision of this text, which saves use as their base. */
   revision: string;
-  /** The change request that this is the text of. */
+  /** The change request of this text. */
   change?: string;
 }
 
@@ -35,7 +35,7 @@ export async function loadPage(space: string, base: Base, id: string): Promise<L
   return { ...readPage(found, revision), ...(changeId ? { change: changeId } : {}) };
 }
 
-/** A page of an answer, with its document, as one of a revision. */
+/** Return a page of a response with its document, as part of a revision. */
 export function readPage(found: unknown, revision: string): LoadedPage {
   const page = found as Schemas["DocumentPage"];
   return { page, document: (page.document ?? { nodes: [] }) as unknown as DocumentJson, revision };

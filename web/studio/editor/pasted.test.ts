@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { documentType, schema } from "../document/schema.ts";
 import { arrange, harmless } from "./pasted.ts";
 
-/** What pasted HTML becomes, as short as it can be read: `type(…)`, marks as `bold|words|`. */
+/** Return pasted HTML in a short, readable form: `type(…)`, marks as `bold|words|`. */
 function pasted(html: string): string {
   const place = document.createElement("div");
   place.innerHTML = harmless(html);

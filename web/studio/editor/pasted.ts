@@ -1,9 +1,9 @@
 /**
- * HTML as other programs put it on the clipboard, made such that the schema's rules (`document/parsing.ts`) find what was
- * meant. Everything here takes time in proportion to the text, whoever wrote it.
+ * Normalizes HTML that other apps put on the clipboard, so that the rules of the schema (`document/parsing.ts`) find what
+ * was meant. Runs in linear time for any input.
  */
 
-/** Removes what is between two texts, with them; what is not closed stays. */
+/** Remove everything between two strings, including them. If the second one is missing, the text is kept. */
 function without(html: string, open: string, close: string): string {
   const found: string[] = [];
   let at = 0;
@@ -16,7 +16,7 @@ function without(html: string, open: string, close: string): string {
   }
 }
 
-/** What the app's policy stops is not even tried: styles are read as text, handlers have another name. */
+/** Rename what the app's policy blocks: styles are read as text, and event handlers get another name. */
 export function harmless(html: string): string {
   const words = without(without(html, "<o:p>", "</o:p>"), "<!--[if", "<![endif]-->");
   return without(without(words, "<style", "</style>"), "<STYLE", "</STYLE>")
@@ -27,8 +27,8 @@ export function harmless(html: string): string {
 const BLOCK = /^(P|DIV|H[1-6]|UL|OL|TABLE|PRE|BLOCKQUOTE|HR|DETAILS|ASIDE|FIGURE)$/;
 
 /**
- * Changes elements in place to those that say what these programs mean. Answers with the images that cannot be kept by
- * their address.
+ * Replace elements in place with those that these apps mean. Returns the images that can't be kept by
+ * their URL.
  */
 export function arrange(root: Element | DocumentFragment): HTMLImageElement[] {
   const all = <Found extends HTMLElement>(
@@ -39,7 +39,7 @@ export function arrange(root: Element | DocumentFragment): HTMLImageElement[] {
   for (const item of all("li[role=checkbox]")) {
     item.dataset.checked = String(item.getAttribute("aria-checked") === "true");
     item.parentElement?.classList.add("tasks");
-    // Google draws the box.
+    // Google Docs draws the checkbox.
     item.querySelector(":scope > img")?.remove();
   }
   for (const list of all("div[data-task-list-local-id]")) {
@@ -66,7 +66,7 @@ export function arrange(root: Element | DocumentFragment): HTMLImageElement[] {
     const to = new URL(link.getAttribute("href")!).searchParams.get("q");
     if (to) link.setAttribute("href", to);
   }
-  // A box around words, or one cell of a spreadsheet.
+  // A wrapper around text, or a single cell of a spreadsheet.
   for (const table of all<HTMLTableElement>("table")) {
     const cells = table.querySelectorAll("td, th");
     if (cells.length === 1) table.replaceWith(contentOf(cells[0]!));
@@ -79,7 +79,7 @@ export function arrange(root: Element | DocumentFragment): HTMLImageElement[] {
   for (const line of all("p")) {
     if (line.textContent?.trim() || line.querySelector("input, [data-formula]")) continue;
     if (!line.querySelector("img")) line.remove();
-    // An image that is a paragraph by itself is a block.
+    // An image in a paragraph of its own is a block.
     else if (!line.querySelector("a")) line.replaceWith(figureOf(line));
   }
   const bare = new Map<Element, boolean>();
@@ -103,8 +103,8 @@ function figureOf(around: Element): HTMLElement {
 }
 
 /**
- * Formulas, which pages hold up to three times: as MathML, as what is drawn of it, and as an image. What remains is an
- * element that says the formula in TeX, or, where no part of it is TeX, the MathML alone.
+ * Pages contain a formula up to three times: as MathML, as its rendering, and as an image. Keep one element
+ * with the formula in TeX, or the MathML alone if no part of it is TeX.
  */
 function formulas(found: HTMLElement[]): void {
   for (const math of found) {
@@ -125,7 +125,7 @@ function formulas(found: HTMLElement[]): void {
   }
 }
 
-/** What is in an element, taken out of it, however much it is. */
+/** Move the content of an element out of it. */
 function contentOf(element: Element): DocumentFragment {
   const range = element.ownerDocument.createRange();
   range.selectNodeContents(element);
@@ -136,9 +136,9 @@ function isBlock(node: ChildNode | null): boolean {
   return node !== null && BLOCK.test(node.nodeName);
 }
 
-/** Word writes items of lists as paragraphs, with their sign in the text and their depth in the style. */
+/** Word writes list items as paragraphs, with their marker in the text and their depth in the style. */
 function wordLists(items: HTMLElement[]): void {
-  // The lists that are open, outermost first, and what the last item stood behind.
+  // The open lists, outermost first, and the element before the last item.
   let open: HTMLElement[] = [];
   let last: Element | undefined;
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** Threads in the text they are about: marked there, opened by a click; and what somebody chose to comment on. */
+/** Marks the text and blocks that have threads. A click opens the thread. Returns the current target of a comment. */
 import type { Node } from "prosemirror-model";
 import { type EditorState, NodeSelection, Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -16,7 +16,7 @@ interface State {
 const key = new PluginKey<State>("remarks");
 const MOST_QUOTED = 300;
 
-/** The letters of a block that holds text, each with its place; what is no letter is left out. */
+/** Return the letters of a text block with their positions; anything else is left out. */
 function lettersOf(block: Node, start: number): { text: string; at: number[] } {
   let text = "";
   const at: number[] = [];
@@ -76,7 +76,7 @@ function draw(doc: Node, remarks: Remark[], active?: string): DecorationSet {
   );
 }
 
-/** What is chosen: the innermost block with a name, and the words of it. */
+/** Return the selection: the innermost block with a key, and the selected text in it. */
 export function chosen(state: EditorState): About | undefined {
   const { selection } = state;
   const { $from, $to } = selection;
@@ -100,7 +100,7 @@ function shortly(text: string): string {
   return text.length > 80 ? `${text.slice(0, 79).trimEnd()}…` : text;
 }
 
-/** Shows these threads in the text; gives their ids in the order of the text. */
+/** Mark these threads in the text. Returns their ids in text order. */
 export function showRemarks(view: EditorView, remarks: Remark[], active?: string): string[] {
   const before = key.getState(view.state);
   if (before && (JSON.stringify([before.remarks, before.active]) !== JSON.stringify([remarks, active]))) {
@@ -109,7 +109,7 @@ export function showRemarks(view: EditorView, remarks: Remark[], active?: string
   return placesOf(view.state.doc, remarks).map(({ remark }) => remark.id);
 }
 
-/** Scrolls to what a thread is about; false where it is not on the page any more. */
+/** Scroll to the target of a thread; false if it is no longer on the page. */
 export function showRemark(view: EditorView, remark: Remark): boolean {
   const [found] = placesOf(view.state.doc, [remark]);
   if (!found) return false;
@@ -121,9 +121,9 @@ export function showRemark(view: EditorView, remark: Remark): boolean {
 }
 
 export interface RemarkOptions {
-  /** Somebody wants to say something about this. */
+  /** Called to comment on a target. */
   comment?: (about: About) => void;
-  /** Somebody wants to see this thread. */
+  /** Called to open a thread. */
   open?: (id: string) => void;
 }
 
@@ -136,7 +136,7 @@ export function remarks({ comment, open }: RemarkOptions): Plugin<State> {
         const told = transaction.getMeta(key) as Pick<State, "remarks" | "active"> | undefined;
         if (told) return { ...told, marks: draw(state.doc, told.remarks, told.active) };
         if (!transaction.docChanged || !before.remarks.length) return before;
-        // What a thread is about may come back with an undo.
+        // The target of a thread can come back with an undo.
         return { ...before, marks: draw(state.doc, before.remarks, before.active) };
       },
     },
@@ -152,7 +152,7 @@ export function remarks({ comment, open }: RemarkOptions): Plugin<State> {
   });
 }
 
-/** Over words that are chosen in a page that is read: a button that comments on them. */
+/** A button above the selection of a page that is read: comments on the selected text. */
 class Offer {
   #button = h(
     "button",

@@ -1,4 +1,4 @@
-/** Find and replace in all pages of a space: what is found is shown first, and what is replaced is an edit of blocks. */
+/** Find and replace in all pages of a space. Matches are shown first, and each replacement is an edit of blocks. */
 import { EditorState } from "prosemirror-state";
 import { readDocument, writeDocument } from "../document/convert.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
@@ -11,11 +11,11 @@ import { loadPage } from "./page.ts";
 
 export interface Wanted {
   query: string;
-  /** Letters of either case are different. */
+  /** Match case. */
   exact: boolean;
 }
 
-/** Words of a page that were found, with what stands around them. */
+/** Matched text of a page, with the text around it. */
 export interface Place {
   before: string;
   words: string;
@@ -25,7 +25,7 @@ export interface Place {
 export interface FoundPage {
   page: TreePage;
   count: number;
-  /** The first of them. */
+  /** The first match. */
   places: Place[];
 }
 
@@ -34,19 +34,19 @@ const SHOWN = 3;
 const AROUND = 40;
 const PAGES_A_SAVE = 20;
 
-/** Whether a page may have the words: its Markdown has signs between them that its text has not. */
+/** Return whether a page may contain the words: its Markdown has syntax between them that its text doesn't have. */
 function mayHave(markdown: string, { query }: Wanted): boolean {
   const plain = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
   const letters = plain(query);
   return letters === "" || plain(markdown).includes(letters) || /&#?\w+;/.test(markdown);
 }
 
-/** The end of a text, from where a word begins. */
+/** Return the end of a text, starting at a word. */
 function cut(text: string): string {
   return text.length > AROUND ? `…${text.slice(-AROUND).replace(/^\S*\s/, "")}` : text;
 }
 
-/** Looks through pages, some at a time; tells of each that has the words, and how many were looked at. */
+/** Search pages, a few at a time. Reports each page with matches and the number of pages searched. */
 export async function findInSpace(
   space: string,
   base: Base,
@@ -80,7 +80,7 @@ export async function findInSpace(
   await Promise.all(Array.from({ length: AT_ONCE }, look));
 }
 
-/** Replaces the words in these pages of a change request. Gives how many places, and the revision before. */
+/** Replace the words in these pages of a change request. Returns the number of matches and the previous revision. */
 export async function replaceInSpace(
   space: string,
   change: number,
@@ -109,7 +109,7 @@ export async function replaceInSpace(
   return { count, before };
 }
 
-/** What changes in the blocks of a page, and at how many places; undefined where the words are not in it. */
+/** Return the changes of blocks and the number of matches in a page; undefined if there are none. */
 export function replaced(
   document: Parameters<typeof readDocument>[0],
   wanted: Wanted,
@@ -126,7 +126,7 @@ export function replaced(
   return set.length ? { set, count: matches.length } : undefined;
 }
 
-/** Puts pages back as they were in a revision. */
+/** Restore pages from a revision. */
 export async function putBack(
   space: string,
   change: number,

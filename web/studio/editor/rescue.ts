@@ -1,4 +1,4 @@
-/** What keeps words that others wrote, or whose place is gone, when steps are done where they were not made. */
+/** Keeps text of others, and text whose place is gone, when steps are applied to a different document. */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import {
   type Mapping,
@@ -12,7 +12,7 @@ import { newKey } from "../document/schema.ts";
 
 export type Region = [from: number, to: number];
 
-/** Ranges of a document that changes. */
+/** Ranges of a changing document. */
 export class Ranges {
   #list: Region[] = [];
 
@@ -22,14 +22,14 @@ export class Ranges {
       .filter(([from, to]) => to > from);
   }
 
-  /** With what a step brought. */
+  /** Add the ranges that a step inserts. */
   add(map: StepMap): void {
     map.forEach((_from, _to, start, end) => {
       if (end > start) this.#list.push([start, end]);
     });
   }
 
-  /** Without what a step brought. */
+  /** Remove the ranges that a step inserts. */
   without(map: StepMap): void {
     map.forEach((_from, _to, start, end) => {
       this.#list = this.#list.flatMap(([from, to]): Region[] =>
@@ -40,7 +40,7 @@ export class Ranges {
     });
   }
 
-  /** The parts of it between two places, in order, none twice. */
+  /** Return the parts between two positions, in order and without duplicates. */
   between(from: number, to: number): Region[] {
     const found: Region[] = [];
     const inside = this.#list.filter(([start, end]) => start < to && end > from);
@@ -52,20 +52,20 @@ export class Ranges {
     return found;
   }
 
-  /** The parts of it that a step deletes. */
+  /** Return the parts that a step deletes. */
   within(step: Step): Region[] {
     return deleted(step).flatMap(([from, to]) => this.between(from, to));
   }
 }
 
-/** The ranges that a step deletes. */
+/** Return the ranges that a step deletes. */
 function deleted(step: Step): Region[] {
   if (step instanceof ReplaceStep) return [[step.from, step.to]];
   if (step instanceof ReplaceAroundStep) return [[step.from, step.gapFrom], [step.gapTo, step.to]];
   return [];
 }
 
-/** Whether there is anything that somebody could miss: a letter, an image, any leaf but a line break. */
+/** Return whether a slice contains anything to lose: a letter, an image, or any leaf but a line break. */
 export function hasWords(content: Fragment): boolean {
   let found = false;
   content.descendants((node) => !(found ||= node.isText || (node.isLeaf && node.type.name !== "hard_break")));
@@ -73,12 +73,12 @@ export function hasWords(content: Fragment): boolean {
 }
 
 /**
- * Returns what is left of a range after the maps from `first` on, in order. Between it may be what others brought, and
- * one's own words that stand elsewhere now: deleting the range would take what was not in it.
+ * Return the parts of a range that remain after the maps from `first` on, in order. Text of others may be between them,
+ * and own text may have moved elsewhere: deleting the whole range would delete what wasn't in it.
  */
 function leftOf([from, to]: Region, mapping: Mapping, first: number): Region[] {
   let left: Region[] = [[from, to]];
-  /** By map, what it deleted and a later one brings again: the number of its range there and the offsets in that. */
+  /** By map: ranges that it deleted and a later map restores, as range numbers there and offsets in them. */
   const away = new Map<number, [range: number, from: number, to: number][]>();
   mapping.maps.slice(first).forEach((map, number) => {
     const at = first + number;
@@ -119,12 +119,12 @@ function leftOf([from, to]: Region, mapping: Mapping, first: number): Region[] {
   return found;
 }
 
-/** Returns what is left of all that a step deletes. */
+/** Return the parts that remain of everything that a step deletes. */
 export function leftToDelete(step: Step, mapping: Mapping, first: number): Region[] {
   return deleted(step).flatMap((range) => leftOf(range, mapping, first));
 }
 
-/** Whether a step deletes words beside these regions. */
+/** Return whether a step deletes text outside these regions. */
 export function deletesBeside(step: Step, regions: Region[], doc: Node): boolean {
   return deleted(step).some(([from, to]) => {
     let at = from;
@@ -137,7 +137,7 @@ export function deletesBeside(step: Step, regions: Region[], doc: Node): boolean
   });
 }
 
-/** Does a step where it can be done. */
+/** Apply a step if possible. */
 export function fits(made: Transform, step: Step): boolean {
   try {
     return !made.maybeStep(step).failed;
@@ -147,7 +147,7 @@ export function fits(made: Transform, step: Step): boolean {
   }
 }
 
-/** Deletes what is in these regions, and the blocks that are in one as a whole. */
+/** Delete the content of these regions, and the blocks that are entirely inside one. */
 export function deleteWithin(made: Transform, regions: Region[]): void {
   const gone: Region[] = [];
   made.doc.nodesBetween(regions[0]?.[0] ?? 0, regions.at(-1)?.[1] ?? 0, (node, at) => {
@@ -181,7 +181,7 @@ export function byKey(doc: Node, key: string | null | undefined): { node: Node; 
   return found;
 }
 
-/** Puts words of a document into the block that they are in there, at the same place; false where it is gone. */
+/** Insert text of a document into its block at the same place; false if the block is gone. */
 export function putBack(made: Transform, doc: Node, from: number, to: number): boolean {
   const $from = doc.resolve(from);
   const old = $from.parent;
@@ -192,22 +192,38 @@ export function putBack(made: Transform, doc: Node, from: number, to: number): b
   return fits(made, new ReplaceStep(at, at, doc.slice(from, to)));
 }
 
-/** The offset in another state of a block where a part of it belongs. */
+/** Return the offset of a part of a block in another state of it. */
 function offsetIn(was: Node, now: Node, from: number, to: number): number {
   const head = was.content.findDiffStart(now.content);
   if (head === null || from <= head) return wholeLetter(now, Math.min(from, now.content.size));
   const tail = was.content.findDiffEnd(now.content)!;
   const end = now.content.size - (was.content.size - to);
-  return wholeLetter(now, to >= tail.a && end >= head ? end : Math.min(head, now.content.size));
+  if (to >= tail.a && end >= head) return wholeLetter(now, end);
+  const isBehind = /^\s/.test(textOf(was).slice(from, to));
+  return wholeWord(now, Math.min(head, now.content.size), isBehind ? 1 : -1);
 }
 
-/** An offset in a block, in front of the letter that it is in the middle of. */
+const textOf = (block: Node): string => block.textBetween(0, block.content.size, undefined, "\ufffc");
+
+/** Return an offset in a block, moved before the letter that it would split. */
 function wholeLetter(block: Node, offset: number): number {
-  const code = block.textBetween(0, block.content.size, undefined, "\ufffc").charCodeAt(offset);
+  const code = textOf(block).charCodeAt(offset);
   return code >= 0xdc00 && code <= 0xdfff ? offset - 1 : offset;
 }
 
-/** Puts blocks behind the one at a place. */
+/** A letter of a script that separates words by spaces. */
+const LETTER = /[^\P{L}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{N}/u;
+
+/** Return an offset in a block, moved out of the word that it would split, to its start (-1) or end (1). */
+function wholeWord(block: Node, offset: number, side: -1 | 1): number {
+  const text = textOf(block);
+  const isWithin = (at: number): boolean => LETTER.test(text[at] ?? "") && LETTER.test(text[at - 1] ?? "");
+  let at = wholeLetter(block, offset);
+  while (isWithin(at)) at += side;
+  return at;
+}
+
+/** Insert blocks after the one at a position. */
 export function putBlocks(made: Transform, blocks: readonly Node[], place: number): boolean {
   const nodes = blocks.flatMap((block) => standing(block, made.doc)).map((node) => named(node, made.doc));
   if (!nodes.length) return false;
@@ -216,7 +232,7 @@ export function putBlocks(made: Transform, blocks: readonly Node[], place: numbe
   return fits(made, new ReplaceStep(at, at, new Slice(Fragment.from(nodes), 0, 0)));
 }
 
-/** A block as it can stand in a page; else each text in it as a paragraph. */
+/** Return a block in a form that fits on a page; otherwise each text in it as a paragraph. */
 export function standing(node: Node, doc: Node): Node[] {
   const { contentMatch, schema } = doc.type;
   if (contentMatch.matchType(node.type)) {
@@ -224,7 +240,7 @@ export function standing(node: Node, doc: Node): Node[] {
       node.check();
       return [node];
     } catch {
-      // It was cut open: what it lacks stayed behind.
+      // It was cut open; the rest of it stayed behind.
     }
   }
   const paragraph = schema.nodes.paragraph!;
@@ -236,7 +252,7 @@ export function standing(node: Node, doc: Node): Node[] {
   return content.size ? [paragraph.create({ key: node.attrs.key ?? null }, content)] : [];
 }
 
-/** A block with keys that a document does not have. */
+/** Return a block with keys that a document doesn't use. */
 function named(node: Node, doc: Node): Node {
   if (node.isInline) return node;
   const content = node.isTextblock

@@ -1,4 +1,4 @@
-/** Reusable contents, and the variables of a space: what there is to insert, and making one of a block. */
+/** Reusable content and variables of a space: list them for insertion, and create reusable content from a block. */
 import type { Node } from "prosemirror-model";
 import type { EditorView } from "prosemirror-view";
 import { api, ask, type Schemas } from "../../shared/client.ts";
@@ -15,11 +15,11 @@ import { words } from "./words.ts";
 export interface Shared {
   contents: { id: string; title: string }[];
   variables: Record<string, string>;
-  /** The revision that this was read at. */
+  /** The revision that this was read from. */
   revision: string;
 }
 
-/** What the pages of a space share, at its main or in a change request. */
+/** The data that pages of a space share, on main or in a change request. */
 export async function readShared(space: string, base: Base): Promise<Shared> {
   const path = { spaceId: space };
   const query = { metadata: false, pages: false };
@@ -40,7 +40,7 @@ export async function readShared(space: string, base: Base): Promise<Shared> {
   return { contents: reusableContents, variables, revision: id };
 }
 
-/** The text of a reusable content. */
+/** Load the text of reusable content. */
 export async function readReusable(space: string, revision: string, id: string): Promise<DocumentJson> {
   return await ask(
     api.GET("/spaces/{spaceId}/revisions/{revisionId}/reusable-contents/{reusableContentId}/document", {
@@ -49,12 +49,12 @@ export async function readReusable(space: string, revision: string, id: string):
   ) as unknown as DocumentJson;
 }
 
-/** A block as the server made it, for a place where it has no name yet. */
+/** Return a block from the server for a place where it has no key yet. */
 export function asNew(block: BlockJson): Node {
   return withoutKeys(readTopBlock(block));
 }
 
-/** Keeps the text of a page among the reusable contents, where pages can begin with a copy of it. */
+/** Save the text of a page as a page template. */
 export async function keepPage(
   space: string,
   base: Base,
@@ -81,7 +81,7 @@ export function reusableBlock(id: string): Node {
   return schema.nodes.reusable_content!.create({ data: { ref } });
 }
 
-/** Makes a reusable content of the block that is chosen, and puts that in its place; `onmade`: before it is there. */
+/** Create reusable content from the selected block and replace it with a reference; `onmade` runs before that. */
 export async function makeReusable(
   view: EditorView,
   space: string,
@@ -94,7 +94,7 @@ export async function makeReusable(
   const nodes = [writeBlock(withoutKeys(block.node))];
   const made = await insertReusable(space, change, title, nodes);
   onmade();
-  // Where the block is now, if it is there still as it was.
+  // Find the block again, if it still exists unchanged.
   let at: number | undefined;
   view.state.doc.descendants((node, position) => {
     if (node === block.node) at = position;

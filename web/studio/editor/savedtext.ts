@@ -1,4 +1,4 @@
-/** A text that is saved as a whole after a pause, on top of what others saved: a reusable content where a page shows it. */
+/** Text that is saved as a whole after a pause and merged with other people's saves: reusable content edited in place. */
 import { EditorState, type Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import type { Node } from "prosemirror-model";
@@ -17,10 +17,10 @@ import { REMOTE, type Rescue, Together } from "./together.ts";
 export interface SavedTextOptions {
   tab: string;
   loaded: LoadedPage;
-  /** What another tab had, which has ended. */
+  /** The changes of another tab that has closed. */
   kept?: KeptPage;
   load: () => Promise<LoadedPage>;
-  /** Saves all blocks on top of a revision; gives the text with what others saved, where they did. */
+  /** Save all blocks based on a revision; returns the text with other people's changes, if there are any. */
   save: (blocks: BlockJson[], revision: string) => Promise<{ revision: string; merged?: LoadedPage }>;
   keep: (kept: KeptPage | undefined) => Promise<unknown>;
   onstate: (state: SaveState) => void;
@@ -32,7 +32,7 @@ export class SavedText {
   #revision: string;
   #view: EditorView | undefined;
   #sender: Sender;
-  /** What was sent and not answered: it is sent as it was, as the server merges it with itself if it had arrived. */
+  /** The unanswered save. It is sent again unchanged, because the server merges it with itself if it had arrived. */
   #unanswered: { blocks: BlockJson[]; steps: number } | undefined;
 
   constructor(private options: SavedTextOptions) {
@@ -81,7 +81,7 @@ export class SavedText {
     if (this.#together.pending.length) this.#sender.again();
   }
 
-  /** Takes up what a further tab had, as if it were written now. */
+  /** Apply the changes of another tab, as if typed now. */
   adopt(kept: KeptPage): Promise<void> {
     const other = restore(kept, (rescue) => this.#rescued(rescue));
     const adopted = withWritten(other, EditorState.create({ doc: other.doc }), this.#view!.state);
@@ -89,10 +89,10 @@ export class SavedText {
     return this.#keep().then(() => {});
   }
 
-  /** Takes in what somebody else saved meanwhile; gives whether there was something. */
+  /** Apply changes that others saved; returns whether there were any. */
   async look(): Promise<boolean> {
     const found = await this.options.load();
-    // What was sent may be in it, and would be there twice.
+    // The text that was sent may be part of it, and would appear twice.
     if (this.#unanswered || found.revision === this.#revision || this.#view!.composing) return false;
     return this.#bring(found);
   }
@@ -120,7 +120,7 @@ export class SavedText {
     }
   }
 
-  /** The blocks to save: what was typed has no blanks around it. */
+  /** Return the blocks to save, without blanks around typed text. */
   #wanted(): BlockJson[] {
     const known = new Map(writeDocument(this.#together.base).nodes.map((block) => [block.key, block]));
     return writeDocument(this.#together.doc).nodes.flatMap((block) => {
@@ -129,7 +129,7 @@ export class SavedText {
     });
   }
 
-  /** Goes on from the text as the server has it; gives whether another one is shown then. */
+  /** Continue from the server's text; returns whether the shown text changes. */
   #bring({ revision, document }: LoadedPage): boolean {
     const { state } = this.#view!;
     this.#revision = revision;

@@ -1,6 +1,6 @@
 /**
- * Saves what is written: in this browser at once, on the server after a pause. One save runs at a time, and one that fails is
- * tried again.
+ * Saves changes: in this browser at once, on the server after a pause. One save runs at a time, and a failed save is
+ * retried.
  */
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
@@ -13,9 +13,9 @@ const LONGEST_WAIT = 30_000;
 
 export interface SenderOptions {
   isDirty: () => boolean;
-  /** Gives the server what it does not have. */
+  /** Send the server what it doesn't have. */
   send: () => Promise<void>;
-  /** Puts that down in this browser; rejects where it has no room. */
+  /** Store it in this browser; rejects if there is no room. */
   keep: () => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: ApiError) => void;
@@ -32,17 +32,17 @@ export class Sender {
 
   constructor(private options: SenderOptions) {}
 
-  /** Where the text is now; `nowhere`: closing the tab would lose something. */
+  /** The save status; `nowhere`: closing the tab would lose text. */
   get kept(): "server" | "browser" | "nowhere" {
     if (!this.options.isDirty()) return "server";
     return this.#kept ? "browser" : "nowhere";
   }
 
-  /** Something was written. */
+  /** The text changed. */
   changed(): void {
     this.#keeping ??= setTimeout(() => void this.#keep(), KEEP);
     if (!this.options.isDirty()) this.options.onstate({ kind: "saved" });
-    // The state stays what the last try came to until the next one.
+    // The status stays that of the last try until the next one.
     else if (!this.#failures) this.#schedule();
   }
 
@@ -69,7 +69,7 @@ export class Sender {
     }
   }
 
-  /** Saves now; resolves when all that was written before has arrived. */
+  /** Save now; resolves when all previous changes have arrived. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     while (this.#sending) await this.#sending;
@@ -83,7 +83,7 @@ export class Sender {
     this.#since = undefined;
     onstate({ kind: "saving" });
     try {
-      // Should the tab end before the answer, the next one has all of it.
+      // If the tab closes before the response, the next one has all changes.
       await this.#keep();
       if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
       await send();
@@ -99,12 +99,13 @@ export class Sender {
   }
 
   #failed(problem: ApiError): void {
-    const { status, retryAfter } = problem;
+    const { status, reason, retryAfter } = problem;
     this.#failures++;
-    this.options.onstate({ kind: status === 0 && this.#kept ? "offline" : "unsaved" });
+    const kept = status === 0 ? "offline" : reason === "maintenance" ? "maintenance" : "unsaved";
+    this.options.onstate({ kind: this.#kept ? kept : "unsaved" });
     if (status >= 400 && status < 500 && ![408, 425, 429].includes(status)) {
       this.options.onproblem(problem);
-      // What the server says of the text itself is another thing once something else was written.
+      // An error about the text no longer applies once the text has changed.
       if ([400, 404, 412, 413].includes(status)) {
         this.#failures = 0;
         return;
@@ -117,13 +118,13 @@ export class Sender {
     );
   }
 
-  /** Tries again at once: the network is back, or somebody signed in. */
+  /** Retry immediately: the network is back, or the person signed in. */
   again(): void {
     this.#failures = 0;
     void this.flush().catch(() => {});
   }
 
-  /** Puts down what is not saved, and stops. */
+  /** Store unsaved changes and stop. */
   async stop(): Promise<void> {
     if (this.options.isDirty()) await this.#keep();
     await this.flush().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * What a block carries beside its text, as a small form beside it, made of the table of node types: every field of
- * every type can be set, in words of its own.
+ * The settings of a block in a small form next to it, generated from the table of node types: every field of every type
+ * can be set.
  */
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -74,7 +74,7 @@ const LABELS: Record<string, string> = {
   open: t("expandedByDefault"),
 };
 
-/** Fields that are shown elsewhere, or that only whole objects are. */
+/** Fields that are shown elsewhere, or that are objects. */
 const HIDDEN = new Set([
   "attributes",
   "view",
@@ -94,7 +94,7 @@ export function closeSettings(): void {
   open = undefined;
 }
 
-/** Opens the form of the node at a position, beside an element. Each change is an edit of its own. */
+/** Open the form of the node at a position, next to an element. Each change is a separate edit. */
 export function openSettings(view: EditorView, position: number | undefined, beside: HTMLElement): void {
   closeSettings();
   if (position === undefined || !view.editable) return;
@@ -170,7 +170,7 @@ function control(
 
 const WITH_FILES = new Set(["image", "inline-image", "file", "drawing"]);
 
-/** A field for a file with a button that sends one. */
+/** A file field with an upload button. */
 function withFile(
   label: HTMLElement,
   type: string,
@@ -256,7 +256,7 @@ function readValue(field: FieldType, text: string, before: unknown): unknown {
     case "int":
       return Number.isFinite(Number(words)) && Number(words) >= 0 ? Number(words) : WRONG;
     case "ref":
-      // What was chosen as a page or a file stays that while its words are untouched.
+      // A selected page or file stays selected until its text is edited.
       return words === shown(field, before) ? before : { kind: "url", url: words };
     case "length": {
       const found = /^(\d+(?:\.\d+)?)\s*(%|px|)$/.exec(words);

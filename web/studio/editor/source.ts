@@ -1,4 +1,4 @@
-/** A page as Markdown, being written: saved whole on top of the revision it was read at, which the server merges. */
+/** Edits a page as Markdown. It is saved as a whole, based on the revision it was read from, and merged by the server. */
 import { api, ask } from "../../shared/client.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { live } from "../state/live.svelte.ts";
@@ -8,7 +8,7 @@ import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping
 import { Sender } from "./sender.ts";
 import { words } from "./words.ts";
 
-/** How long an answer may take before a save counts as not answered. */
+/** How long to wait for a response before a save counts as unanswered. */
 const ANSWER = 30_000;
 
 export interface Source {
@@ -22,7 +22,7 @@ export interface SourceOptions {
   page: string;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** The text is another one now: somebody else wrote it. */
+  /** The text changed because someone else edited it. */
   ontext: (text: string) => void;
 }
 
@@ -43,7 +43,7 @@ export async function readSource(
   return { text: (answer as { markdown?: string }).markdown ?? "", revision: found.revision, id: found.id };
 }
 
-/** Both changes of a text, where they are in different places; undefined where they touch. */
+/** Combine two changes of a text if they are in different places; undefined if they touch. */
 export function mergeTexts(before: string, mine: string, theirs: string): string | undefined {
   if (mine === before || mine === theirs) return theirs;
   if (theirs === before) return mine;
@@ -56,7 +56,7 @@ export function mergeTexts(before: string, mine: string, theirs: string): string
 interface Range {
   from: number;
   to: number;
-  /** What stands there instead. */
+  /** The replacement. */
   end: number;
 }
 
@@ -75,16 +75,16 @@ function splice(theirs: string, mine: string, own: Range, shift: number): string
 
 export class SourceWriter {
   #now: string;
-  /** What the server has at `#revision`. */
+  /** The server's text at `#revision`. */
   #saved: string;
   #revision: string;
   #id: string;
   #sender: Sender;
-  /** The last save changed the same words as somebody else. */
+  /** The last save changed the same words as another person. */
   #clashes = false;
   #stopped = false;
   #tab = nameTab();
-  /** What another tab left: gone once this one has kept it. */
+  /** The changes from another tab, deleted once this tab has stored them. */
   #taken: Draft | undefined;
   #ends: (() => void)[] = [];
 
@@ -99,9 +99,7 @@ export class SourceWriter {
       keep: () => this.#keep(),
       onstate: (told) =>
         onstate(
-          told.kind === "saved" && this.#clashes
-            ? { kind: "changed", by: words.somebody, clash: true }
-            : told,
+          told.kind === "saved" && this.#clashes ? { kind: "changed", by: words.someone, clash: true } : told,
         ),
       onproblem(problem) {
         if (problem.status === 401) sessionEnded();
@@ -110,12 +108,12 @@ export class SourceWriter {
     });
   }
 
-  /** Begins with what the server has, and with what another tab left. */
+  /** Start with the server's text and the changes of another tab. */
   static async start(options: SourceOptions): Promise<SourceWriter> {
     const { space, change, page } = options;
     const left = await leftDrafts(space, change, sourceKey(page)).catch((): Draft[] => []);
     const made = new SourceWriter(options, await readSource(space, change, page));
-    // One after the other: the text of a second tab waits here until the page is opened the next time.
+    // One at a time: the changes of a second tab wait until the page is opened again.
     const draft = left.at(-1);
     if (draft?.source !== undefined) {
       made.#revision = draft.revision ?? made.#revision;
@@ -134,7 +132,7 @@ export class SourceWriter {
     return this.#sender.kept;
   }
 
-  /** Saves what is not saved yet. */
+  /** Save unsaved changes. */
   flush(): Promise<void> {
     return this.#sender.flush();
   }
@@ -162,7 +160,7 @@ export class SourceWriter {
     );
   }
 
-  /** Somebody wrote. */
+  /** The text was edited here. */
   write(text: string): void {
     this.#now = text;
     this.#sender.changed();
@@ -193,19 +191,19 @@ export class SourceWriter {
     this.#clashes = answer.result === "conflicts";
   }
 
-  /** Brings in what somebody else saved. `before`: the text here that the server has merged with it. */
+  /** Apply changes that someone else saved. `before`: the text that the server merged them with. */
   async #take(before: string, who?: string): Promise<void> {
     const { space, change, page } = this.options;
     const found = await readSource(space, change, page).catch(() => undefined);
     if (!found || this.#stopped) return;
     const merged = mergeTexts(before, this.#now, found.text);
-    // Both are in the same words: on top of the older revision the server makes a conflict of it, and loses neither.
+    // Both changed the same words. Based on the older revision, the server creates a conflict and loses neither.
     if (merged === undefined) return;
     const changed = merged !== this.#now;
     [this.#saved, this.#revision, this.#now] = [found.text, found.revision, merged];
     if (!changed) return;
     this.options.ontext(merged);
-    this.options.onstate({ kind: "changed", by: who ?? words.somebody });
+    this.options.onstate({ kind: "changed", by: who ?? words.someone });
   }
 
   async stop(): Promise<void> {
@@ -216,7 +214,7 @@ export class SourceWriter {
   }
 }
 
-/** What is not saved of a page's Markdown is kept beside what is not saved of its blocks. */
+/** Unsaved Markdown of a page is stored next to its unsaved blocks. */
 function sourceKey(page: string): string {
   return `${page} source`;
 }

@@ -1,4 +1,4 @@
-/** How far a text is kept, in words. */
+/** Texts of the save status. */
 import { t } from "../../shared/words.ts";
 import type { SaveState } from "./base.ts";
 
@@ -12,6 +12,8 @@ export function saysState(state: SaveState): string {
       return t("unsavedChanges");
     case "offline":
       return t("offlineSavedLocally");
+    case "maintenance":
+      return t("maintenanceSavedLocally");
     case "catching":
       return t("catchingUp");
     case "changed":

@@ -1,4 +1,4 @@
-/** What the views of a page are given by whoever mounts it. */
+/** The dependencies of a page's views, provided when it is mounted. */
 import type { Node } from "prosemirror-model";
 import type { Plugin, Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -7,18 +7,18 @@ import type { RemarkOptions } from "./remarks.ts";
 
 export interface Surroundings {
   lookup: Lookup;
-  /** Mounts a document within this one. */
+  /** Mount a document inside this one. */
   mount: (place: HTMLElement, options: MountOptions) => EditorView;
-  /** Has a reusable content written where it is shown. */
+  /** Open reusable content for editing in place. */
   writeInPlace: (options: InPlaceOptions) => Promise<InPlace>;
 }
 
 export interface MountOptions {
   doc: Node;
   lookup: Lookup;
-  /** What is there for writing; none: the page is only read. */
+  /** The editing functions; undefined if the page is only read. */
   plugins?: Plugin[];
-  /** Threads in the text. */
+  /** The threads in the text. */
   remarks?: RemarkOptions;
   label?: string;
   onchange?: (view: EditorView, transaction: Transaction) => void;
@@ -28,7 +28,7 @@ export interface InPlaceOptions {
   around: Surroundings;
   change: number;
   id: string;
-  /** It is on the server, and closed here. */
+  /** It is saved and closed. */
   ondone: () => void;
 }
 

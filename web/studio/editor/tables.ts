@@ -1,6 +1,7 @@
-/** How tables are drawn. */
+/** The node views of tables. */
 import type { Node } from "prosemirror-model";
 import type { EditorView, NodeView, NodeViewConstructor, ViewMutationRecord } from "prosemirror-view";
+import { t } from "../../shared/words.ts";
 import { childrenOf } from "../document/convert.ts";
 import { classes } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
@@ -9,7 +10,7 @@ import { h, set, sign } from "./dom.ts";
 import type { Asset } from "./lookup.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { cellPosition, type Column, columnsOf, insertColumn, insertRow } from "./tablecommands.ts";
-import { openColumnMenu } from "./tablemenus.ts";
+import { openColumnMenu, openRowMenu } from "./tablemenus.ts";
 import { drawPicture } from "./views.ts";
 import { words } from "./words.ts";
 
@@ -36,7 +37,7 @@ class TableView implements NodeView {
         { class: "table-place" },
         h("div", { role: "region", "aria-label": words.table }, this.#table),
       );
-      if (view.editable) this.dom.append(this.#rail("row"), this.#rail("column"));
+      if (view.editable) this.dom.append(this.#rail("row"), this.#rail("column"), this.#rowGrip());
     }
     this.#show();
   }
@@ -60,6 +61,35 @@ class TableView implements NodeView {
         this.view.focus();
       },
     }, "+");
+  }
+
+  /** At the side of the row under the pointer: chooses the row, with what can be done with it. */
+  #rowGrip(): HTMLElement {
+    let row = -1;
+    const grip = h("button", {
+      type: "button",
+      class: "row-grip",
+      contenteditable: "false",
+      tabindex: "-1",
+      title: t("row"),
+      "aria-label": t("row"),
+      hidden: true,
+      onmousedown: (event: Event) => event.preventDefault(),
+      onclick: () => {
+        const at = this.position();
+        if (at !== undefined && row > 0) openRowMenu(this.view, at, row, grip);
+      },
+    });
+    this.dom.addEventListener("mousemove", (event) => {
+      const line = (event.target as Element).closest("tr");
+      if (!line || line.parentElement !== this.contentDOM) return;
+      row = [...this.contentDOM.children].indexOf(line);
+      grip.hidden = row < 1;
+      const box = line.getBoundingClientRect();
+      grip.style.setProperty("top", `${box.top - this.dom.getBoundingClientRect().top}px`);
+      grip.style.setProperty("height", `${box.height}px`);
+    });
+    return grip;
   }
 
   #show(): void {
@@ -88,7 +118,7 @@ class TableView implements NodeView {
 
   update(node: Node): boolean {
     if (node.type !== this.node.type || viewOf(node).type !== viewOf(this.node).type) return false;
-    // Cells are drawn by their column, whose type may be another now.
+    // Cells are rendered by the type of their column, which may have changed.
     const before = columnsOf(this.node);
     const after = columnsOf(node);
     if (before.length !== after.length || before.some((column, at) => column !== after[at])) {
@@ -108,11 +138,11 @@ class TableView implements NodeView {
   }
 
   stopEvent(event: Event): boolean {
-    return (event.target as HTMLElement).closest(".rail") !== null;
+    return (event.target as HTMLElement).closest(".rail, .row-grip") !== null;
   }
 }
 
-/** The column that a cell is in, and how its table is shown. */
+/** Return the column of a cell and the view of its table. */
 function around(
   view: EditorView,
   position: number | undefined,
@@ -140,7 +170,7 @@ function cellClass(column: Column | undefined): string | undefined {
   );
 }
 
-/** The role of a column in cards: where a card leads to and its picture are no lines of it. */
+/** Return the role of a column in cards: the target and image of a card aren't lines of text. */
 function cardRole(table: Node | undefined, index: number): string {
   if (table === undefined) return "line";
   const view = viewOf(table);
@@ -349,7 +379,7 @@ class ValueView implements NodeView {
     this.view.dispatch(transaction);
   }
 
-  /** A field that a click in the cell opens, or that is the cell itself. */
+  /** A field that opens when the cell is clicked, or that is the cell itself. */
   #text(value: unknown, change: (text: string) => void, shown?: string): HTMLElement[] {
     if (!this.view.editable) return shown === undefined ? [] : [h("span", {}, shown)];
     const words = shown ??

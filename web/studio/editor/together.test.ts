@@ -1,4 +1,4 @@
-/** Three to five people, one page, one order: random edits over a network that loses and doubles what is sent. */
+/** Three to five people edit one page: random edits over a network that loses and duplicates messages. */
 import { lift, setBlockType, toggleMark, wrapIn } from "prosemirror-commands";
 import { history, redo, undo } from "prosemirror-history";
 import { Fragment, type Node, Slice } from "prosemirror-model";
@@ -20,11 +20,11 @@ import { uniqueKeys } from "./blockkeys.ts";
 import { replaceTop } from "./difference.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";
 
-/** Seeds in `make test`; OCTAVO_SEEDS=10000 tries more, OCTAVO_SEED=17 begins there. */
+/** The number of seeds in `make test`; OCTAVO_SEEDS=10000 runs more, OCTAVO_SEED=17 starts there. */
 const SEEDS = Number(process.env.OCTAVO_SEEDS ?? 40);
 const FIRST = Number(process.env.OCTAVO_SEED ?? 1);
 
-// --- chance and time -----------------------------------------------------------------------------------------
+// --- randomness and time -----------------------------------------------------------------------------------------
 
 let random: () => number;
 
@@ -40,7 +40,7 @@ function seed(a: number): void {
 const int = (most: number): number => Math.floor(random() * most);
 const chance = (share: number): boolean => random() < share;
 
-/** What is to happen, by time. */
+/** Scheduled events by time. */
 class Clock {
   now = 0;
   #due: { at: number; number: number; what: () => void }[] = [];
@@ -76,7 +76,7 @@ function start(): Node {
   const row = (...texts: string[]): Node =>
     make("table_row", texts.map((text) => make("table_cell", [paragraph(text)])), {});
   const found = make("doc", [
-    paragraph("The first paragraph is where everybody types at once."),
+    paragraph("The first paragraph is that everyone edits at once."),
     paragraph("The second one has a link and code in it. 😀 Odd spacing stays."),
     make("heading_2", "A heading"),
     make("list_unordered", [
@@ -103,11 +103,11 @@ function start(): Node {
   return found;
 }
 
-/** Each letter is typed once: so it is known where each of them went. */
+/** Each letter is typed once, so that its fate is known. */
 class Letters {
   typed = new Map<string, string>();
   deleted = new Set<string>();
-  /** Which letters somebody has deleted once: doing that again is no news. */
+  /** Letters that someone has deleted once; deleting them again is no news. */
   deletedBy = new Map<string, Set<string>>();
 
   type(client: string): string {
@@ -126,7 +126,7 @@ class Letters {
     return found;
   }
 
-  /** Notes what an edit took away: its author saw it. Undo and redo take only what is one's own or was deleted before. */
+  /** Record what an edit deleted, because its author saw it. Undo and redo only delete own or previously deleted text. */
   edited(client: string, before: Node, after: Node, again: boolean): void {
     const own = this.deletedBy.get(client) ?? new Set();
     this.deletedBy.set(client, own);
@@ -157,7 +157,7 @@ function pick(state: EditorState): { node: Node; pos: number } {
   return all[int(chance(0.45) ? Math.min(2, all.length) : all.length)]!;
 }
 
-/** Never between the halves of one letter, as no editor lets one. */
+/** Never split a surrogate pair, as no editor does. */
 function boundary(node: Node, offset: number): number {
   const at = Math.min(offset, node.content.size);
   const code = node.textBetween(0, node.content.size, undefined, "\ufffc").charCodeAt(at);
@@ -168,7 +168,7 @@ function anywhere({ node, pos }: { node: Node; pos: number }): number {
   return pos + 1 + boundary(node, int(node.content.size + 1));
 }
 
-/** Two places in a block that are at most so far apart. */
+/** Return two positions in a block that are at most this far apart. */
 function span({ node, pos }: { node: Node; pos: number }, most: number): [number, number] | undefined {
   if (node.content.size < 2) return undefined;
   const from = boundary(node, int(node.content.size - 1));
@@ -304,13 +304,13 @@ const EDITS: Record<string, [weight: number, edit: Edit]> = {
     return select(state, anywhere(pick(state))).tr.replaceSelection(slice);
   }],
   undo: [5, (state) => run(undo, state)],
-  // Whatever else somebody does ends what can be done again.
+  // Any other edit clears the redo history.
   redo: [15, (state) => run(redo, state)],
 };
 
 const TOTAL = Object.values(EDITS).reduce((sum, [weight]) => sum + weight, 0);
 
-/** One random edit that changes something. */
+/** Make one random edit that changes something. */
 function edit(state: EditorState, client: string, letters: Letters): { name: string; made: Transaction } {
   for (;;) {
     let left = random() * TOTAL;
@@ -323,7 +323,7 @@ function edit(state: EditorState, client: string, letters: Letters): { name: str
       if (!/^(Range|Transform|Replace)Error$/.test((problem as Error).name)) throw problem;
     }
     const there = made?.docChanged ? letters.in(made.doc) : new Map();
-    // What did not come in was not typed.
+    // Rejected text doesn't count as typed.
     for (const letter of typed) if (!there.has(letter)) letters.deleted.add(letter);
     if (made?.docChanged) return { name, made };
   }
@@ -336,7 +336,7 @@ type Answer = { status: number; batches?: Batch[]; index?: number };
 /** The order of all batches, by the server's rules. */
 class Authority {
   version = 0;
-  /** Steps up to here are no longer known. */
+  /** Steps up to this version are no longer known. */
   forgotten = 0;
   batches: Batch[] = [];
   readers = new Set<string>();
@@ -375,7 +375,7 @@ class Authority {
     return { status: 409, batches: this.since(version) };
   }
 
-  /** Applies a batch; changes nothing where a step does not fit, and gives which. */
+  /** Apply a batch, or return the step that doesn't fit and change nothing. */
   take(client: string, batch: number, attempt: number, steps: Step[]): number | undefined {
     let doc = this.doc;
     for (const [index, step] of steps.entries()) {
@@ -400,7 +400,7 @@ class Authority {
     return undefined;
   }
 
-  /** Gives a new key to the later of two blocks with one, as each save does. */
+  /** Assign a new key to the second of two blocks with the same key, as each save does. */
   save(): void {
     const made = new Transform(this.doc);
     const known = new Set<string>();
@@ -415,12 +415,12 @@ class Authority {
   }
 }
 
-/** Whether a step brings a letter that this server cannot take. */
+/** Return whether a step inserts a letter that this server refuses. */
 function cannotApply(step: Step): boolean {
   return /[\u4e61\u4ec5\u4f29\u4f8d]/.test(JSON.stringify(step));
 }
 
-/** Maps a late batch over what came between where that is beyond doubt, as the server does. */
+/** Map a late batch over newer steps if that is unambiguous, as the server does. */
 function clean(steps: Step[], between: Step[]): Step[] | undefined {
   const count = steps.length;
   const mapping = new Mapping(steps.map((step) => step.getMap().invert()).reverse());
@@ -520,7 +520,7 @@ class Person {
     this.world.counts[name] = (this.world.counts[name] ?? 0) + 1;
   }
 
-  /** What IndexedDB has. Letters that it has not are gone with the tab. */
+  /** The content of IndexedDB. Letters that aren't in it are lost with the tab. */
   #keep(): void {
     const kept = JSON.parse(JSON.stringify(this.together.keep())) as Kept;
     this.#kept = { kept, letters: new Set(this.world.letters.typed.keys()) };
@@ -568,7 +568,7 @@ class Person {
     for (const [letter, by] of letters.typed) {
       if (by === this.name && !known.has(letter)) letters.deleted.add(letter);
     }
-    // The base is what the page was, with the batches until the version.
+    // The base is the original page with the batches up to the version.
     let doc = firsts.get(server)!;
     for (const { version, steps } of server.batches) {
       if (version <= kept.version) {
@@ -584,7 +584,7 @@ class Person {
     if (!this.together.doc.eq(this.state.doc)) throw new Error("What is shown is not what is known.");
   }
 
-  /** Steps are missing: goes on from the server's document. */
+  /** Steps are missing: continue from the server's document. */
   #moved(): void {
     const { server } = this.world;
     this.#count("gone");
@@ -615,7 +615,7 @@ class Person {
         this.#send();
       };
       this.#post(body, answered);
-      // Sent twice by some proxy, or so late that its sender has long given up.
+      // Duplicated by a proxy, or so late that its sender has given up.
       if (!quiet && chance(0.05)) this.#post(body, () => {}, int(2000));
     });
   }
@@ -651,10 +651,10 @@ class Person {
   }
 }
 
-/** The page as it was, of each server. */
+/** The original page, by server. */
 const firsts = new WeakMap<Authority, Node>();
 
-/** Somebody edits the page by the API: on what is there, in the order of all. */
+/** Someone edits the page through the API: based on its current state, in the same order. */
 function editFromOutside({ server, letters, counts }: World): void {
   const state = EditorState.create({ doc: server.doc, plugins: [history(), uniqueKeys()] });
   const { name, made } = edit(state, "server", letters);
@@ -664,7 +664,7 @@ function editFromOutside({ server, letters, counts }: World): void {
   replaceTop(steps, childrenOf(after));
   counts[`outside: ${name}`] = (counts[`outside: ${name}`] ?? 0) + 1;
   const client = `server:${server.version}`;
-  // A server makes no steps that it cannot apply.
+  // A server creates no steps that it can't apply.
   expect(server.take(client, 1, 1, steps.steps)).toBe(undefined);
 }
 
@@ -754,7 +754,7 @@ test("no letter is lost, whatever people, networks and tabs do", { timeout: 86_4
   expect(bad).toEqual([]);
 });
 
-/** What one person sees, and what is pending there. */
+/** What one person sees, and the pending changes. */
 function person(...blocks: Node[]): { together: Together; state: EditorState; rescues: Rescue[] } {
   const doc = schema.nodes.doc!.create(null, blocks);
   const rescues: Rescue[] = [];
@@ -779,6 +779,29 @@ test("a paragraph comes back with what was typed in it, and it is known who dele
   expect(rescues).toMatchObject([{ kind: "restored", by: "other" }]);
 });
 
+test("words that are put back stay whole, and split none", () => {
+  const at = paragraph("Some words that stand here.");
+  const { together, state, rescues } = person(at, paragraph("two"));
+  let here = state;
+  for (const letter of " very") {
+    const typed = here.tr.insertText(letter, 11 + here.doc.content.size - state.doc.content.size);
+    together.written(typed);
+    here = here.apply(typed);
+  }
+  expect(here.doc.firstChild!.textContent).toBe("Some words very that stand here.");
+  // Somebody else moved the paragraph, and wrote it anew but for the beginning of a word.
+  const now = at.copy(Fragment.from(schema.text("Some wonders are there")));
+  const moved = new Transform(state.doc);
+  moved.delete(0, at.nodeSize).insert(5, now);
+  const batch = { ...from(moved.steps[0]!), version: 2, steps: moved.steps.map((step) => step.toJSON()) };
+  const after = here.apply(together.receive(here, [batch])!);
+  expect(childrenOf(after.doc).map((node) => node.textContent)).toEqual([
+    "two",
+    "Some wonders very are there",
+  ]);
+  expect(rescues).toEqual([]);
+});
+
 test("a step that the server cannot apply is undone, and its words are set aside", () => {
   const { together, state, rescues } = person(paragraph("one"));
   const typed = state.tr.insertText("x", 4).insertText("y", 5);
@@ -791,7 +814,7 @@ test("a step that the server cannot apply is undone, and its words are set aside
 
 test("a deletion takes none of one's own words that come to stand within it", () => {
   const { together, state } = person(paragraph("tY"), paragraph("end"));
-  // What stood between V and W is deleted by somebody else: then V comes to stand behind W.
+  // Someone else deletes what was between V and W, so V is placed after W.
   const typed = state.tr.insertText("W", 3).insertText("V", 2).delete(1, 3);
   together.written(typed);
   const here = state.apply(typed);

@@ -1,11 +1,11 @@
 /**
- * What is written here and not confirmed yet, and how it stands on top of what others write. The server puts all batches of
- * steps in one order; everything that decides whether a word is lost is here.
+ * Unconfirmed local changes on top of other people's changes. The server puts all batches of steps in one order. All
+ * decisions about whether a word is lost are made here.
  *
- * `base` is the document that the server has at `version`, and `pending` leads from it to the document that is shown. News
- * change the base; what is pending is done again on top, where its places are by then. A step without a place is rescued, and
- * none deletes words that its author has not seen. What is shown then gets the difference as one transaction, so that undo,
- * carets and decorations know of nothing else than what others wrote.
+ * `base` is the server's document at `version`, and `pending` leads from it to the document that is shown. Incoming steps
+ * change the base, and pending steps are applied again on top, mapped to their new positions. A step without a place is
+ * rescued, and no step deletes text that its author hasn't seen. The view then gets the difference as one transaction, so
+ * undo, carets, and decorations only see what others wrote.
  */
 import { Fragment, type Node } from "prosemirror-model";
 import { isHistoryTransaction } from "prosemirror-history";
@@ -26,16 +26,16 @@ import {
   Ranges,
 } from "./rescue.ts";
 
-/** A step, a document: what the server gets and gives. */
+/** Steps and documents as the server sends and receives them. */
 export type Json = Record<string, unknown>;
 
-/** Steps of one person in the order of all. `version` is the one after them. */
+/** Steps of one person in the common order. `version` is the version after them. */
 export interface Batch {
   version: number;
   client: string;
   batch: number;
   attempt: number;
-  /** The id of its author. */
+  /** The id of the author. */
   user: string | null;
   steps: Json[];
 }
@@ -49,17 +49,17 @@ export interface Sending {
   steps: Json[];
 }
 
-/** Words that found no place. */
+/** Text that couldn't be placed. */
 export interface Aside {
   kind: "aside";
   nodes: readonly Node[];
   why: "place-gone" | "step-refused";
 }
 
-/** What became of words whose place was gone: their block came back, after somebody removed it, or they are set aside. */
+/** The result for text whose place was gone: its block was restored, or the text was set aside. */
 export type Rescue = { kind: "restored"; key: string; by: string | undefined } | Aside;
 
-/** All that another tab needs to go on. */
+/** Everything that another tab needs to continue. */
 export interface Kept {
   client: string;
   version: number;
@@ -70,41 +70,41 @@ export interface Kept {
   sentAs: number[];
 }
 
-/** A step that is not confirmed. `sentAs`: which step of the last attempt it is; -1 where none was in this form. */
+/** An unconfirmed step. `sentAs`: its index in the last attempt; -1 if it wasn't sent in this form. */
 interface Pending {
   step: Step;
   before: Node;
   sentAs: number;
 }
 
-/** A step of the server's order. `same`: the pending step that it confirms as it is here; `user`: who else made it. */
+/** A step in the server's order. `same`: the pending step that it confirms unchanged; `user`: its author, if another person. */
 interface Ordered {
   step: Step;
   same?: number;
   user?: string | null;
 }
 
-/** Transactions that bring what others wrote have this. */
+/** The metadata of transactions with other people's changes. */
 export const REMOTE = "remote";
 
-/** Those that bring back what others wrote, too. */
+/** The metadata of transactions that also restore other people's text. */
 const SPARED = "spared";
 
 const MOST_STEPS = 200;
-/** The server takes 256 KB, and most letters are one to three bytes. */
+/** The server accepts 256 KB, and most letters are one to three bytes. */
 const MOST_LETTERS = 80_000;
 
 export class Together {
   pending: Pending[] = [];
-  /** How many of them are in the batch on its way. */
+  /** The number of steps in the batch that is being sent. */
   sent = 0;
   batch = 0;
   attempt = 0;
-  /** What others wrote, in the document that is shown: undoing deletes nothing of it. */
+  /** Other people's text in the document that is shown; undo doesn't delete it. */
   #others = new Ranges();
-  /** Blocks that were moved here, which are not one's own either. */
+  /** Blocks that were moved here, which aren't own text either. */
   #moved = new Ranges();
-  /** What undoing just deleted of both, with where it was. */
+  /** What undo just deleted of both, with its position. */
   #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
 
   constructor(
@@ -114,7 +114,7 @@ export class Together {
     private onrescue: (rescue: Rescue) => void = () => {},
   ) {}
 
-  /** Goes on with what a tab kept, of which `base` is the document at its version. */
+  /** Continue with the state that a tab stored; `base` is the document at its version. */
   static restore(kept: Kept, base: Node, onrescue?: (rescue: Rescue) => void): Together {
     const { client, version, sent, batch, attempt, steps, sentAs } = kept;
     const found = new Together(client, version, base, onrescue);
@@ -134,13 +134,13 @@ export class Together {
     return { client, version, sent, batch, attempt, steps, sentAs: pending.map(({ sentAs }) => sentAs) };
   }
 
-  /** The document with all that is pending. */
+  /** The document with all pending changes. */
   get doc(): Node {
     const last = this.pending.at(-1);
     return last ? last.step.apply(last.before).doc! : this.base;
   }
 
-  /** Notes what was written here. */
+  /** Record a local change. */
   written(transaction: Transaction): void {
     transaction.steps.forEach((made, at) => {
       const before = transaction.docs[at]!;
@@ -163,8 +163,8 @@ export class Together {
   }
 
   /**
-   * Returns the batch to send. Its number stands for the same words until it is confirmed, however they are rebased
-   * meanwhile: so it may be sent as often as need be, and arrive late and twice.
+   * Return the batch to send. Its number stands for the same text until it is confirmed, however it is rebased in the
+   * meantime, so it can be sent repeatedly and arrive late or twice.
    */
   next(): Sending | undefined {
     if (!this.pending.length) return undefined;
@@ -187,7 +187,7 @@ export class Together {
     return this.pending.slice(0, this.sent).map(({ step }) => step.toJSON());
   }
 
-  /** Takes in what the server has after `version`, from an answer, an event or a question, in any mix and more than once. */
+  /** Apply the server's steps after `version`, from a response, an event, or a request, in any order and more than once. */
   receive(state: EditorState, given: Batch[]): Transaction | undefined {
     const news = given.filter(({ version }) => version > this.version);
     if (!news.length) return undefined;
@@ -199,7 +199,7 @@ export class Together {
       news.length === 1 && isOwn(first!) && first!.steps.length === this.sent &&
       JSON.stringify(first!.steps) === JSON.stringify(this.#sentSteps())
     ) {
-      // As it is nearly always.
+      // The usual case.
       this.confirm(this.sent);
       this.version = version;
       return undefined;
@@ -219,23 +219,23 @@ export class Together {
     return this.#rebase(state, ordered, news.some(isOwn) ? this.sent : 0);
   }
 
-  /** The server has the first steps that are pending, as they are here. */
+  /** The server has the first pending steps unchanged. */
   confirm(count: number): void {
     this.base = this.pending[count]?.before ?? this.doc;
     this.pending.splice(0, count);
     this.sent = 0;
   }
 
-  /** The server takes no form of the batch on its way, which is too large: half of it goes, a single step is left out. */
+  /** The server refuses the batch as too large: send half of it; leave out a single step. */
   tooLarge(state: EditorState): Transaction | undefined {
     if (this.sent === 1) return this.#leaveOut(state, 0);
     this.sent = Math.ceil(this.sent / 2);
     return undefined;
   }
 
-  /** Leaves out a step of the batch on its way, which the server cannot apply. */
+  /** Leave out a step of the batch that the server can't apply. */
   refused(state: EditorState, at: number): Transaction | undefined {
-    // What came in since may have changed it, or confirmed another form: then it is sent again.
+    // Steps received since may have changed it or confirmed another form; then it is sent again.
     const number = this.pending.findIndex(({ sentAs }) => sentAs === at);
     return number < 0 || number >= this.sent ? undefined : this.#leaveOut(state, number);
   }
@@ -251,21 +251,21 @@ export class Together {
     return this.#rebase(state, [], 0, at);
   }
 
-  /** Goes on from another document of the server, whose steps since `version` are not known: with their difference. */
+  /** Continue from another document of the server, whose steps since `version` are unknown: use their difference. */
   moved(state: EditorState, version: number, doc: Node): Transaction {
     const made = new Transform(this.base);
     replaceTop(made, childrenOf(doc));
     this.version = version;
-    // Nobody knows whether what was sent is in it; its number is of another order.
+    // It is unknown whether sent text is in it; its number belongs to another order.
     this.sent = 0;
     return this.#rebase(state, made.steps.map((step) => ({ step, user: null })), 0);
   }
 
-  /** Puts what is pending on top of more steps, but for the first `confirmed` and one that is left out. */
+  /** Rebase pending steps on more steps, except the first `confirmed` ones and one that is left out. */
   #rebase(state: EditorState, ordered: Ordered[], confirmed: number, out = -1): Transaction {
     const count = this.pending.length;
     const made = new Transform(this.base);
-    // Out of what is pending, through what came, to where it is now.
+    // Back out of the pending steps, through the new ones, to the current position.
     const mapping = new Mapping(this.pending.map(({ step }) => step.getMap().invert()).reverse());
     for (const { step, same } of ordered) {
       made.step(step);
@@ -285,8 +285,16 @@ export class Together {
       const kept = mapped !== null && !isBlind && fits(made, mapped);
       if (!kept) {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
-        const remover = (): string | undefined => removerOf(mapping, count - at, count, was.step, ordered);
-        this.#rescue(made, was, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1), remover);
+        const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
+        const remover = (): string | undefined => removerOf(mapping, first, count, was.step, ordered);
+        let { step } = was;
+        // Letters typed one after another stay together.
+        for (let next = at + 1; next < count && next !== out && next !== this.sent; at = next++) {
+          const more = withInsertion(step, this.pending[next]!.step);
+          if (!more) break;
+          step = more;
+        }
+        this.#rescue(made, { ...was, step }, place, remover);
       }
       made.steps.slice(done).forEach((step, number) => {
         mapping.appendMap(step.getMap(), kept ? count - 1 - at : undefined);
@@ -300,7 +308,7 @@ export class Together {
     return this.#show(state, pending, ordered, made.doc, mapping);
   }
 
-  /** Brings what is shown to a document: by the steps that came where they lead there, else by the difference. */
+  /** Change the view to a document: by the received steps if they lead there, else by the difference. */
   #show(
     state: EditorState,
     pending: Pending[],
@@ -324,7 +332,7 @@ export class Together {
     return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
   }
 
-  /** Gives words that have no place one: their block, wherever that is now; else the block comes back with them. */
+  /** Place text that has no place: in its block, wherever that is now; else restore the block with it. */
   #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): void {
     if (step instanceof AttrStep) {
       const there = byKey(made.doc, before.nodeAt(step.pos)?.attrs.key);
@@ -346,7 +354,7 @@ export class Together {
     this.onrescue({ kind: "aside", nodes: content.content, why: "place-gone" });
   }
 
-  /** Returns what brings back words of others that were undone with one's own; undefined where there are none. */
+  /** Return the steps that restore other people's text that was undone with own text; undefined if there are none. */
   spared(state: EditorState): Transaction | undefined {
     if (!this.#undone.length) return undefined;
     const transaction = state.tr;
@@ -368,10 +376,15 @@ export class Together {
   }
 }
 
-/** Whether a step brings blocks that were there before: it moves them. */
+/** Return whether a step inserts blocks that existed before: it moves them. */
 function bringsKnown(step: Step, before: Node): boolean {
   return step instanceof ReplaceStep && !step.slice.openStart &&
     step.slice.content.content.some((node) => byKey(before, node.attrs.key));
+}
+
+/** Return a step and an insertion right behind its content as one step; undefined if they can't be. */
+function withInsertion(step: Step, next: Step): Step | undefined {
+  return next instanceof ReplaceStep && next.from === next.to ? step.merge(next) ?? undefined : undefined;
 }
 
 interface StepJson {
@@ -380,8 +393,8 @@ interface StepJson {
 }
 
 /**
- * The same step as every server can read it: widened where it would part the two halves of one letter, and without sets
- * of marks within a set, which undoing makes and nothing reads.
+ * Return the same step in a form that every server can read: widened if it would split a surrogate pair, and without
+ * mark sets within sets, which undo creates and nothing reads.
  */
 function readable(step: Step, before: Node): Step {
   const json = step.toJSON() as StepJson;
@@ -405,7 +418,7 @@ function placeOf(step: Step): number {
   return step instanceof ReplaceStep || step instanceof ReplaceAroundStep ? step.from : 0;
 }
 
-/** Who removed the place of a step. */
+/** Return the person who removed the place of a step. */
 function removerOf(
   mapping: Mapping,
   from: number,
@@ -422,7 +435,7 @@ function removerOf(
   return undefined;
 }
 
-/** A transaction with steps that came, mapped over what is pending; undefined where one has no place there. */
+/** Return a transaction with received steps, mapped over pending ones; undefined if one has no place there. */
 function over(state: EditorState, pending: Pending[], ordered: Ordered[]): Transaction | undefined {
   if (
     ordered.length > MOST_STEPS || ordered.some(({ same, user }) => same === undefined && user === undefined)
@@ -448,7 +461,7 @@ function over(state: EditorState, pending: Pending[], ordered: Ordered[]): Trans
   return transaction;
 }
 
-/** A step where its place is, in front of what was written right there: what is pending comes behind it on the server too. */
+/** Return a step at its mapped position, before text typed exactly there: pending text follows it on the server, too. */
 function inFront(step: Step, mapping: Mapping): Step | null {
   if (!(step instanceof ReplaceStep) || step.from !== step.to) return step.map(mapping);
   const { pos, deletedAcross } = mapping.mapResult(step.from, -1);

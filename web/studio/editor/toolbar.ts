@@ -1,4 +1,4 @@
-/** What can be done with chosen words, above them: 120 ms after they were chosen, and never while the pointer is down. */
+/** The toolbar above selected text. It appears 120 ms after the selection, never while the pointer is down. */
 import { toggleMark } from "prosemirror-commands";
 import { type Command, type EditorState, Plugin, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -30,7 +30,7 @@ const BUTTONS: Button[] = [
   { title: words.marks.code!, keys: "Mod-E", icon: "code", mark: "code" },
 ];
 
-/** A key as this platform names it. */
+/** Return the name of a key on this platform. */
 export function keyName(keys: string): string {
   const apple = /Mac|iP(hone|ad)/.test(navigator.platform);
   return apple
@@ -39,16 +39,50 @@ export function keyName(keys: string): string {
 }
 
 export interface ToolbarOptions {
-  /** Asks for a comment on what is chosen; without it there is no button. */
+  /** Called to comment on the selection; if undefined, there is no button. */
   comment?: (about: About) => void;
-  /** Asks for a note on the chosen words. */
+  /** Open the note on the selected text. */
   note?: (view: EditorView) => void;
-  /** Makes a reusable content of the block that is chosen. */
+  /** Create reusable content from the selected block. */
   reuse?: (view: EditorView) => void;
 }
 
 export function toolbar(options: ToolbarOptions): Plugin {
   return new Plugin({ view: (view) => new Toolbar(view, options) });
+}
+
+/** The menu of the colors of what is chosen. */
+export function openColors(view: EditorView, button: HTMLElement): void {
+  const color = (fields: { text?: string; background?: string }): void => {
+    const { tr, selection, doc } = view.state;
+    for (const { $from, $to } of selection.ranges) {
+      const [from, to] = [$from.pos, $to.pos];
+      let before: Record<string, unknown> = { text: "default", background: "default" };
+      doc.nodesBetween(from, to, (node) => {
+        before = marks.color!.isInSet(node.marks)?.attrs ?? before;
+      });
+      const attrs: Record<string, unknown> = { ...before, ...fields, at: null };
+      tr.removeMark(from, to, marks.color!);
+      if (attrs.text !== "default" || attrs.background !== "default") {
+        tr.addMark(from, to, marks.color!.create(attrs));
+      }
+    }
+    view.dispatch(tr);
+    view.focus();
+  };
+  const names = table.colors.filter((each) => !each.startsWith("$"));
+  openMenu(view, button, words.color, [
+    ...names.map((name) => ({
+      label: words.colors[name] ?? name,
+      group: words.textColor,
+      run: () => color({ text: name }),
+    })),
+    ...names.map((name) => ({
+      label: words.colors[name] ?? name,
+      group: words.background,
+      run: () => color({ background: name }),
+    })),
+  ]);
 }
 
 function chosenWords(state: EditorState): boolean {
@@ -87,7 +121,7 @@ class Toolbar {
       );
     }
     this.#add("link", words.link, "Mod-K", "link", () => openLink(this.view));
-    this.#add("color", words.color, "", "palette", (button) => this.#openColors(button));
+    this.#add("color", words.color, "", "palette", (button) => openColors(this.view, button));
     if (options.comment) {
       this.#dom.append(h("span", { class: "bar" }));
       const button = this.#add(
@@ -113,7 +147,7 @@ class Toolbar {
       this.#down = false;
       this.update();
     }, { signal, capture: true });
-    // The box that asks where a link leads needs the place.
+    // The link box needs the space.
     view.dom.addEventListener("focusout", (event) => {
       if ((event.relatedTarget as Element | null)?.closest(".link-box, .note-box")) this.#hide();
     }, { signal });
@@ -205,37 +239,6 @@ class Toolbar {
     );
   }
 
-  #openColors(button: HTMLElement): void {
-    const { from, to } = this.view.state.selection;
-    const color = (fields: { text?: string; background?: string }): void => {
-      const { tr } = this.view.state;
-      let before: Record<string, unknown> = { text: "default", background: "default" };
-      this.view.state.doc.nodesBetween(from, to, (node) => {
-        before = marks.color!.isInSet(node.marks)?.attrs ?? before;
-      });
-      const attrs: Record<string, unknown> = { ...before, ...fields, at: null };
-      tr.removeMark(from, to, marks.color!);
-      if (attrs.text !== "default" || attrs.background !== "default") {
-        tr.addMark(from, to, marks.color!.create(attrs));
-      }
-      this.view.dispatch(tr);
-      this.view.focus();
-    };
-    const names = table.colors.filter((each) => !each.startsWith("$"));
-    openMenu(this.view, button, words.color, [
-      ...names.map((name) => ({
-        label: words.colors[name] ?? name,
-        group: words.textColor,
-        run: () => color({ text: name }),
-      })),
-      ...names.map((name) => ({
-        label: words.colors[name] ?? name,
-        group: words.background,
-        run: () => color({ background: name }),
-      })),
-    ]);
-  }
-
   #openMore(button: HTMLElement): void {
     const toggle = (name: string) => ({
       label: words.marks[name]!,
@@ -273,7 +276,7 @@ class Toolbar {
     if (about) comment(about);
   }
 
-  /** One stop of Tab: arrows go along the bar. */
+  /** One Tab stop: arrow keys move along the bar. */
   #key(event: KeyboardEvent): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape") {

@@ -1,4 +1,4 @@
-/** What opens while typing: `/` blocks and pages, `:` emoji, `@` people and pages. */
+/** Lists that open while typing: `/` blocks and pages, `:` emoji, `@` people and pages. */
 import type { EditorView } from "prosemirror-view";
 import { emojiCode, isPlayed } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
@@ -13,7 +13,7 @@ import { reusableBlock, type Shared } from "./reusing.ts";
 import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
 
-/** Asks for what an image, a file or an embed needs, and puts it where the caret is. */
+/** Ask for the source of an image, file, or embed, and insert it at the caret. */
 export type AskFor = (view: EditorView, what: "image" | "file" | "link") => void;
 
 export interface People {
@@ -25,7 +25,7 @@ export interface Sources {
   pages: FindPages;
   people: (words: string) => Promise<People[]>;
   askFor: AskFor;
-  /** What pages of the space share. */
+  /** The data that pages of the space share. */
   shared: () => Promise<Shared>;
 }
 
@@ -89,7 +89,7 @@ function reusable({ id, title }: { id: string; title: string }): Choice {
   };
 }
 
-/** What takes the place of what was typed after two braces. */
+/** Return the replacement for text typed after two braces. */
 function expression(title: string, line?: string): Choice {
   return {
     title,
@@ -106,7 +106,7 @@ function expression(title: string, line?: string): Choice {
   };
 }
 
-/** What stands alone in its paragraph and can be shown where it stands. */
+/** A URL alone in its paragraph that can be embedded. */
 function embedding(url: string): Choice[] {
   if (!isPlayed(url)) return [];
   return [

@@ -1,4 +1,4 @@
-/** What typing Markdown does at once: `## ` makes a heading, `**words**` bold words. */
+/** Markdown shortcuts: `## ` makes a heading, `**words**` makes bold text. */
 import { InputRule, inputRules } from "prosemirror-inputrules";
 import { closeHistory } from "prosemirror-history";
 import type { Attrs, MarkType, NodeType } from "prosemirror-model";
@@ -53,7 +53,7 @@ function wrapping(
   });
 }
 
-/** A block in the place of the paragraph that holds nothing but its sign. */
+/** Replace a paragraph that contains only a block's sign with the block. */
 function replacing(
   pattern: RegExp,
   make: (match: RegExpMatchArray) => Parameters<typeof intoBlock>[2],
@@ -80,7 +80,7 @@ function marking(pattern: RegExp, type: MarkType): InputRule {
   return new InputRule(pattern, (state, match, start, end) => marked(state, match, start, end, type));
 }
 
-/** Words between signs (the second group, behind the first one) get a mark, and the signs go. */
+/** Text between signs (the second group, after the first one) gets a mark, and the signs are removed. */
 function marked(
   state: EditorState,
   match: RegExpMatchArray,
@@ -102,7 +102,7 @@ function marked(
   return transaction.removeStoredMark(type);
 }
 
-/** Whether one of the signs around some words is code, or, where they become code, any of the words. */
+/** Return whether one of the signs around some text is code, or, if the text becomes code, whether any of it is. */
 function isCode(state: EditorState, from: number, end: number, type: MarkType): boolean {
   const code = marks.code!;
   const place = state.doc.resolve(end);
@@ -112,7 +112,7 @@ function isCode(state: EditorState, from: number, end: number, type: MarkType): 
     (type === code && state.doc.rangeHasMark(from, end, code));
 }
 
-/** An address in parentheses, which may hold pairs of them. */
+/** A URL in parentheses, which can contain pairs of them. */
 const IN_PARENTHESES = String.raw`\(((?:[^()\s]|\([^()\s]*\))+)\)$`;
 
 const image = new InputRule(
@@ -146,7 +146,7 @@ const emoji = new InputRule(/(?:^|\s):([a-z0-9_+-]{2,}):$/, (state, match, start
 });
 
 const math = new InputRule(/(^|[^$\\])\$([^$\s](?:[^$]*[^$\s])?)\$$/, (state, match, start, end) => {
-  // Sums of money are no formulas.
+  // Amounts of money aren't formulas.
   if (state.doc.resolve(start).parent.type === nodes.code_line || /^\d/.test(match[2]!)) return null;
   return state.tr.replaceWith(
     start + match[1]!.length,
@@ -167,7 +167,7 @@ export function code(syntax: string) {
   return nodes.code_block!.create(syntax ? { data: { syntax } } : null, nodes.code_line!.create());
 }
 
-/** `##` is what the file has for the first of three headings in a page, whose title is `#`. */
+/** Files write the first of three heading levels as `##`, because the page's title is `#`. */
 export function typingRules(): Plugin {
   return inputRules({
     rules: [
@@ -208,7 +208,7 @@ export function typingRules(): Plugin {
 
 type Finish = (state: EditorState, match: RegExpMatchArray, start: number, end: number) => Transaction | null;
 
-/** An address, which only a blank ends. */
+/** A URL, which ends at a space. */
 const ADDRESS: [RegExp, Finish] = [
   /(^|[\s(])(https?:\/\/[^\s<>"\ufffc]+)$/i,
   (state, match, start, end) => {
@@ -222,15 +222,15 @@ const ADDRESS: [RegExp, Finish] = [
     return state.tr.addMark(from, from + url.length, mark).removeStoredMark(mark);
   },
 ];
-/** Words between underscores, which names may hold: a letter behind them makes them one. */
+/** Text between underscores. Names can contain underscores: a letter after them makes them part of a name. */
 const EMPHASIS: [RegExp, Finish][] = [
   [/(^|[^\p{L}\p{N}_])__([^_\s](?:[^_]*[^_\s])?)__$/u, (...found) => marked(...found, marks.bold!)],
   [/(^|[^\p{L}\p{N}_])_([^_\s](?:[^_]*[^_\s])?)_$/u, (...found) => marked(...found, marks.italic!)],
 ];
-/** How far back a text is looked through. */
+/** The number of letters before the caret that are searched. */
 const LONGEST = 2000;
 
-/** An address without what ends the sentence behind it. */
+/** Return a URL without the punctuation that ends the sentence. */
 function withoutEnd(url: string): string {
   let end = url.length;
   while (end > 0) {
@@ -245,7 +245,7 @@ function withoutEnd(url: string): string {
   return url.slice(0, end);
 }
 
-/** Does what is finished by the next sign, or by the end of the line. */
+/** Apply the shortcuts that are completed by the next letter or the end of the line. */
 export function finishing(): Plugin {
   const finished = (state: EditorState, next: string): Transaction | null => {
     const { $cursor } = state.selection as TextSelection;
@@ -284,7 +284,7 @@ export function finishing(): Plugin {
   });
 }
 
-/** `[ ] ` at the beginning of an item of a list makes it one of tasks, as in Markdown. */
+/** `[ ] ` at the start of a list item makes it a task, as in Markdown. */
 const taskInList = new InputRule(/^\[( ?|x|X)\]\s$/, (state, match, start, end) => {
   const place = state.doc.resolve(start);
   const list = place.depth > 2 ? place.node(-2) : null;

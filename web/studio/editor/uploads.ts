@@ -1,4 +1,4 @@
-/** Files on their way into the page: where each will stand is marked until it has arrived. */
+/** Uploads files into the page. A placeholder marks the place of each until it has arrived. */
 import type { Node } from "prosemirror-model";
 import { Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -11,12 +11,12 @@ export interface Uploaded {
   file: string;
 }
 
-/** Gives a file to the server; rejects with the server's words. */
+/** Upload a file; rejects with the server's message. */
 export type Upload = (file: File) => Promise<Uploaded>;
 
 const senders = new WeakMap<EditorView, Upload>();
 
-/** How files get to the server from the forms of blocks; whoever writes a page says it. */
+/** How files are uploaded from the forms of blocks; set by the page that is edited. */
 export function sendWith(view: EditorView, upload: Upload): void {
   senders.set(view, upload);
 }
@@ -57,14 +57,14 @@ function isPicture(file: File): boolean {
   return /^image\/(png|jpe?g|gif|webp|avif|svg\+xml)$/.test(file.type);
 }
 
-/** The block that a file of the space is shown as. */
+/** Return the block that shows a file of the space. */
 export function fileBlock(ref: Record<string, string>, picture: boolean, alt = ""): Node {
   const { images, image, file } = schema.nodes;
   if (!picture) return file!.create({ data: { ref } });
   return images!.create(null, image!.create({ data: { ref, ...(alt ? { alt } : {}) } }));
 }
 
-/** Sends files, and puts each where it was dropped when it has arrived. */
+/** Upload files, and insert each where it was dropped. */
 export function takeFiles(
   view: EditorView,
   files: File[],
@@ -80,7 +80,7 @@ export function takeFiles(
       if (view.isDestroyed) return;
       const found = key.getState(view.state)?.find(undefined, undefined, (spec) => spec.id === id)[0]?.from;
       const transaction = view.state.tr.setMeta(key, { remove: id } satisfies Meta);
-      // The text around it may be gone by now.
+      // The text around it may have been deleted.
       if (found === undefined) return view.dispatch(transaction);
       putBlock(view, transaction, found, fileBlock({ kind: "file", file: uploaded.file }, isPicture(file)));
     }, (problem: Error) => {
@@ -101,7 +101,7 @@ function putBlock(view: EditorView, transaction: EditorView["state"]["tr"], at: 
   view.dispatch(transaction);
 }
 
-/** Asks for a file or an address, beside the caret. */
+/** Ask for a file or a URL, next to the caret. */
 export function askForFile(
   view: EditorView,
   what: "image" | "file" | "link",

@@ -1,6 +1,6 @@
 /**
- * How nodes are drawn that need more than elements and classes: pictures, titles that are data, what opens and closes.
- * Plain DOM with the reader's classes; whatever is not text to write in is not editable, and keeps its own events.
+ * Node views: images, titles that are data, blocks that expand and collapse, and other nodes that need more than
+ * elements and classes. Plain DOM with the reader's classes. Everything except text isn't editable and handles its own events.
  */
 import { DOMSerializer, type Mark, type Node } from "prosemirror-model";
 import { NodeSelection } from "prosemirror-state";
@@ -36,14 +36,14 @@ import { openSettings } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { words } from "./words.ts";
 
-/** What views know of the page around them. */
+/** The views' access to the page around them. */
 type Position = () => number | undefined;
 
 function dataOf(node: Node): Data {
   return node.attrs.data as Data;
 }
 
-/** Changes fields of a node's data; undefined takes one away. */
+/** Change fields of a node's data; undefined removes a field. */
 export function setData(
   view: EditorView,
   position: number | undefined,
@@ -57,7 +57,7 @@ export function setData(
   view.dispatch(view.state.tr.setNodeAttribute(position!, "data", data));
 }
 
-/** A view that draws itself anew where more than its content changed. */
+/** A view that renders itself again if more than its content changed. */
 abstract class Drawn implements NodeView {
   abstract dom: HTMLElement;
   contentDOM?: HTMLElement | null;
@@ -73,7 +73,7 @@ abstract class Drawn implements NodeView {
     if (node.type !== this.node.type) return false;
     const before = this.node;
     this.node = node;
-    // The name of a block may come later than the block.
+    // A block can get its key later.
     if (
       before.attrs === node.attrs ||
       (node.attrs.data !== undefined && same(before.attrs.data, node.attrs.data))
@@ -81,7 +81,7 @@ abstract class Drawn implements NodeView {
     return this.changed(before);
   }
 
-  /** Draws other attributes; false where the node must be drawn from nothing. */
+  /** Render other attributes; false if the node must be rendered from scratch. */
   protected changed(_before: Node): boolean {
     return false;
   }
@@ -92,7 +92,7 @@ abstract class Drawn implements NodeView {
       (mutation.type === "attributes" && mutation.target === this.contentDOM);
   }
 
-  /** Events of what is drawn beside the content are not the editor's. */
+  /** Events outside the content aren't handled by the editor. */
   stopEvent(event: Event): boolean {
     const target = event.target as HTMLElement;
     if (this.contentDOM?.contains(target)) return false;
@@ -112,7 +112,7 @@ abstract class Drawn implements NodeView {
   }
 }
 
-/** What its elements and classes say: a paragraph, a heading, a list. */
+/** A view defined by its elements and classes: a paragraph, a heading, a list. */
 class PlainView extends Drawn {
   dom: HTMLElement;
   override contentDOM?: HTMLElement | null;
@@ -164,7 +164,7 @@ class ItemView extends Drawn {
   protected override changed(before: Node): boolean {
     const checked = dataOf(this.node).checked;
     if (typeof checked !== typeof dataOf(before).checked) return false;
-    // A click changes the box after its listeners; what it shows then is the node's.
+    // A click changes the checkbox after its listeners ran; then it shows the node's state.
     if (typeof checked === "boolean") queueMicrotask(() => this.#show(checked));
     return true;
   }
@@ -265,14 +265,14 @@ class CodeView extends Drawn {
   }
 }
 
-/** How wide the text of a page is, in pixels. */
+/** The width of a page's text in pixels. */
 const COLUMN = 736;
-/** How wide the picture of a card is at most, where two are beside each other. */
+/** The maximum width of a card's image if two are next to each other. */
 const CARD = 360;
-/** How high pictures in lines and cells are at most. */
+/** The maximum height of images in lines and cells. */
 const HEIGHTS: Record<string, number> = { "image-line": 24, "cell-image": 96 };
 
-/** How wide a picture is shown, as a browser is told before it has it: never less than it will be. */
+/** Return the display width of an image for `sizes`: never less than it will be. */
 export function shownWidth(
   { width: own, height: tall }: Pick<Asset, "width" | "height">,
   width: string | null,
@@ -289,7 +289,7 @@ export function shownWidth(
   return Math.ceil(Math.min(shown, most));
 }
 
-/** Pictures for one theme or both; what cannot be found says so in its place. */
+/** Render images for one theme or both. A missing image shows a message in its place. */
 export function drawPicture(data: Data, lookup: Lookup, className?: string): HTMLElement[] {
   const parts: [unknown, string | undefined][] = [[data.ref, data.refDark ? "only-light" : undefined]];
   if (data.refDark) parts.push([data.refDark, "only-dark"]);
@@ -329,7 +329,7 @@ export function drawPicture(data: Data, lookup: Lookup, className?: string): HTM
   });
 }
 
-/** A picture of another server, which learns nothing of who writes here: readers see it on the site. */
+/** A placeholder for an image on another server, which must not learn who edits here. Readers see the image. */
 function elsewhere(image: HTMLImageElement, url: string): void {
   const host = url.replace(/^[a-z]*:?\/\//i, "").split("/")[0] ?? "";
   const words = `${image.alt ? `${image.alt} · ` : ""}${host}`;
@@ -369,7 +369,7 @@ class ImagesView extends Drawn {
   }
 }
 
-/** What has a caption below: an image, a file, an embed. */
+/** A block with a caption: an image, a file, an embed. */
 class CaptionedView extends Drawn {
   dom: HTMLElement;
   override contentDOM: HTMLElement;
@@ -498,7 +498,7 @@ class TitleView extends Drawn {
       h("span", { class: "i i-chevron", contenteditable: "false" }),
       this.contentDOM,
     );
-    // Words are written in it: only the mark unfolds then.
+    // Clicks in the title place the caret; only the icon expands.
     this.dom.addEventListener("click", (event) => {
       if (this.editable && !(event.target as HTMLElement).classList.contains("i")) event.preventDefault();
     });
@@ -527,11 +527,11 @@ class TabsView extends Drawn {
     );
     this.#strip.addEventListener("keydown", (event) => this.#key(event));
     this.#show();
-    // The panels are drawn after this.
+    // The panels are rendered after this.
     queueMicrotask(() => this.choose(this.#chosen));
   }
 
-  /** Shows the panel with this number. */
+  /** Show the panel with this number. */
   choose(at: number): void {
     this.#chosen = Math.max(0, Math.min(at, this.node.childCount - 1));
     [...this.contentDOM.children].forEach((panel, number) => set(panel, { hidden: number !== this.#chosen }));
@@ -659,7 +659,7 @@ class ColumnView extends Drawn {
   }
 }
 
-/** A reference as a card over the whole width. */
+/** A reference as a card of the full width. */
 class ReferenceView extends Drawn {
   dom: HTMLElement;
 
@@ -698,7 +698,7 @@ class ReferenceView extends Drawn {
   }
 }
 
-/** A block without text to write in: what it is, in a word, and what it holds. */
+/** A block without editable text: its type and a summary. */
 class CardView extends Drawn {
   dom: HTMLElement;
 
@@ -743,7 +743,7 @@ class CardView extends Drawn {
   }
 }
 
-/** A reusable content with its text. In a change request it is written where it is shown, for all that show it. */
+/** Reusable content with its text. In a change request, it can be edited in place, for all its uses. */
 class ReusableView extends Drawn {
   dom: HTMLElement;
   #title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
@@ -777,7 +777,7 @@ class ReusableView extends Drawn {
     });
     this.#deafen = this.around.lookup.onchange(() => this.#show());
     this.#show();
-    // What another tab left of it unsaved is taken up.
+    // Unsaved changes of another tab are applied.
     if (own) {
       const { space } = this.around.lookup;
       import("./keeping.ts").then(({ leftDrafts }) => leftDrafts(space, own.change, own.id)).then((left) => {
@@ -786,7 +786,7 @@ class ReusableView extends Drawn {
     }
   }
 
-  /** What can be written from here: a text of this space, in the change request of the page. */
+  /** Whether it can be edited here: it belongs to this space and the page to a change request. */
   #own(): { change: number; id: string } | undefined {
     const { space, reusableContent } = (dataOf(this.node).ref ?? {}) as Record<string, string>;
     const { base, space: here } = this.around.lookup;
@@ -843,7 +843,7 @@ class ReusableView extends Drawn {
     }
   }
 
-  /** The editor within has its own events. */
+  /** The inner editor handles its own events. */
   override stopEvent(event: Event): boolean {
     return this.#writes && this.#body.contains(event.target as globalThis.Node) || super.stopEvent(event);
   }
@@ -872,7 +872,7 @@ class PictureView extends Drawn {
   }
 }
 
-/** A formula as it is written; readers see it set. A double click changes it. */
+/** A formula as it is written; readers see it rendered. A double click edits it. */
 class FormulaView extends Drawn {
   dom: HTMLElement;
 
@@ -884,7 +884,7 @@ class FormulaView extends Drawn {
   }
 }
 
-/** The Markdown of what has no node type of its own, above whatever is in it. */
+/** The Markdown of content without a node type, above its children. */
 class UnknownView extends Drawn {
   dom: HTMLElement;
   override contentDOM: HTMLElement;
@@ -900,7 +900,7 @@ class UnknownView extends Drawn {
   }
 }
 
-/** What holds blocks and says above them what it is: a condition, an update, a prompt. */
+/** A block with a label above its content: a condition, an update, a prompt. */
 class NamedView extends Drawn {
   dom: HTMLElement;
   override contentDOM: HTMLElement;
@@ -938,7 +938,7 @@ class InlineView extends Drawn {
     }
   }
 
-  /** What it says now where that is known here, else how it is written. */
+  /** Its current value if known, otherwise its source. */
   #expression(expression: string): HTMLElement {
     const shown = h("code", { class: "expression", title: `{{ ${expression} }}` }, expression);
     this.around.lookup.value(expression).then((value) => {
@@ -984,7 +984,7 @@ class InlineView extends Drawn {
       case "held":
         return h("span", { class: "held", title: words.opaque }, this.editable ? "⟨…⟩" : "");
       default:
-        // HTML without a meaning here.
+        // HTML that has no meaning here.
         return h("span", { class: "held", title: String(data.source ?? "") }, this.editable ? "⟨⟩" : "");
     }
   }
@@ -1041,7 +1041,7 @@ export function nodeViews(around: Surroundings): Record<string, NodeViewConstruc
   return Object.fromEntries([...plain, ...Object.entries(VIEWS)].map(([name, View]) => [name, make(View)]));
 }
 
-/** The words of a note, for whoever points at what it is about. */
+/** The text of a note, shown on hover. */
 function noteText(fragments: unknown): string {
   const texts = (value: unknown): string =>
     Array.isArray(value)
@@ -1070,7 +1070,7 @@ export function markViews(around: Surroundings): Record<string, MarkViewConstruc
   };
 }
 
-/** The tab that a place in the page is in is shown. */
+/** Show the tab that contains a position. */
 export function reveal(view: EditorView, at: number): void {
   const place = view.state.doc.resolve(at);
   for (let depth = 1; depth <= place.depth; depth++) {

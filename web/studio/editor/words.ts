@@ -1,4 +1,4 @@
-/** The words of the editor by names of its own, which its plain functions use. */
+/** The texts of the editor by short names for its plain functions. */
 import { t } from "../../shared/words.ts";
 
 export const words = {
@@ -55,7 +55,7 @@ export const words = {
   before: t("before"),
   next: t("next"),
   close: t("close"),
-  somebody: t("someoneElse"),
+  someone: t("someoneElse"),
   yourself: t("youInAnotherTab"),
   writeHere: t("writeOrPressForBlocks"),
   heading: t("heading"),

@@ -1,4 +1,4 @@
-/** A page being written: the plugins of its view, and what keeps it (see `livepage.ts`). */
+/** A page that is being edited: the plugins of its view, and its storage (see `livepage.ts`). */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { redo, undo } from "prosemirror-history";
 import { Plugin, PluginKey, type Transaction } from "prosemirror-state";
@@ -15,7 +15,8 @@ import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { About, Base, PageHandle, SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./beginnings.ts";
 import { uniqueKeys } from "./blockkeys.ts";
-import { carets, nameOf, showCaret, tellCarets } from "./carets.ts";
+import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
+import { cellTools } from "./celltools.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
@@ -38,24 +39,24 @@ import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
 import { askForFile, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
 
-/** How often it is asked whether somebody else saved, where nobody tells it, and where it is told. */
+/** How often other people's saves are checked, without and with an event stream. */
 const LOOK = 20_000;
 const LOOK_TOO = 120_000;
-/** How long it is said that somebody changed the page. */
+/** How long a change by another person is shown in the status. */
 const SAID = 6_000;
-/** How long an answer may take before a save counts as not answered. */
+/** How long to wait for a response before a save counts as unanswered. */
 const ANSWER = 30_000;
-/** How long the word that a revision is a save of what is written live may come later than the revision. */
+/** How long after a revision the event may arrive that says it is a save of live editing. */
 const SAVING = 1_000;
 
 const FIELDS = ["title", "description"] as const;
 
 export type Fields = Record<(typeof FIELDS)[number], string>;
 
-/** What is written: a page, live, or a text that pages show, which is saved as a whole. */
+/** The document that is edited: a page, live, or text that pages show, which is saved as a whole. */
 export interface Subject {
   load: (base: Base) => Promise<LoadedPage>;
-  /** What saves a text; without it, it is a page, which is written live. */
+  /** How the text is saved; if undefined, it is a page and edited live. */
   changes?: (blocks: BlockJson[]) => Changes;
 }
 
@@ -71,13 +72,15 @@ export interface WritingOptions {
   lookup: Lookup;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
+  /** The change request has a new revision with what is written here. */
+  onsaved?: () => void;
   oncomment?: (about: About) => void;
-  /** There are words that found no place, on the server. */
+  /** The server has text that couldn't be placed. */
   onaside?: () => void;
 }
 
 export interface Writing {
-  /** The text to begin with: what was kept here is in it. */
+  /** The initial text, including changes stored in this browser. */
   doc: Node;
   title: string;
   description: string;
@@ -91,7 +94,7 @@ export interface Writing {
 
 const refusedKey = new PluginKey<ReadonlySet<string>>("refused");
 
-/** Blocks that the server cannot save as they are have a word about it beside them. */
+/** Blocks that the server can't save are marked with a message. */
 function refusals(): Plugin {
   return new Plugin<ReadonlySet<string>>({
     key: refusedKey,
@@ -115,8 +118,16 @@ function refusals(): Plugin {
   });
 }
 
-/** How much is said where the text and the fields beside it are not kept alike: the worse. */
-const WORSE: SaveState["kind"][] = ["saved", "changed", "catching", "saving", "offline", "unsaved"];
+/** The status if the text and its fields differ: the worse one. */
+const WORSE: Record<SaveState["kind"], number> = {
+  saved: 0,
+  changed: 1,
+  catching: 2,
+  saving: 3,
+  maintenance: 4,
+  offline: 5,
+  unsaved: 6,
+};
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change, subject, loaded } = options;
@@ -136,17 +147,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let showFields: (fields: Fields) => void = () => {};
   let stopped = false;
 
-  // --- how far it is kept ---
+  // --- save status ---
 
   let texted: SaveState = { kind: "saved" };
   let fielded: SaveState = { kind: "saved" };
   let saying: ReturnType<typeof setTimeout> | undefined;
-  let somebody: string = words.somebody;
+  let somebody: string = words.someone;
   let sayUntil = 0;
 
-  /** How far the text is kept; where it is, who changed the page just before is said for a while. */
+  /** The save status of the text. If it is saved, the last change by another person is shown for a while. */
   const tell = (): void => {
-    const told = WORSE.indexOf(texted.kind) > WORSE.indexOf(fielded.kind) ? texted : fielded;
+    const told = WORSE[texted.kind] > WORSE[fielded.kind] ? texted : fielded;
     clearTimeout(saying);
     const left = sayUntil - performance.now();
     if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);
@@ -159,12 +170,12 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     tell();
   };
 
-  // --- what another tab of this browser left ---
+  // --- changes of other tabs ---
 
   const draft = left.pop();
-  /** Drafts whose text is in this tab: gone once this one has kept it. */
+  /** Drafts that are part of this tab's text, deleted once this tab has stored it. */
   const taken: Draft[] = draft ? [draft] : [];
-  /** What this tab keeps in this browser. */
+  /** The changes that this tab stores in this browser. */
   let record: { fields?: Partial<Fields> | undefined; live?: KeptPage | undefined } = { ...draft };
   const keep = async (what: typeof record): Promise<void> => {
     record = { ...record, ...what };
@@ -180,7 +191,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   let saved: Fields = fieldsOf(loaded);
   let fields: Fields = { ...saved, ...draft?.fields };
-  /** A page needs a title: until there is one, the last stays. */
+  /** A page needs a title; until there is one, the last title is kept. */
   const changedFields = (): Partial<Fields> | undefined => {
     const found = { ...fields, title: fields.title.trim() ? fields.title : saved.title };
     const names = FIELDS.filter((name) => found[name] !== saved[name]);
@@ -197,6 +208,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
       live.made(answer.revision!);
       saved = { ...saved, ...changes };
+      options.onsaved?.();
     },
     keep: () => keep({ fields: changedFields() }),
     onstate(told) {
@@ -208,7 +220,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   // --- the text ---
 
-  /** The revisions that what is written live was saved as. */
+  /** The revisions that are saves of live editing. */
   const savedAs = new Set<string>();
   const common = {
     tab,
@@ -237,14 +249,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         if (followed === user.id) showCaret(view, user.id);
       }
     },
-    onsaved(revision, refused) {
-      savedAs.add(revision);
-      const before = view && refusedKey.getState(view.state);
-      if (before && (refused.length || before.size)) {
-        view!.dispatch(view!.state.tr.setMeta(refusedKey, new Set(refused)));
-      }
+    onsaved(refused, revision) {
+      if (revision !== undefined) savedAs.add(revision);
+      options.onsaved?.();
+      showRefused(refused);
     },
   });
+  const showRefused = (keys: readonly string[]): void => {
+    if (view && (keys.length || refusedKey.getState(view.state)?.size)) {
+      view.dispatch(view.state.tr.setMeta(refusedKey, new Set(keys)));
+    }
+  };
   const text = livePage ?? new SavedText({
     ...common,
     loaded,
@@ -259,7 +274,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     },
   });
 
-  /** What somebody else changed comes in; what is changed here stays, and goes with the next save. */
+  /** Apply other people's changes; local changes stay and are part of the next save. */
   async function look(by?: string): Promise<void> {
     if (stopped || !view || document.visibilityState === "hidden" || !navigator.onLine) return;
     looked = performance.now();
@@ -276,7 +291,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   let looked = performance.now();
 
-  /** What further tabs left, and what was written in another change request, comes in beside it. */
+  /** Add the changes of other tabs and of another change request. */
   async function takeRest(): Promise<void> {
     for (const each of left) {
       if (each.live) await text.adopt(each.live);
@@ -357,9 +372,9 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     if (livePage && news.pageIds && !news.pageIds.includes(page)) return;
     const by = news.user?.id === session.user.value?.id
       ? words.yourself
-      : news.user?.displayName ?? words.somebody;
+      : news.user?.displayName ?? words.someone;
     if (!livePage) return void look(by).catch(() => {});
-    // A save of what is written live brings nothing new.
+    // A save of live editing contains nothing new.
     setTimeout(() => {
       if (stopped || savedAs.has(news.revisionId!)) return;
       say(by);
@@ -376,7 +391,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     void flush().catch(() => {});
     if (keptAt() === "nowhere") event.preventDefault();
   }, { signal });
-  /** Who is followed, until something is done here. */
+  /** The person who is followed until the next action here. */
   let followed: string | undefined;
   const letGo = (): void => {
     followed = undefined;
@@ -418,6 +433,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
+      cellTools(tools),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
@@ -438,7 +454,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       uniqueKeys(),
       ...(livePage ? [carets(() => livePage.moved()), refusals()] : []),
       toolbar(tools),
-      // Within a page its own handle stands in the gutter.
+      // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
         ? [
           blockHandle({
@@ -456,6 +472,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         followed = user;
         return view !== undefined && showCaret(view, user);
       },
+      find: (user) => view && whereIs(view, user),
       async insert(markdown) {
         const nodes = await readMarkdown(space, markdown);
         if (view) view.dispatch(view.state.tr.replaceSelection(new Slice(Fragment.from(nodes), 0, 0)));
@@ -474,6 +491,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       for (const { client, user, anchor, head } of opened?.carets ?? []) {
         if (anchor !== null && head !== null) tellCarets(view, { caret: { client, user, anchor, head } });
       }
+      if (opened) showRefused(opened.refused);
       if (draft) sender.changed();
       if (left.length) takeRest().catch(onproblem);
     },
@@ -498,7 +516,7 @@ function fieldsOf({ page }: LoadedPage): Fields {
   return { title: page.title, description: page.description ?? "" };
 }
 
-/** One text in both forms, as the server reads and writes files. */
+/** Converts a text between blocks and Markdown as the server does. */
 async function convert(
   space: string,
   body: Schemas["ConvertText"],
@@ -509,7 +527,7 @@ async function convert(
   return found as unknown as { markdown: string; document: DocumentJson };
 }
 
-/** Markdown as blocks of a page. */
+/** Convert Markdown to blocks of a page. */
 async function readMarkdown(space: string, text: string): Promise<Node[]> {
   const { document } = await convert(space, { markdown: text });
   return document.nodes.map(asNew);

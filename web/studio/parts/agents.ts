@@ -9,10 +9,10 @@ const WORDS: Record<string, string> = {
   "docs:merge": t("merges"),
 };
 
-/** Who did something, and the program by which they did, where it was one. */
+/** Return the actor of an event, with the app or agent that acted for them, if any. */
 export const sayWho = (name: string, agent: string | undefined) =>
   agent ? t("nameViaAgent", { name, agent }) : name;
 
-/** What an agent may do, in words; of an app that uses the API the names of its scopes. */
+/** Return the permissions of an agent as text; for an app that uses the API, the names of its scopes. */
 export const sayWork = (agent: { scopes: string[] }) =>
   agent.scopes.map((scope) => WORDS[scope] ?? scope).join(", ");

@@ -1,4 +1,4 @@
-/** What the audit log tells, in words. */
+/** The texts of audit events. */
 import { t } from "../../shared/words.ts";
 
 const THINGS: Record<string, string> = {
@@ -71,7 +71,7 @@ const DONE: Record<string, string> = {
   unpublished: t("unpublished"),
   updated: t("updated"),
 };
-/** The kinds of things that events are about, for a filter: name and words. */
+/** The types of objects in events, for a filter: name and label. */
 export const TARGETS: [string, string][] = Object.entries({
   collection: THINGS.collection!,
   font: THINGS.font!,
@@ -91,7 +91,7 @@ export const TARGETS: [string, string][] = Object.entries({
   webhook: THINGS.webhook!,
 }).sort(([, one], [, other]) => one.localeCompare(other));
 
-/** `member.updated` as `Member: changed`; what has no words yet is shown as it is named. */
+/** Return `member.updated` as `Member: updated`. Unknown names are returned unchanged. */
 export function sayAction(action: string): string {
   const [thing = "", done = ""] = action.split(".");
   return `${THINGS[thing] ?? thing}: ${DONE[done] ?? done}`;

@@ -1,4 +1,4 @@
-/** Collections as a choice. */
+/** Collections as options of a field. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 
@@ -6,7 +6,7 @@ type Collection = Schemas["Collection"];
 const byRank = (one: { rank: string }, other: { rank: string }) =>
   one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0;
 
-/** For fields: each collection below the one that it lies in, the top first. `without`: not this one, nor what lies in it. */
+/** Return collections for fields: each below its parent, top level first. `without`: leave out this one and its content. */
 export function collectionOptions(collections: Collection[], without?: string): [string, string][] {
   const known = new Set(collections.map((one) => one.id));
   const found: [string, string][] = [["", t("noCollectionTopLevel")]];
@@ -32,7 +32,7 @@ interface Content {
   emoji?: string;
 }
 
-/** The spaces and collections that lie directly in a collection, in the order that people gave. */
+/** Return the spaces and collections directly in a collection, in their manual order. */
 export function contentsOf(
   collection: string,
   collections: Collection[],

@@ -1,8 +1,8 @@
 import { t } from "../../shared/words.ts";
 
 /**
- * Puts a text on the clipboard. At an address without TLS, and where the clipboard is refused, browsers have only the old
- * way; the text lies in the dialog that is open, since nothing outside it can be selected.
+ * Copy text to the clipboard. Without TLS, or if access is denied, browsers only have the old API. Its text is placed
+ * in the open dialog, because nothing outside it can be selected.
  */
 export async function copyText(text: string): Promise<void> {
   try {

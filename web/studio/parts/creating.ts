@@ -1,4 +1,4 @@
-/** What begins anywhere: spaces, which are there at once and are named afterwards, collections, sites, questions. */
+/** Objects that can be created anywhere: spaces, which are named afterwards, collections, sites, and questions. */
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import * as spaces from "../api/spaces.ts";
@@ -11,11 +11,11 @@ import { session } from "../state/session.svelte.ts";
 interface NewSpace {
   title?: string;
   template?: string;
-  /** The collection that it is made in. */
+  /** The collection to create it in. */
   parent?: string;
 }
 
-/** Makes a space, opens it, and gives its id. */
+/** Create a space, open it, and return its id. */
 export async function createSpace(
   { title = t("newSpace"), template, parent }: NewSpace = {},
 ): Promise<string | undefined> {
@@ -35,7 +35,13 @@ export async function createSpace(
   }
 }
 
-/** Makes a collection and opens its settings, where it gets its name. */
+/** Opens the import of a space; outside of one, of a new space. */
+export async function importDocs(space?: string): Promise<void> {
+  const to = space ?? await createSpace();
+  if (to) await router.go(address.space(to, "import"));
+}
+
+/** Create a collection and open its settings, where it gets its name. */
 export async function createCollection({ parent }: { parent?: string } = {}): Promise<void> {
   const organization = session.organization;
   if (!organization) return;
@@ -49,13 +55,13 @@ export async function createCollection({ parent }: { parent?: string } = {}): Pr
   });
 }
 
-/** Opens the dialog that makes a site, with these spaces chosen. */
+/** Open the dialog that creates a site, with these spaces selected. */
 export function createSite(spaces: string[] = []): void {
   const organization = session.organization?.id;
   if (organization) frame.open(() => import("./SiteDialog.svelte"), { organization, chosen: spaces });
 }
 
-/** Opens the dialog that answers questions out of an organization's pages. */
+/** Open the dialog that answers questions from an organization's pages. */
 export function askAbout(organization: string, question = ""): void {
   frame.open(() => import("./AskDialog.svelte"), { organization, question });
 }

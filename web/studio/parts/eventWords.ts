@@ -1,4 +1,4 @@
-/** The events that webhooks tell, by what they are about: the API's name and words. */
+/** The events that webhooks send, by subject: the API's name and its label. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 

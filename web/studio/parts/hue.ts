@@ -1,13 +1,13 @@
 const HUES = ["green", "blue", "orange", "purple", "red", "yellow"] as const;
 
-/** The class with the hue of a person, a space, or an integration, always the same for one id. */
+/** Return the class with the hue of a person, a space, or an integration, always the same for one id. */
 export function hueOf(id: string): string {
   let sum = 0;
   for (const letter of id) sum = (sum * 31 + letter.charCodeAt(0)) >>> 0;
   return `hue-${HUES[sum % HUES.length]}`;
 }
 
-/** Up to two letters for a name: `Ines Okafor` is `IO`. */
+/** Return up to two initials of a name: `Ines Okafor` is `IO`. */
 export function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/);
   const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0]?.slice(0, 2)];

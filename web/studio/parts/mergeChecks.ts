@@ -1,4 +1,4 @@
-/** What must hold before a merge, as the server found it, in sentences. */
+/** The requirements for a merge as sentences, as the server checked them. */
 import type { Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 
@@ -10,14 +10,14 @@ export interface Told {
   holds: boolean;
   /** What is missing, as a sentence. */
   missing: string;
-  /** Whom it waits for. */
+  /** The people who have to act. */
   people: Schemas["User"][];
 }
 
 const names = (one: Check) => (one.missing ?? []).map((person) => person.displayName).join(", ");
 const done = (one: Check) => (one.users?.length ?? 0) - (one.missing?.length ?? 0);
 
-/** Of each check: what it asks for, and what is missing where it does not hold. */
+/** Return the text of each check: the requirement, and what is missing if it isn't met. */
 const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [string, string]> = {
   status: () => [t("itsOpen"), t("itIsAlreadyMerged")],
   permission: () => [t("roleThatCanMerge"), t("mergingRequiresHigherRole")],
@@ -60,7 +60,7 @@ const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [stri
   unknown: (one) => [t("ruleNotSupported"), one.reason ?? ""],
 };
 
-/** `conflicts`: how many are open. */
+/** `conflicts`: the number of open conflicts. */
 export function told(checks: Check[], conflicts = 0): Told[] {
   return checks.map((one) => {
     const [text, missing] = SENTENCES[one.check](one, conflicts);

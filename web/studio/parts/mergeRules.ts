@@ -1,11 +1,11 @@
-/** The rules that a change request must fulfil before it can be merged, as the API names them and as they are said. */
+/** The merge rules of change requests: API names and labels. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 
 export type MergeRule = Schemas["MergeRule"];
 export type RuleName = MergeRule["rule"];
 
-/** `users`: the rule names people. */
+/** `users`: the rule lists people. */
 export const RULES: { rule: RuleName; text: string; hint?: string; users?: true }[] = [
   {
     rule: "require_at_least_one_review",

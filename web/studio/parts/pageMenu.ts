@@ -1,4 +1,4 @@
-/** What can be done with a page, in its tree and in its bar alike. */
+/** The actions for a page, in its tree and in its bar. */
 import { copyText } from "./copying.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -20,7 +20,7 @@ interface About {
   add?: () => unknown;
 }
 
-/** Pages begin with a copy of it afterwards, in this space. */
+/** Save the page as a page template of this space. */
 async function keepAsTemplate(space: string, base: Base, page: TreePage): Promise<void> {
   await notices.attempt(async () => {
     const { keepPage } = await import("../editor/reusing.ts");

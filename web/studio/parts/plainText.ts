@@ -1,4 +1,4 @@
-/** Documents as text: instructions for models and descriptions of change requests are written so. */
+/** Documents as text, for instructions of models and descriptions of change requests. */
 import type { Schemas } from "../../shared/client.ts";
 
 interface Node {
@@ -8,7 +8,7 @@ interface Node {
   leaves?: { text: string; marks?: unknown[] }[];
 }
 
-/** The paragraphs of a document with an empty line between them; undefined where it has more than plain text. */
+/** Return the paragraphs of a document with empty lines between; undefined if it contains more than plain text. */
 export function textOf(document: { nodes: unknown }): string | undefined {
   const paragraphs: string[] = [];
   for (const block of document.nodes as Node[]) {
@@ -23,7 +23,7 @@ export function textOf(document: { nodes: unknown }): string | undefined {
   return paragraphs.join("\n\n");
 }
 
-/** All the text of a document, whatever it has: a line for each block that holds some. */
+/** Return all text of a document: a line for each block with text. */
 export function linesOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(linesOf).join("");
   if (typeof value !== "object" || value === null) return "";

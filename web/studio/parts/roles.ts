@@ -1,4 +1,4 @@
-/** The roles of people, least first, as the API names them and as they are said. */
+/** The roles of people, lowest first: API names and labels. */
 import { t } from "../../shared/words.ts";
 
 export type Role = "admin" | "comment" | "create" | "edit" | "read" | "review";
@@ -16,7 +16,7 @@ export const GUEST = t("guest");
 export const roleName = (role: string | null | undefined): string =>
   ROLES.find(([name]) => name === role)?.[1] ?? GUEST;
 
-/** For fields: the roles, and guests at the end. */
+/** Return the roles for fields, with guests at the end. */
 export const ROLE_OPTIONS: [string, string][] = [
   ...ROLES.map(([name, text]): [string, string] => [name, text]),
   ["", GUEST],

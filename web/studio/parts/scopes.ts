@@ -1,4 +1,4 @@
-/** What a token may be allowed, as the API names it and as it is said. */
+/** The scopes of tokens: API names and labels. */
 import { t } from "../../shared/words.ts";
 
 export const AREAS: [string, string][] = [
@@ -26,7 +26,7 @@ export const AREAS: [string, string][] = [
 ];
 const NAMES = new Map(AREAS);
 
-/** Scopes in words: `Everything`, `Reads`, `Sites, Search`. */
+/** Return scopes as text: `Everything`, `Reads`, `Sites, Search`. */
 export function sayScopes(scopes: string[] | null): string {
   if (!scopes || scopes.includes("admin")) return t("canDoEverythingItsOwner");
   const areas = (verb: string) =>

@@ -1,5 +1,5 @@
-/** What scrolls is reached by the keyboard, in every browser: an attachment for whatever may be wider or higher than its
- * place, or holds such parts. */
+/** Makes scroll containers reachable by keyboard in every browser: an attachment for elements that can be larger than
+ * their space, or contain such elements. */
 export const reachable = (parts?: string) => (place: HTMLElement) => {
   const look = () => {
     for (const one of parts ? place.querySelectorAll<HTMLElement>(parts) : [place]) {

@@ -1,4 +1,4 @@
-/** A finger that goes far to one side: -1 towards what is before, 1 towards what is after. */
+/** Detects a long horizontal swipe: -1 towards the previous item, 1 towards the next one. */
 export function swipes(go: (by: -1 | 1) => unknown) {
   let touched: Touch | undefined;
   return (element: HTMLElement) => {

@@ -1,4 +1,4 @@
-/** What can be done with something that was said: a thread or a reply to it. */
+/** The actions for a comment or a reply. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { frame } from "../state/frame.svelte.ts";
@@ -11,7 +11,7 @@ interface About {
   talk: Talk;
   /** The id of the thread. */
   thread: string;
-  /** What was said; `replies`: how many answers go with it. */
+  /** The text; `replies`: the number of replies deleted with it. */
   said: Schemas["Comment"] | Schemas["CommentReply"];
   replies?: number;
   edit: () => unknown;

@@ -1,4 +1,4 @@
-/** The rows of a tree of pages: where they stand, and where one of them can go. */
+/** The rows of a page tree: their positions, and where each can move. */
 import { t } from "../../shared/words.ts";
 import { type Mark, partOf, type Spot, TOP, type Tree } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
@@ -14,8 +14,8 @@ export interface Row {
   open: boolean | undefined;
 }
 
-/** Pages one after the other that are not known: all of one level, or (of a level that is not) a row for whatever is
- * there. */
+/** Consecutive pages that aren't loaded: a whole level, or (of a level of unknown size) one row for whatever
+ * is there. */
 export interface Gap {
   within: string;
   from: number;
@@ -34,7 +34,7 @@ export const MARKS: Record<Mark, { text: string; icon?: "plus" | "right" | "minu
   deleted: { text: t("deletedInline"), icon: "minus" },
 };
 
-/** Rows one below the other, from the top, with gaps where pages are not known. `opened`: the ids of what is not folded. */
+/** Return rows from top to bottom, with gaps for pages that aren't loaded. `opened`: the ids of expanded rows. */
 export function layOut(tree: Tree, opened: ReadonlySet<string>): { rows: Row[]; gaps: Gap[]; total: number } {
   const rows: Row[] = [];
   const gaps: Gap[] = [];
@@ -63,7 +63,7 @@ export function layOut(tree: Tree, opened: ReadonlySet<string>): { rows: Row[]; 
   return { rows, gaps, total: top };
 }
 
-/** The index of the row at a height: rows are in order, so half of them falls away with each look. */
+/** Return the index of the row at a height, by binary search. */
 export function indexAt(rows: Row[], y: number): number {
   let low = 0;
   let high = rows.length;
@@ -76,11 +76,11 @@ export function indexAt(rows: Row[], y: number): number {
   return low;
 }
 
-/** The part of a level that is at a height of a gap. */
+/** Return the part of a level at a height of a gap. */
 export const partAt = (gap: Gap, y: number) => partOf(gap.within, gap.from + Math.floor((y - gap.top) / ROW));
 
-/** Where a row goes with Alt-Shift and an arrow. */
-export function neighbourOf(tree: Tree, row: Row, key: string, rtl: boolean): Spot | undefined {
+/** Return where Alt-Shift and an arrow key move a row. */
+export function neighborOf(tree: Tree, row: Row, key: string, rtl: boolean): Spot | undefined {
   const into = row.parent?.page.id ?? null;
   if (key === "ArrowUp") return row.at > 0 ? { into, at: row.at - 1 } : undefined;
   if (key === "ArrowDown") return row.at < row.of - 1 ? { into, at: row.at + 1 } : undefined;
@@ -93,7 +93,7 @@ export function neighbourOf(tree: Tree, row: Row, key: string, rtl: boolean): Sp
   return { into: before.id };
 }
 
-/** Where something that is dragged would go, and how that is shown. */
+/** Where a dragged row would go, and how that is shown. */
 export interface Drop {
   to: Spot;
   y: number;
@@ -103,7 +103,7 @@ export interface Drop {
 
 const isBelow = (row: Row | undefined, of: Row): boolean => !!row && (row === of || isBelow(row.parent, of));
 
-/** Where a row that is dragged goes when it is let go, by the place in the tree. */
+/** Return where a dragged row goes when it is dropped, by its position in the tree. */
 export function dropAt(rows: Row[], dragged: Row, x: number, at: number): Drop | undefined {
   const index = Math.min(indexAt(rows, at), rows.length - 1);
   const row = rows[index];
@@ -112,7 +112,7 @@ export function dropAt(rows: Row[], dragged: Row, x: number, at: number): Drop |
   const indent = (row.level - 1) * 16;
   const into = row.parent?.page.id ?? null;
   const shift = (spot: Spot): Spot => {
-    // The place is counted as if the page that moves were gone already.
+    // The index is counted as if the moved page were already removed.
     const same = (dragged.parent?.page.id ?? null) === spot.into && dragged.at < (spot.at ?? 0);
     return same ? { into: spot.into, at: spot.at! - 1 } : spot;
   };
@@ -134,7 +134,7 @@ export function dropAt(rows: Row[], dragged: Row, x: number, at: number): Drop |
       inside: false,
     };
   }
-  // Below the last page of a branch, left and right choose how deep.
+  // Below the last page of a branch, the horizontal position determines the level.
   let place: Row = row;
   const depth = Math.max(1, Math.floor((x - 16) / 16) + 1);
   while (

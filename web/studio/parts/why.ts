@@ -1,4 +1,4 @@
-/** Where a role comes from, in words. */
+/** The origin of a role as text. */
 import { askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { listTeamsInOrganizationById } from "../api/organizations.ts";
@@ -12,13 +12,13 @@ export const teamsOf = (organizationId: string) =>
     () => askAll((query) => listTeamsInOrganizationById({ organizationId }, query)),
   );
 
-/** What places and teams are called: by their ids. */
+/** Return the names of collections, spaces, and teams by id. */
 export interface Names {
   place: (object: Schemas["PermissionObject"]) => string;
   team: (id: string) => string;
 }
 
-/** The reason for a role (null: no access), as a sentence. */
+/** Return the reason for a role (null: no access) as a sentence. */
 export function sayWhy(source: Source | undefined, names: Names, role: string | null = ""): string {
   if (!source) return "";
   const place = names.place(source.object);

@@ -1,4 +1,4 @@
-/** Which blocks of two states of a page differ. Blocks keep their keys from state to state, so they are paired by them. */
+/** Compares the blocks of two states of a page. Blocks keep their keys, so they are paired by key. */
 import type { Node } from "prosemirror-model";
 import { childrenOf, readDocument, writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
@@ -7,13 +7,13 @@ export interface Row {
   kind: "same" | "changed" | "added" | "removed" | "moved";
   before?: Node;
   after?: Node;
-  /** The keys of the block and all that is in it, now: what comments name. */
+  /** The current keys of the block and its content, for comments. */
   keys: string[];
-  /** A moved block whose words differ too. */
+  /** A moved block with changed words. */
   edited: boolean;
 }
 
-/** A block without what may differ while it says the same: names of its parts, anchors of headings. */
+/** Return a block without parts that can differ while its content is the same: ids of parts, heading anchors. */
 const saying = (block: BlockJson): string =>
   JSON.stringify(block, (name, value) => name === "key" || name === "meta" ? undefined : value);
 
@@ -30,7 +30,7 @@ function keysIn(value: unknown, into: string[] = []): string[] {
   return into;
 }
 
-/** The places of the longest rising run in a list of different numbers: what did not move. */
+/** Return the positions of the longest increasing subsequence of distinct numbers: the blocks that didn't move. */
 function rising(numbers: number[]): Set<number> {
   const ends: number[] = [];
   const before: number[] = [];
@@ -53,7 +53,7 @@ function rising(numbers: number[]): Set<number> {
 const blocksOf = (document: DocumentJson | undefined): Node[] =>
   document?.nodes.length ? childrenOf(readDocument(document)) : [];
 
-/** The blocks in the order of the later state; a removed one stands where it was. */
+/** Return the blocks in the order of the later state; removed ones are at their old position. */
 export function compareBlocks(before: DocumentJson | undefined, after: DocumentJson | undefined): Row[] {
   const old = blocksOf(before);
   const now = blocksOf(after);

@@ -1,4 +1,4 @@
-/** Who reviews a change request, what stands before its merge, and what somebody does about both. */
+/** The reviewers and checks of a change request, and the actions of a reviewer. */
 import { askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -20,7 +20,7 @@ import { refresh, resource } from "../state/resource.svelte.ts";
 import { router } from "../state/router.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 
-/** What no rule is, and nobody merges without. */
+/** Checks that no rule can bypass. */
 const ALWAYS: string[] = ["status", "permission", "conflicts"];
 
 interface Place {
@@ -45,7 +45,7 @@ export class Deciding {
   readonly #found = $derived.by(() => checksOf(this.at()));
   readonly #change = $derived.by(() => changeOf(this.at().space, this.at().number));
 
-  /** `at`: the change request. Belongs to the component that makes it. */
+  /** `at`: the change request. Belongs to the component that creates it. */
   constructor(readonly at: () => Place) {}
 
   get #key() {
@@ -76,12 +76,12 @@ export class Deciding {
     return told(this.#checks?.checks ?? [], this.change?.conflicts);
   }
 
-  /** Whoever is here merges although rules do not hold. */
+  /** Whether the person can merge although rules aren't met. */
   get bypasses(): boolean {
     return this.#checks?.bypasses ?? false;
   }
 
-  /** What keeps it from being merged, in sentences. */
+  /** Return what prevents the merge, as sentences. */
   get stopped(): string {
     if (this.#checks?.merges !== false) return "";
     return this.rules
@@ -94,7 +94,7 @@ export class Deciding {
     return linesOf(this.change?.description).trim();
   }
 
-  /** The last time that whoever is here reviewed it, when that was of an earlier state. */
+  /** Return the person's last review if it was of an earlier state. */
   get mineBefore(): string | undefined {
     const found = this.reviews.find((one) => one.reviewer.id === session.user.value?.id);
     return found && this.change && found.revision !== this.change.revision ? found.revision : undefined;
@@ -108,7 +108,7 @@ export class Deciding {
     });
   }
 
-  /** Takes back that somebody was asked. */
+  /** Cancel a review request. */
   async unask(person: Schemas["User"]): Promise<void> {
     await notices.attempt(async () => {
       await removeRequestedReviewerFromChangeRequest({ ...this.#ids, userId: person.id });
@@ -135,7 +135,7 @@ export class Deciding {
     });
   }
 
-  /** Takes in what was merged into the space meanwhile. */
+  /** Update from main. */
   async update(): Promise<void> {
     await notices.attempt(async () => {
       const answer = await updateChangeRequest(this.#ids);

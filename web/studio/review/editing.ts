@@ -1,4 +1,4 @@
-/** What somebody does to the blocks of a change request from its review. */
+/** Edits of a change request from its review. */
 import { t } from "../../shared/words.ts";
 import type { DocumentJson } from "../document/types.ts";
 import { type Answer, changeContent, type Changes } from "../state/changing.ts";
@@ -23,7 +23,7 @@ export async function writeBlocks(
   return answer;
 }
 
-/** Behind which block of the page as it is now a block stood in the document before. */
+/** Return the block of the current page that a removed block was after. */
 function placeBefore(row: Row, rows: Row[], old: DocumentJson | undefined) {
   const there = new Set(rows.flatMap((one) => (one.after ? [keyOf(one)] : [])));
   const order = (old?.nodes ?? []).map(({ key }) => key);
@@ -31,7 +31,7 @@ function placeBefore(row: Row, rows: Row[], old: DocumentJson | undefined) {
   return before ? { after: before } : { into: null, at: 0 };
 }
 
-/** Whose blocks these are; `since`: the revision that they are compared with, where that is no usual one. */
+/** The page of the blocks; `since`: the revision they are compared with, if it isn't the usual one. */
 interface Of {
   space: string;
   number: number;
@@ -39,7 +39,7 @@ interface Of {
   since: string | undefined;
 }
 
-/** Has a block be as it was before, with its place. `rows`: all of the page; `old`: the page before. */
+/** Restore a block and its position. `rows`: all rows of the page; `old`: the previous page. */
 export async function takeBlockBack(
   { space, number, entry: { id }, since }: Of,
   row: Row,
@@ -67,7 +67,7 @@ export async function takeBlockBack(
   });
 }
 
-/** Has the whole page be as it was before. */
+/** Restore the whole page. */
 export async function takePageBack({ space, number, entry: { id, title }, since }: Of): Promise<void> {
   const revert = (revision: string | undefined) =>
     writeBlocks(space, number, [{ operation: "revert_page", page: id, ...(revision ? { revision } : {}) }]);

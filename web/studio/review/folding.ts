@@ -1,15 +1,15 @@
-/** Which blocks of a page that is compared are shown, and which are folded. */
+/** Which blocks of a compared page are shown or collapsed. */
 import type { Row } from "./blocks.ts";
 import { keyOf } from "./editing.ts";
 
-/** `change`: the number of the change of the page that a row is; 0: it is none. */
+/** `change`: the number of the page's change in this row; 0: none. */
 export type Shown = { row: Row; change: number } | { folded: Row[]; id: string };
 
 const isHeading = (row: Row | undefined) => row?.after?.type.name.startsWith("heading") ?? false;
 
 /**
- * Unchanged blocks are folded, but for a heading above a change, one alone between two changes and those that something
- * keeps. `unfolded`: by the ids of what is folded.
+ * Collapse unchanged blocks, except a heading above a change, a single block between two changes, and blocks that
+ * are needed. `unfolded`: by the ids of collapsed ranges.
  */
 export function foldRows(
   rows: Row[],

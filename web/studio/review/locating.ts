@@ -1,10 +1,10 @@
-/** Finds the block that a piece of Markdown is, in a page that has it: so conflicts are drawn as the page shows them. */
+/** Finds the block of a page for a piece of Markdown, so that conflicts look like the page. */
 import type { Node } from "prosemirror-model";
 import { childrenOf } from "../document/convert.ts";
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, "");
 
-/** What is read of a piece of Markdown: without fences, tags and the targets of links. */
+/** Return the readable text of Markdown: without fences, tags, and link targets. */
 function readable(markdown: string): string {
   return letters(
     markdown.replace(/^\s*(```+|~~~+).*$/gm, "").replace(/\{%.*?%\}/gs, "").replace(/<[^>]*>/g, "")
@@ -12,7 +12,7 @@ function readable(markdown: string): string {
   );
 }
 
-/** Blocks to draw, or undefined where no block says the same. `cell`: it is what a table's cell holds. */
+/** Return blocks to render, or undefined if no block matches. `cell`: the content of a table cell. */
 export function locate(page: Node, markdown: string): { nodes: Node[]; cell: boolean } | undefined {
   const wanted = readable(markdown);
   if (!wanted) return undefined;

@@ -1,4 +1,4 @@
-/** What of a change request is reviewed: its pages and other things that changed, and which of them somebody saw. */
+/** The changes of a change request under review, and which of them the person has viewed. */
 import { askAll, type Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import {
@@ -21,10 +21,10 @@ export interface Entry {
   id: string;
   kind: "page" | "file" | "reusable" | "variables" | "tags";
   title: string;
-  /** Its part of the address of the review. */
+  /** Its part of the review's URL. */
   path: string;
   mark: Mark;
-  /** What happened to it, in words. */
+  /** What changed, as text. */
   line: string;
   changes: Change[];
 }
@@ -44,7 +44,7 @@ function lineOf(type: string, change: Change): string {
   return t("edited");
 }
 
-/** One entry for each thing that changed, however much happened to it. */
+/** Return one entry for each changed object. */
 export function entriesOf(changes: Change[]): Entry[] {
   const found = new Map<string, Entry>();
   for (const change of changes) {
@@ -72,7 +72,7 @@ export function entriesOf(changes: Change[]): Entry[] {
   return [...found.values()];
 }
 
-/** What changes of tags did, by the slugs of the tags: their labels before and after. */
+/** Return changes of tags by slug: labels before and after. */
 export const tagFields = (changes: Change[]): Fields =>
   Object.fromEntries(
     changes.flatMap(({ type, tag, attributes }) => {
@@ -84,15 +84,15 @@ export const tagFields = (changes: Change[]): Fields =>
     }),
   );
 
-/** The fields of a page or file that an edit changed. */
+/** Return the fields of a page or file that changed. */
 export const fieldsOf = (entry: Entry): Fields =>
   Object.assign({}, ...entry.changes.map((change) => change.attributes ?? {}));
 
-/** What somebody has seen, as the server keeps it: a mark goes out when the thing changes again. */
+/** The viewed marks stored on the server: a mark is cleared when its object changes again. */
 class Seen {
-  /** What is on its way to the server. */
+  /** Marks that are being sent. */
   #sent: Record<string, boolean> = $state({});
-  /** The ids of the marks that were looked at last: a list asks for each of its rows. */
+  /** The ids of the last marks, because a list asks for each row. */
   #read: { of?: Schemas["SeenMark"][]; ids: Set<string> } = { ids: new Set() };
 
   constructor(readonly space: string, readonly number: number) {}
@@ -108,7 +108,7 @@ class Seen {
     });
   }
 
-  /** Whether the marks are there, or will not be. */
+  /** Whether the marks are loaded, or failed to load. */
   get known(): boolean {
     return this.#marks.value !== undefined || this.#marks.problem !== undefined;
   }
@@ -141,14 +141,14 @@ export function seenOf(space: string, number: number): Seen {
 
 const since: Record<string, string | undefined> = $state({});
 
-/** The revision since which changes are looked at, where that is not all of the change request. */
+/** The revision that changes are compared with, if not the whole change request. */
 export const sinceOf = (space: string, number: number): string | undefined => since[`${space}/${number}`];
 
 export function lookSince(space: string, number: number, revision: string | undefined): void {
   since[`${space}/${number}`] = revision;
 }
 
-/** What is reviewed: all that a change request changes, or what was changed since a revision of it. */
+/** The changes under review: of the whole change request, or since a revision. */
 export function reviewedOf(space: string, number: number): Resource<Schemas["SemanticChanges"]> {
   const revision = sinceOf(space, number);
   if (!revision) return changesOf(space, number);
@@ -168,14 +168,14 @@ export interface PagePair {
   rows: Row[];
 }
 
-/** A changed page of a change request before and after, block by block. */
+/** Compare a changed page of a change request block by block. */
 export function pairOf(change: Schemas["ChangeRequest"], entry: Entry): Resource<PagePair> {
   const { space, number, revision } = change;
   const base = sinceOf(space, number) ?? change.revisionMergedAncestor ?? change.revisionInitial;
   return pairBetween(space, base, revision, entry);
 }
 
-/** The same between any two revisions; without a first one the page is new. */
+/** Compare a page between any two revisions; without a first one, the page is new. */
 export function pairBetween(
   space: string,
   base: string | undefined,
@@ -200,7 +200,7 @@ export function pairBetween(
   });
 }
 
-/** `4 blocks changed, 1 deleted`, once that is known. */
+/** Return `4 blocks changed, 1 deleted`, once known. */
 export function countedLine(rows: Row[]): string {
   const count = (...kinds: Row["kind"][]) => rows.filter(({ kind }) => kinds.includes(kind)).length;
   const [changed, moved, removed] = [count("changed", "added"), count("moved"), count("removed")];
@@ -211,15 +211,15 @@ export function countedLine(rows: Row[]): string {
   ].filter(Boolean).join(", ");
 }
 
-/** Lines of pages whose blocks were compared, by their ids. */
+/** Summaries of compared pages, by id. */
 export const counted: Record<string, string> = $state({});
 
-/** Where in a review somebody is, of which the side shows the list. */
+/** The current position in a review, which the side list shows. */
 export const place: { id?: string } = $state({});
 
 const SIDES = "octavo-side-by-side";
 
-/** Whether pages are compared side by side, as somebody likes it in this browser. */
+/** Whether the person compares pages side by side in this browser. */
 class Sides {
   chosen = $state(localStorage.getItem(SIDES) === "on");
 

@@ -1,5 +1,5 @@
-/** Conflicts of a change request and how each was settled. What somebody chooses is shown at once and sent at once; the
- * server opens a settled conflict again. */
+/** The conflicts of a change request and their resolutions. A choice is shown and sent immediately, and the server can
+ * reopen a resolved conflict. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { reopenConflictInChangeRequest, resolveConflictInChangeRequest } from "../api/changes.ts";
@@ -11,16 +11,16 @@ export type Side = "base" | "ours" | "theirs";
 
 export interface Choice {
   choice: Side | "edited";
-  /** With `edited`: what is taken instead. */
+  /** With `edited`: the edited result. */
   value?: unknown;
 }
 
 export class Settling {
-  /** What is on its way to the server; `null`: the conflict is opened again. */
+  /** Choices that are being sent; `null`: the conflict is reopened. */
   #sent: Record<string, Choice | null> = $state({});
-  /** What the server said against a choice. */
+  /** The server's errors about choices. */
   refused: Record<string, string> = $state({});
-  /** The conflict that is looked at. */
+  /** The current conflict. */
   current: string | undefined = $state();
   #last: string[] = [];
   #queue: Promise<unknown> = Promise.resolve();
@@ -47,7 +47,7 @@ export class Settling {
     );
   }
 
-  /** Opens the conflict again that was settled, by default the last one; gives its id. */
+  /** Reopen a resolved conflict, by default the last one; return its id. */
   undo(id: string | undefined = this.#last.pop()): string | undefined {
     if (id === undefined) return undefined;
     this.#last = this.#last.filter((one) => one !== id);
@@ -59,12 +59,12 @@ export class Settling {
     return id;
   }
 
-  /** Waits until the server has all that was chosen. */
+  /** Resolve when the server has all choices. */
   async idle(): Promise<void> {
     await this.#queue;
   }
 
-  /** One after the other: each makes a revision of the one before. */
+  /** Send one at a time, because each creates a revision based on the one before. */
   #send(
     id: string,
     shown: Choice | null,
@@ -104,7 +104,7 @@ const FIELDS: Record<string, string> = {
   value: t("value"),
 };
 
-/** The first words of a text, without the signs of Markdown around them. */
+/** Return the first words of a text without Markdown syntax. */
 function begin(text: string): string {
   const line =
     text.split("\n").find((one) => /[\p{L}\p{N}]/u.test(one) && !/^\s*(```|~~~|\{%|<)/.test(one)) ?? "";
@@ -112,7 +112,7 @@ function begin(text: string): string {
   return words.length > 32 ? `${words.slice(0, 30).trim()}…` : words;
 }
 
-/** What a conflict is about, in a few words. */
+/** Return the subject of a conflict in a few words. */
 export function nameOf(conflict: OpenConflict): string {
   if (conflict.kind === "deleted") {
     const mine = conflict.ours === null;

@@ -19,7 +19,7 @@ const code = (text: string) =>
     })),
   );
 
-/** The words that are marked in the later version, and those in the earlier one. */
+/** Return the marked words of the later version, and of the earlier one. */
 function marked(before: ReturnType<typeof paragraph>, after: ReturnType<typeof paragraph>) {
   const { before: gone, after: fresh } = compareWords(before, after);
   const said = (node: typeof before, marks: typeof gone) =>

@@ -1,36 +1,36 @@
-/** The words of two versions of a block, compared as they are read, and marked in its drawing. */
+/** Compares the words of two versions of a block, and marks the differences in its rendering. */
 import type { Mark, Node } from "prosemirror-model";
 import { Decoration } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import { h } from "../editor/dom.ts";
 
 interface Token {
-  /** What has to be equal for two to be the same. */
+  /** What has to be equal for two tokens to match. */
   says: string;
   from: number;
   to: number;
-  /** A word or sign; something in a line that is no text; a line's or block's begin; a block without text. */
+  /** A word or character; an inline that isn't text; the start of a line or block; a block without text. */
   kind: "word" | "inline" | "line" | "block";
   marks: string;
   code: boolean;
 }
 
-/** What a drawing of two versions needs: each by itself, and the later one with what was removed in its place. */
+/** Marks for rendering two versions: each by itself, and the later one with removed text inserted. */
 export interface Compared {
   before: Decoration[];
   after: Decoration[];
   inline: Decoration[];
-  /** The part of the text that stayed, from 0 to 1. */
+  /** The part of the text that is unchanged, from 0 to 1. */
   alike: number;
-  /** Nothing that can be read differs, only settings of the block. */
+  /** Only settings of the block differ, not its text. */
   settings: boolean;
 }
 
-/** More differences than this are not looked for: the blocks are shown one below the other. */
+/** With more differences than this, the blocks are shown below each other. */
 const DIFFERENCES_MAX = 1500;
 const WORD = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 
-/** A page of its own for some blocks: positions of their decorations are in it. */
+/** A separate page for some blocks; the positions of decorations refer to it. */
 export const pageOf = (nodes: Node[]): Node => schema.nodes.doc!.create(null, nodes);
 
 const marksOf = (marks: readonly Mark[]): string =>
@@ -65,7 +65,7 @@ function tokensOf(block: Node): Token[] {
   return found;
 }
 
-/** For each of the later ones the place of its equal among the former ones, or -1 (Myers, 1986). */
+/** Return the index of each later token's match among the earlier ones, or -1 (Myers, 1986). */
 export function pair(old: string[], now: string[]): number[] {
   const found = new Array<number>(now.length).fill(-1);
   let start = 0;
@@ -86,7 +86,7 @@ export function pair(old: string[], now: string[]): number[] {
       while (x < n && x - k < m && old[start + x] === now[start + x - k]) x++;
       reach[zero + k] = x;
       if (x < n || x - k < m) continue;
-      // Back from the end.
+      // Trace back from the end.
       let [a, b] = [n, m];
       for (let step = d; step >= 0; step--) {
         const way = ways[step]!;
@@ -105,9 +105,9 @@ export function pair(old: string[], now: string[]): number[] {
   return found;
 }
 
-/** Blanks alone between two differences are part of them: a run of new words is one. */
+/** Include blanks between two differences, so that consecutive new words are one change. */
 function withoutLoneBlanks(now: Token[], pairs: number[]): void {
-  // One that is the same before and behind new words is the one behind them.
+  // A blank that is the same before and after new words is the one after them.
   for (let at = now.length - 2; at > 0; at--) {
     if (pairs[at]! < 0 || pairs[at - 1]! >= 0 || now[at]!.says.trim() !== "") continue;
     let end = at;
@@ -147,7 +147,7 @@ function removedWords(tokens: Token[], block: boolean): HTMLElement {
 
 type Look = "ins" | "del";
 
-/** Marks on all the words of tokens that follow each other; a whole line or block is marked as such too. */
+/** Mark the text of consecutive tokens; a whole line or block is marked as such, too. */
 function mark(tokens: Token[], chosen: (at: number) => boolean, look: Look): Decoration[] {
   const found: Decoration[] = [];
   for (let at = 0; at < tokens.length; at++) {
@@ -167,7 +167,7 @@ function mark(tokens: Token[], chosen: (at: number) => boolean, look: Look): Dec
   return found;
 }
 
-/** All of a block marked as added or removed. */
+/** Mark a whole block as added or removed. */
 export const markAll = (block: Node, look: Look): Decoration[] =>
   mark(tokensOf(block).filter(({ kind }) => kind !== "line"), (at) => at >= 0, look);
 
@@ -176,7 +176,7 @@ interface Line {
   tokens: Token[];
 }
 
-/** Each with the line that it begins. */
+/** Return each token with the line that it starts. */
 function linesOf(tokens: Token[]): Line[] {
   const found: Line[] = [];
   tokens.forEach((token, at) => {
@@ -188,12 +188,12 @@ function linesOf(tokens: Token[]): Line[] {
 
 const saysOf = ({ tokens }: Line): string => tokens.map(({ says }) => says).join("");
 
-/** Lines that have less than this in common are not one that was changed. */
+/** Lines with less in common than this aren't treated as changed. */
 const LIKE = .5;
-/** Of more pairs of lines than this between two that stayed, none is looked for that was changed. */
+/** With more pairs of lines than this between two unchanged lines, none are treated as changed. */
 const LINES_MAX = 2500;
 
-/** The part of the words of two lines that both have, from 0 to 1. */
+/** Return the part of the words that two lines share, from 0 to 1. */
 function likeness(one: Line, other: Line): number {
   const words = ({ tokens }: Line) =>
     tokens.filter(({ kind, says }) => kind !== "line" && says.trim()).map(({ says }) => says);
@@ -202,7 +202,7 @@ function likeness(one: Line, other: Line): number {
   return old.length + now.length ? 2 * same / (old.length + now.length) : 1;
 }
 
-/** The pairs of lines, in their order, that have the most in common. */
+/** Return the pairs of lines, in order, that have the most in common. */
 function likest(old: Line[], now: Line[]): [number, number][] {
   if (old.length * now.length > LINES_MAX) return [];
   const best = Array.from({ length: old.length + 1 }, () => new Array<number>(now.length + 1).fill(0));
@@ -223,7 +223,7 @@ function likest(old: Line[], now: Line[]): [number, number][] {
   return found;
 }
 
-/** The same for code, where a line is compared with the line that it was, and never with two. */
+/** Compare code line by line: a line is compared with one line, never with two. */
 function pairCode(old: Token[], now: Token[]): number[] {
   const found = new Array<number>(now.length).fill(-1);
   const [oldLines, nowLines] = [linesOf(old), linesOf(now)];
@@ -297,10 +297,10 @@ export function compareWords(before: Node, after: Node): Compared {
   };
 }
 
-/** Below this part of equal words two texts cannot be read as one: the later one stands behind the former. */
+/** With fewer equal words than this, two texts are shown one after the other. */
 export const ALIKE = .3;
 
-/** Words of two plain texts: those that are the same, added and removed. */
+/** Return the words of two plain texts: equal, added, and removed. */
 export function compareTexts(before: string, after: string): { kind: "same" | Look; text: string }[] {
   const old = before.match(WORD) ?? [];
   const now = after.match(WORD) ?? [];
@@ -312,7 +312,7 @@ export function compareTexts(before: string, after: string): { kind: "same" | Lo
     else found.push({ kind, text });
   };
   now.forEach((word, at) => {
-    // A blank alone between two differences is part of them.
+    // A blank between two differences is part of them.
     if (at && !word.trim() && pairs[at - 1]! < 0 && pairs[at + 1]! < 0) pairs[at] = -1;
   });
   let next = 0;

@@ -1,4 +1,4 @@
-/** How whoever is here signs in, as the server knows it. */
+/** The sign-in methods of the person. */
 import { getMfa, listPasskeys } from "../api/account.ts";
 import { resource } from "./resource.svelte.ts";
 

@@ -1,4 +1,4 @@
-/** What the signed-in person wrote on a page and what found no place there. */
+/** Text that the person wrote on a page and that couldn't be placed there. */
 import { askAll } from "../../shared/client.ts";
 import { listSetAsideTexts } from "../api/together.ts";
 import { resource } from "./resource.svelte.ts";

@@ -1,4 +1,4 @@
-/** Edits of a space's content, with what became of each. */
+/** Edits of a space's content, with the result of each. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -11,8 +11,8 @@ import { router } from "./router.svelte.ts";
 export type Changes = Schemas["ChangeContent"]["changes"];
 export type Answer = Schemas["ChangeContentAnswer"];
 
-/** Changes main or a change request, and gives what became of each change: without `compat=false` the API answers with
- * the change request alone. */
+/** Change main or a change request, and return the result of each change. Without `compat=false`, the API returns
+ * only the change request. */
 export async function changeContent(
   space: string,
   base: Base,
@@ -29,7 +29,7 @@ export async function changeContent(
   return answer as Answer;
 }
 
-/** Opens a new change request with one page in it, to write there. A page without `title` is named first. */
+/** Open a new change request with a new page. A page without `title` is named first. */
 export async function startPage(space: string, subject: string, title?: string): Promise<void> {
   const draft = await createChangeRequest({ spaceId: space }, { subject });
   const base = { kind: "change", number: draft.number } as const;

@@ -1,11 +1,11 @@
-/** What of a change request is in conflict. */
+/** The conflicts of a change request. */
 import { askAll, type Schemas } from "../../shared/client.ts";
 import { listConflictsInChangeRequest } from "../api/changes.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 
 export type OpenConflict = Schemas["OpenConflict"];
 
-/** All conflicts of a change request, the settled ones too. */
+/** Load all conflicts of a change request, including resolved ones. */
 export const conflictsOf = (space: string, number: number): Resource<OpenConflict[]> =>
   resource(`space/${space}/changes/${number}/conflicts`, async () => {
     const { items } = await askAll((query) =>

@@ -1,4 +1,4 @@
-/** What a space holds beside its pages: files, reusable contents, variables; and where edits of them go. */
+/** The files, reusable content, and variables of a space, and the state that edits of them go to. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
@@ -7,14 +7,15 @@ import { getCurrentRevision } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { type Answer, changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
-import { editableBase, findDraft } from "./pages.svelte.ts";
+import { findDraft } from "./drafts.ts";
+import { editableBase } from "./pages.svelte.ts";
 import { baseKey } from "./parts.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { sendFile } from "./sending.ts";
 import { spaceOf } from "./session.svelte.ts";
 
-/** Where somebody edits the contents of a space: main where it is edited directly, else their draft, once they have one. */
+/** The state that edits go to: main if it can be edited directly, otherwise the person's draft, once there is one. */
 export const writingBaseOf = (space: string) =>
   resource(`space/${space}/list/writing`, async (): Promise<Base> => {
     const about = await spaceOf(space).refresh();
@@ -23,7 +24,7 @@ export const writingBaseOf = (space: string) =>
     return draft ? { kind: "change", number: draft.number } : MAIN;
   });
 
-/** All that a state holds but the text of its pages. */
+/** Everything of a state except the text of its pages. */
 export const contentsOf = (space: string, base: Base) =>
   resource(`space/${space}/${baseKey(base)}/contents`, () => {
     const query = { metadata: false };
@@ -32,7 +33,7 @@ export const contentsOf = (space: string, base: Base) =>
       : getCurrentRevision({ spaceId: space }, query);
   });
 
-/** Sends changes to where they may go. `subject`: of the draft that they begin, where there is none. */
+/** Send changes to the state that accepts edits. `subject`: of the new draft, if there is none. */
 export async function changeContents(space: string, changes: Changes, subject: string): Promise<Answer> {
   const about = await spaceOf(space).refresh();
   const before = await writingBaseOf(space).refresh();
@@ -48,10 +49,10 @@ export async function changeContents(space: string, changes: Changes, subject: s
   return answer;
 }
 
-/** Bytes of a file that are sent within the change that names it. */
+/** The maximum size of a file that is sent within a change. */
 const INLINE = 1024 * 1024;
 
-/** A file as changes of content name it; a large one is sent before. */
+/** Return a file for a change of content; large files are uploaded first. */
 export async function readBytes(space: string, file: File, name = file.name): Promise<Schemas["FileInput"]> {
   if (file.size > INLINE) {
     const { organization } = await spaceOf(space).refresh();
@@ -77,7 +78,7 @@ type Shown = {
   space?: { id: string; title: string };
 };
 
-/** A place that refers to something, as a link. */
+/** Return the source of a reference as a link. */
 export function placeOf(
   place: Location,
   space: string,
@@ -102,7 +103,7 @@ export function placeOf(
   return undefined;
 }
 
-/** What a reference leads to, in words. */
+/** Return the target of a reference as text. */
 export function saysOf(target: Location | undefined, space: string): string {
   if (!target) return t("deletedContent");
   const found = target as unknown as {

@@ -1,8 +1,8 @@
-/** The page that is shown, by its id; its address may be older than its path. */
+/** The current page by id; its URL can be older than its path. */
 class Current {
   space: string | undefined = $state();
   page: string | undefined = $state();
-  /** Where somebody begins to write once the page is there. Until then the letters they type are no commands. */
+  /** The person will start typing once the page is loaded. Until then, letters aren't shortcuts. */
   begin: { page: string; at: "title" | "text" } | undefined;
 
   show(space: string, page: string | undefined): void {

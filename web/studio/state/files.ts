@@ -1,6 +1,6 @@
 import { t } from "../../shared/words.ts";
 
-/** The text of a file that somebody chose. A browser refuses one that was changed or moved since. */
+/** Return the text of a selected file. A browser refuses files that were changed or moved since. */
 export async function readText(file: File): Promise<string> {
   try {
     return await file.text();

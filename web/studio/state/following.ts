@@ -1,4 +1,4 @@
-/** Asking again for what is under way, until it is over: soon at first, then every few seconds. */
+/** Polls until something is done: soon at first, then every few seconds. */
 export function follow(look: () => Promise<boolean>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let over = false;

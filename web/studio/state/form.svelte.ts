@@ -1,9 +1,9 @@
-/** What a form sends, and what the server says about its fields. */
+/** The state of a form: its submission, and the server's errors for its fields. */
 import { ApiError } from "../../shared/client.ts";
 
 /**
- * What of the settings in a form differs from those that it began with, to be sent: what somebody else changed meanwhile,
- * and nobody touched here, stays as they left it.
+ * Return the settings that differ from the initial values. Settings that someone else changed in the meantime, and that
+ * weren't edited here, aren't sent.
  */
 export function changed<T extends object>(began: T, now: T): Partial<T> {
   const same = (name: keyof T) => JSON.stringify(began[name]) === JSON.stringify(now[name]);
@@ -12,27 +12,27 @@ export function changed<T extends object>(began: T, now: T): Partial<T> {
 
 export class Form {
   busy = $state(false);
-  /** The field that the server refused, and its words; a form that names no such field shows them below. */
+  /** The field that the server refused, and its message. A form without that field shows the message below its fields. */
   field = $state("");
   problem = $state("");
   readonly #fields: readonly string[];
 
-  /** `fields`: those that show their own errors, as the API names them. */
+  /** `fields`: the fields that show their own errors, by API name. */
   constructor(...fields: string[]) {
     this.#fields = fields;
   }
 
-  /** The error of this field, in the server's words. */
+  /** Return the server's error for this field. */
   at(field: string): string {
     return this.field === field ? this.problem : "";
   }
 
-  /** The error that belongs to none of the fields. */
+  /** Return the error that belongs to none of the fields. */
   get general(): string {
     return this.field ? "" : this.problem;
   }
 
-  /** Sends, once at a time. Gives whether it was done. */
+  /** Submit, once at a time. Returns whether it succeeded. */
   async send(work: () => Promise<unknown>): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
@@ -45,7 +45,7 @@ export class Form {
       // `changes[0].title` belongs to the field `title`.
       const path = told instanceof ApiError ? told.field ?? "" : "";
       this.field = path.match(/\w+/g)?.find((name) => this.#fields.includes(name)) ?? "";
-      // Of a list, the message says which one: `emails[3]`.
+      // For lists, the message contains the index: `emails[3]`.
       const isListed = path.endsWith("]");
       this.problem = this.field && !isListed && told instanceof ApiError ? told.text : told.message;
       return false;

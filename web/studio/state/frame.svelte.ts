@@ -1,22 +1,22 @@
 import type { Component } from "svelte";
 
 interface Opened {
-  /** What a dialog is given comes with it: it reads that also once it is closed, until it has gone. */
+  /** A dialog keeps its properties until its closing animation ends. */
   load: () => Promise<{ Dialog: Component<Record<string, unknown>>; given: Record<string, unknown> }>;
 }
 
-/** What of the frame is open: the navigation where it folds, the palette, a dialog. */
+/** The open parts of the frame: the collapsible navigation, the palette, a dialog. */
 class Frame {
-  /** The navigation, over the sheet; only where there is no room beside it. */
+  /** The navigation as an overlay, only if there is no room next to the sheet. */
   side = $state(false);
   palette = $state(false);
-  /** What the palette begins with: `>` for actions. */
+  /** The palette's initial text: `>` for actions. */
   query = $state("");
-  /** The dialog over everything, which is fetched when it is opened, and what it is given. */
+  /** The dialog above everything, which is loaded when it opens, and its properties. */
   dialog: Opened | undefined = $state.raw();
-  /** The dialog in which somebody signs in whose session ended. */
+  /** The dialog that asks to sign in again after the session expired. */
   signIn = $state(false);
-  /** Somebody was signed in when the app began. */
+  /** The person was signed in when the app started. */
   started = false;
 
   open<Given extends { onclose: () => void }>(
@@ -31,7 +31,7 @@ class Frame {
     this.open(() => import("../parts/KeyList.svelte"), {});
   }
 
-  /** Also what was asked for and is not there yet: its script may still be on its way. */
+  /** Includes dialogs that are still loading. */
   close(): void {
     this.side = this.palette = false;
     this.dialog = undefined;

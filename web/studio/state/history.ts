@@ -1,11 +1,11 @@
-/** What became of a space, and of one of its pages. */
+/** The history of a space, and of its pages. */
 import type { Schemas } from "../../shared/client.ts";
 import { listRevisionsOfPage, listRevisionsOfSpace } from "../api/changes.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 
 type Revision = Schemas["RevisionItem"];
 
-/** The revisions of a space, or those that changed one page of it, newest first. */
+/** Load the revisions of a space, or those that changed one page, newest first. */
 export function readRevisions(
   space: string,
   page: string | undefined,
@@ -16,7 +16,7 @@ export function readRevisions(
     : listRevisionsOfSpace({ spaceId: space }, query);
 }
 
-/** A revision with its number in that list; without an id the newest; null for one that is not in it. */
+/** Load a revision with its number in that list; without an id, the newest; null if it isn't in the list. */
 export function revisionOf(
   space: string,
   page: string | undefined,

@@ -1,4 +1,4 @@
-/** Imports: files are sent first, then a run reads them, which goes on without the browser. */
+/** Imports: files are uploaded first, then a job reads them, which continues without the browser. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -21,7 +21,7 @@ export const IMPORTED = t("markdownHtmlWordOpenDocument");
 export const isOver = (run: ImportRun) => run.status !== "pending" && run.status !== "in-progress";
 export const problemsOf = (run: ImportRun) => (run.problems ?? []) as unknown as Problem[];
 
-/** Ways that content comes in: name, sign, words, and what comes that way. */
+/** Import methods: name, icon, label, and description. */
 export type Way = "files" | "website" | "git" | "api";
 export const WAYS: [Way, IconName, string, string][] = [
   ["files", "file-zipper", t("filesOrArchive"), IMPORTED],
@@ -35,12 +35,12 @@ export const WAYS: [Way, IconName, string, string][] = [
   ],
 ];
 
-/** Where spaces are elsewhere, and what lets one read them. */
+/** The URL of another platform, and the credentials. */
 export type Elsewhere = Required<Pick<Schemas["CheckImportSource"], "service" | "url" | "user" | "token">>;
 export const ELSEWHERE: Elsewhere = { service: "octavo", url: "", user: "", token: "" };
 export const README = "https://api.readme.com/v2";
 
-/** What the API is told of it. */
+/** Return it for the API. */
 export const accessOf = ({ service, url, user, token }: Elsewhere): Schemas["CheckImportSource"] => ({
   service,
   url: url.trim(),
@@ -51,13 +51,13 @@ export const accessOf = ({ service, url, user, token }: Elsewhere): Schemas["Che
 export interface Source {
   type: string;
   url?: string;
-  /** Of what the command imported. */
+  /** Set for content imported by the command line. */
   name?: string;
   files?: string[];
   kind?: Kind;
 }
 export type Kind = Exclude<Schemas["FileSource"]["kind"], undefined>;
-/** What a source can be: names that people know, and words of ours for the rest. */
+/** The names of sources: product names, and our own for the rest. */
 export const SOURCE_KINDS: Record<Kind, string> = {
   markdown: t("markdownFolder"),
   html: t("htmlFolder"),
@@ -94,7 +94,7 @@ export const startImport = (
   more: Pick<Schemas["StartImport"], "preview" | "update" | "variants"> = {},
 ) => startImportRun({ organizationId: organization }, { source, target, ...more });
 
-/** Which spaces a token reaches at another server. */
+/** Load the spaces that a token can access on another server. */
 export const checkSource = (organization: string, given: Schemas["CheckImportSource"]) =>
   checkImportSource({ organizationId: organization }, given);
 
@@ -104,16 +104,16 @@ export const readImport = (organization: string, importRunId: string) =>
 export const importOf = (organization: string, run: string) =>
   resource(`org/${organization}/import/${run}`, () => readImport(organization, run));
 
-/** Where a space is connected with a repository; the form says what would change before anything does. */
+/** Return the screen that connects a space with a repository; its form previews the changes. */
 export const gitAddress = (space: string, repository = "") =>
   address.space(space, "settings/git") +
   (repository && `?repository=${encodeURIComponent(repository)}`);
 
-/** What a repository is called, by the end of its address. */
+/** Return the name of a repository from the end of its URL. */
 export const repositoryName = (url: string) =>
   url.trim().replace(/\/+$/, "").replace(/\.git$/, "").split(/[/:]/).at(-1) ?? "";
 
-/** The form that brings in a newer state of what a run brought. */
+/** Return the form that updates an earlier import. */
 export const updateAddress = (space: string, run: string) =>
   `${address.space(space, "import")}?update=${encodeURIComponent(run)}`;
 

@@ -1,4 +1,4 @@
-/** What concerns whoever is here: how much is new, told as it happens. */
+/** The person's notifications: the number of unread ones, updated live. */
 import type { Schemas } from "../../shared/client.ts";
 import { countOwnNotifications, updateOwnNotification, updateOwnNotifications } from "../api/inbox.ts";
 import { resource } from "./resource.svelte.ts";
@@ -10,9 +10,9 @@ const NAME = "octavo-inbox";
 const POLL = 60_000;
 
 class Inbox {
-  /** Counts what was told, so that lists know when to look again. */
+  /** Incremented on each event, so that lists know when to reload. */
   told = $state(0);
-  /** Nothing is asked before it is known who is here. */
+  /** Nothing is loaded before the person is known. */
   #started = $state(false);
   #channel = "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : undefined;
 
@@ -24,7 +24,7 @@ class Inbox {
     return this.#started ? this.#counts.value?.unread ?? 0 : 0;
   }
 
-  /** Listens from now on. One tab of a browser holds the stream and tells the others: a browser has few connections. */
+  /** Start to listen. One tab of a browser holds the event stream and informs the others, because connections are limited. */
   start(): void {
     this.#started = true;
     this.#channel?.addEventListener("message", () => this.#look());
@@ -43,7 +43,7 @@ class Inbox {
       }));
   }
 
-  /** Asks anew, here and in other tabs: something is new, or was changed here. */
+  /** Reload here and in other tabs: something is new or was changed here. */
   #say(): void {
     this.#channel?.postMessage("");
     this.#look();
@@ -61,7 +61,7 @@ class Inbox {
     );
   }
 
-  /** All in the inbox that were there at this moment. */
+  /** Mark everything in the inbox up to this time. */
   async setAll(state: State, until: string): Promise<void> {
     await updateOwnNotifications({}, { state, until }).finally(() => this.#recount());
   }

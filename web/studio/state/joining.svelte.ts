@@ -1,4 +1,4 @@
-/** Organizations that take people with the e-mail domain of whoever is here, who is not a member yet. */
+/** Organizations that people with this email domain can join. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -11,7 +11,7 @@ class Joining {
   open = $state.raw<Schemas["Organization"][]>([]);
   #asked = false;
 
-  /** Asks for them, once. */
+  /** Load them, once. */
   async find(): Promise<void> {
     const domain = session.user.value?.email?.split("@")[1];
     if (this.#asked || !domain) return;

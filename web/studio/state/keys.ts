@@ -1,13 +1,13 @@
-/** What can be done here: by keys, and by name in the palette. Single letters act outside of text only, and can be
- * turned off (WCAG 2.1.4). Somebody who believes that they are writing presses any of them: none of them changes what
- * other people have or tells them anything, which takes a modifier or a dialog. */
+/** Actions of the current screen, by keyboard shortcut and by name in the palette. Single-letter shortcuts work outside of
+ * text only, and can be turned off (WCAG 2.1.4). People press them by accident while they believe they are typing, so no
+ * single letter changes or sends anything that others see; that takes a modifier or a dialog. */
 import type { IconName } from "../parts/Icon.svelte";
 import { current } from "./current.svelte.ts";
 
 export interface Action {
   /** `e`, `?`, `[`, or with modifiers `mod+k`, `shift+enter`. */
   keys?: string;
-  /** What it does, for the list of keys and the palette; without one it is in neither. */
+  /** The label for the list of shortcuts and the palette; without one, it is in neither. */
   text?: string;
   icon?: IconName;
   run: () => unknown;
@@ -26,10 +26,10 @@ export const singleKeys = {
   },
 };
 
-/** What can be done now, that of the innermost part first. */
+/** The current actions, innermost part first. */
 export const actions = () => stack.toReversed().flat();
 
-/** Offers actions until what comes back is called; inner ones go before outer ones. */
+/** Add actions until the returned function is called; inner ones go before outer ones. */
 export function offer(added: Action[]): () => void {
   stack.push(added);
   return () => {
@@ -49,11 +49,11 @@ const NAMES: Record<string, [string, string]> = {
   backspace: ["Backspace", "⌫"],
 };
 
-/** Keys as this platform names them: `Ctrl K`, `⌘K`. */
+/** Return a shortcut as this platform writes it: `Ctrl K`, `⌘K`. */
 export const keysAsText = (keys: string): string =>
   keys.split("+").map((key) => NAMES[key]?.[MAC ? 1 : 0] ?? key.toUpperCase()).join(MAC ? "" : " ");
 
-/** Whether people type into this element. */
+/** Return whether people type into this element. */
 export function isText(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) &&
@@ -76,13 +76,13 @@ addEventListener("keydown", (event) => {
   const single = !/^(mod|alt)\+|^(escape|f\d+)$/.test(keys);
   if (single && (isText(event.target) || !singleKeys.on)) return;
   if (single && (event.ctrlKey || event.metaKey)) return;
-  // Somebody may write before the text is there.
+  // The person may type before the text is loaded.
   if (single && current.begin) return;
-  // Under a dialog nothing else is reached.
+  // Under a dialog, no other action is available.
   if (single && document.querySelector("dialog[open]") && !(event.target as Element).closest?.("dialog")) {
     return;
   }
-  // A dialog closes by itself.
+  // Dialogs handle Escape themselves.
   if (keys === "escape" && document.querySelector("dialog[open]")) return;
   const found = actions().find((one) => one.keys === keys);
   if (!found) return;

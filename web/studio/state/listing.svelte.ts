@@ -1,4 +1,4 @@
-/** A list of the API, page by page: what is shown of it, and how it goes on. */
+/** A list of the API, loaded page by page. */
 import { untrack } from "svelte";
 import { ApiError } from "../../shared/client.ts";
 import { sessionEnded } from "./signin.ts";
@@ -15,13 +15,13 @@ export class Listing<T> {
   next: string | undefined = $state();
   problem = $state("");
   loading = $state(false);
-  /** Which request is the newest: answers of older ones come too late. */
+  /** The number of the newest request: responses of older ones are ignored. */
   #asked = 0;
 
-  /** `load` gives the page that this key names, the first one without a key. */
+  /** `load` returns the page with this key, or the first one without a key. */
   constructor(readonly load: (page: string | undefined) => Promise<Slice<T>>) {}
 
-  /** Asks for the list from its beginning. What is shown stays until the answer is there. */
+  /** Load the list from its start. The current items stay until the response arrives. */
   start(): Promise<void> {
     return this.#read(undefined);
   }
@@ -30,7 +30,7 @@ export class Listing<T> {
     return this.#read(this.next);
   }
 
-  /** Shows other items in place of these, such as after one of them was changed. */
+  /** Replace the items, such as after one of them was changed. */
   change(items: (now: T[]) => T[]): void {
     const before = this.items ?? [];
     this.items = items(before);
@@ -41,7 +41,7 @@ export class Listing<T> {
     const asked = ++this.#asked;
     this.loading = true;
     try {
-      // Whoever starts a list in an effect starts it anew where its question changes, not where it does itself.
+      // An effect that starts a list should run again when its query changes, not when the list changes.
       const found = await this.load(page);
       if (asked !== this.#asked) return;
       this.items = page === undefined ? found.items : [...untrack(() => this.items ?? []), ...found.items];

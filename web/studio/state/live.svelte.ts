@@ -1,7 +1,7 @@
 /**
- * What happens on the server, told as it happens, and who is where. A tab has one stream, of its person and of the space
- * that is shown; it is closed while nobody looks at the tab for long, and comes back by itself after what was missed.
- * Where no stream can be had, what is shown is asked for now and then, as each screen does it.
+ * Live events of the server, and other people's locations. A tab has one stream, for its person and the current space.
+ * It is closed while the tab is hidden for long, and reconnects with the missed events.
+ * Without a stream, each screen polls what it shows.
  */
 import type { Schemas } from "../../shared/client.ts";
 import { listPresenceInSpace } from "../api/organizations.ts";
@@ -11,7 +11,7 @@ import { outdate } from "./resource.svelte.ts";
 import { session } from "./session.svelte.ts";
 import { onSignedIn } from "./signin.ts";
 
-/** An event of the API, with the fields that any kind of them has. */
+/** An event of the API, with the fields of all its types. */
 export interface News {
   kind:
     | "revision"
@@ -31,19 +31,20 @@ export interface News {
   user?: { id: string; displayName: string; photoURL?: string };
   action?: string;
   revisionId?: string;
-  /** The pages that a revision changed; none: too many to say. */
+  /** The pages that a revision changed; undefined if there are too many to list. */
   pageIds?: string[];
   pageId?: string | null;
-  /** The thread that a comment or a reply is in. */
+  /** The thread of a comment or reply. */
   commentId?: string;
   clientId?: string;
   activity?: "viewing" | "editing" | "left";
   code?: number;
-  /** Of a page that is edited live: what others wrote, and where they are. */
+  /** For a page with live editing: other people's changes and carets. */
   batches?: Schemas["Batch"][];
   version?: number;
   revision?: string;
   refused?: string[];
+  elsewhere?: boolean;
   client?: string;
   anchor?: number | null;
   head?: number | null;
@@ -74,13 +75,13 @@ const KINDS: News["kind"][] = [
 const HIDDEN = 60_000;
 const LONGEST = 60_000;
 const RENEWED = 30_000;
-/** How long after a save of this tab its answer may come later than its event. */
+/** How long after a save of this tab its response may arrive later than its event. */
 const OWN = 1500;
 
 type Listener = (news: News) => void;
 
 class Live {
-  /** Whether everything is told as it happens. */
+  /** Whether events arrive live. */
   connected = $state(false);
   #space: string | undefined;
   #page: string | undefined;
@@ -108,14 +109,14 @@ class Live {
     onSignedIn(again);
   }
 
-  /** From now on what happens in this space is told as well. */
+  /** Subscribe to the events of this space. */
   follow(space: string | undefined): void {
     if (this.#source && space === this.#space) return;
     this.#space = space;
     this.#reopen();
   }
 
-  /** From now on what others write in this page, `{change request}/{page}`, is told as well; until what comes back is called. */
+  /** Subscribe to changes in this page, `{change request}/{page}`, until the returned function is called. */
   edit(page: string): () => void {
     this.#page = page;
     this.#reopen();
@@ -131,13 +132,13 @@ class Live {
     this.#open();
   }
 
-  /** Calls with all that happens, but for revisions that this tab made, until what comes back is called. */
+  /** Call a function with each event, except revisions from this tab, until the returned function is called. */
   hear(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** This tab made that revision, and shows it. */
+  /** This tab created that revision and shows it. */
   made(revision: string): void {
     this.#made.add(revision);
     if (this.#made.size > 200) this.#made.delete(this.#made.values().next().value!);
@@ -160,7 +161,7 @@ class Live {
     }
     source.onerror = () => {
       this.connected = false;
-      // What the server refuses, the browser does not try again.
+      // The browser doesn't retry after an error response.
       if (source.readyState === EventSource.CLOSED && this.#source === source) this.#retry();
     };
   }
@@ -184,7 +185,7 @@ class Live {
       this.#failures = 0;
     } else if (news.kind === "closed") {
       this.#retry();
-      // Whether somebody is still signed in is asked where it is handled.
+      // The handler checks whether the person is still signed in.
       session.user.refresh({ force: true }).catch(() => {});
     } else if (news.kind === "revision" && news.user?.id === session.user.value?.id) {
       if (!this.#made.has(news.revisionId!)) {
@@ -216,7 +217,7 @@ class Live {
 
 export const live = new Live();
 
-/** Who else is in a space, and where this tab says that its person is. */
+/** Other people in a space, and this person's location. */
 class Presence {
   visitors: Visitor[] = $state.raw([]);
   #client = newId();
@@ -233,7 +234,7 @@ class Presence {
     document.addEventListener("visibilitychange", () => void this.#say());
   }
 
-  /** Somebody is at a page until what comes back is called. */
+  /** The person is on a page until the returned function is called. */
   attend(space: string, base: Base, page: string, editing: boolean): () => void {
     if (base.kind === "revision") return () => {};
     const said = this.#said = { space, base, page, editing };
@@ -244,7 +245,7 @@ class Presence {
     }
     clearInterval(this.#timer);
     this.#timer = setInterval(() => void this.#say(), RENEWED);
-    // Who only walks past is nowhere.
+    // People who only pass by aren't shown.
     const soon = setTimeout(() => void this.#say(), 600);
     return () => {
       clearTimeout(soon);
@@ -254,7 +255,7 @@ class Presence {
     };
   }
 
-  /** The others at a page, each once. */
+  /** Return the other people on a page, each once. */
   at(page: string, change?: string): Visitor[] {
     const own = session.user.value?.id;
     const found = new Map<string, Visitor>();
@@ -274,7 +275,7 @@ class Presence {
   async #say(): Promise<void> {
     if (!this.#said || document.visibilityState === "hidden" || !navigator.onLine) return;
     const { page, editing } = this.#said;
-    // That nobody learns of it is no reason to disturb whoever reads.
+    // A failure here isn't worth disturbing the person.
     await fetch(this.#address(), {
       method: "PUT",
       headers: { "content-type": "application/json" },

@@ -1,4 +1,4 @@
-/** Messages below: what was done, with its undo, and what did not work. */
+/** Messages at the bottom: confirmations with undo, and errors. */
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 
@@ -9,7 +9,7 @@ export interface Notice {
   text: string;
   bad: boolean;
   undo?: () => Promise<unknown> | unknown;
-  /** Another way on than undoing: its words and what it does. */
+  /** Another action than undo: its label and function. */
   action?: { text: string; run: () => unknown };
 }
 
@@ -17,7 +17,7 @@ class Notices {
   shown: Notice[] = $state([]);
   #next = 1;
   #timers = new Map<number, ReturnType<typeof setTimeout>>();
-  /** What can still be undone with the keyboard, the last one last, also after its message went. */
+  /** The actions that the keyboard can still undo, oldest first, even after their message disappeared. */
   #undos: Notice[] = [];
 
   say(text: string, more: Partial<Pick<Notice, "undo" | "action" | "bad">> = {}): void {
@@ -27,13 +27,13 @@ class Notices {
     this.hold(notice, false);
   }
 
-  /** What went wrong, in the words of the server. */
+  /** Show an error in the server's words. */
   fail(problem: unknown, what = ""): void {
     const told = problem instanceof ApiError || problem instanceof Error ? problem.message : String(problem);
     this.say(what ? `${what} ${told}` : told, { bad: true });
   }
 
-  /** Does something, and says what went wrong if it does. */
+  /** Run an action, and show its error if it fails. */
   async attempt(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -42,7 +42,7 @@ class Notices {
     }
   }
 
-  /** Keeps a message as long as the pointer or the focus is on it. */
+  /** Keep a message while it has the pointer or the focus. */
   hold(notice: Notice, held: boolean): void {
     clearTimeout(this.#timers.get(notice.id));
     if (!held) this.#timers.set(notice.id, setTimeout(() => this.close(notice), SECONDS * 1000));

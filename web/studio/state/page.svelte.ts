@@ -7,7 +7,7 @@ import { type Resource, resource } from "./resource.svelte.ts";
 
 export type Page = Schemas["DocumentPage"];
 
-/** A page by its id; `known`: as the server has just described it. */
+/** Return a page by its id; `known`: the server's latest description. */
 export function pageById(space: string, base: Base, id: string, known?: Page): Resource<Page> {
   return resource(
     `space/${space}/${baseKey(base)}/page/${id}`,
@@ -17,8 +17,8 @@ export function pageById(space: string, base: Base, id: string, known?: Page): R
 }
 
 /**
- * Ask which page is at a path; the empty path is the first page. The answer is kept under the page's id, never under the
- * path: a path becomes another page's as soon as its page is renamed, moved or deleted.
+ * Look up the page at a path; the empty path is the first page. The result is cached by id, never by path, because a path
+ * can become another page's when its page is renamed, moved, or deleted.
  */
 export async function findPage(space: string, base: Base, path: string): Promise<Page> {
   if (!path) return await findFirst(space, base);

@@ -1,43 +1,39 @@
-/** The pages of a space as its tree shows them, and what can be done to them there. */
+/** The pages of a space in its tree, and the actions there. */
 import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
-import {
-  createChangeRequest,
-  getChangeRequestById,
-  getChangeRequestChanges,
-  listChangeRequestsForSpace,
-} from "../api/changes.ts";
+import { getChangeRequestById, getChangeRequestChanges } from "../api/changes.ts";
 import { readPage } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
+import { beginDraft, findDraft } from "./drafts.ts";
 import { notices } from "./notices.svelte.ts";
 import type { Page } from "./page.svelte.ts";
 import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
-import { session, spaceOf } from "./session.svelte.ts";
+import { spaceOf } from "./session.svelte.ts";
 
 export type Mark = "edited" | "new" | "moved" | "deleted";
 
-/** The pages below one as far as they are known: `undefined` stands for each that was not asked for yet. */
+/** The child pages of a page as far as they are loaded; `undefined` for each page that isn't. */
 export interface Level {
   count: number;
   pages: readonly (TreePage | undefined)[];
-  /** Indexes of the parts that may be otherwise by now. */
+  /** Indexes of the parts that may be outdated. */
   stale: ReadonlySet<number>;
 }
 
-/** What is known of a tree: its levels by the page that they are below, the top under "". */
+/** The loaded parts of a tree: levels by parent page, the top level under "". */
 export interface Tree {
   levels: ReadonlyMap<string, Level>;
-  /** The parts that the screen shows, as `at parent`, and those that are being asked for. */
+  /** The visible parts, as `at parent`, and those that are being loaded. */
   inView: Set<string>;
   asked: Map<string, Promise<void>>;
 }
 
 export const TOP = "";
-/** How the ids of pages begin that the server does not have yet. */
+/** The prefix of ids for pages that the server doesn't have yet. */
 const UNSENT = "~";
 let unsent = 0;
 export const partOf = (parent: string, at: number) => `${at - at % PART} ${parent}`;
@@ -47,11 +43,11 @@ function readPart(part: string): { parent: string; at: number } {
   return { at: Number(part.slice(0, blank)), parent: part.slice(blank + 1) };
 }
 
-/** The tree of a space. Only parts of it are asked for: those on the way to the page that is shown, and what the screen
- * shows. When something changed, what the screen shows is asked for again, and all else when it is shown next. */
+/** The tree of a space. Only parts of it are loaded: the path to the current page, and the visible rows. After a change,
+ * visible parts are reloaded, and others when they are shown next. */
 export function treeOf(space: string, base: Base): Resource<Tree> {
   const found: Resource<Tree> = resource(`space/${space}/${baseKey(base)}/pages`, async () => {
-    await undefined; // What is known is known once this is here.
+    await undefined; // Everything loaded so far is available after this.
     return found.value ? await renew(space, base, found.value) : await begin(space, base);
   });
   return found;
@@ -81,14 +77,14 @@ async function renew(space: string, base: Base, before: Tree): Promise<Tree> {
     try {
       return { parent, at, found: await readLevel(space, base, parent || undefined, { at }) };
     } catch (problem) {
-      // The page that the level was below is gone.
+      // The parent page of the level was deleted.
       if (problem instanceof ApiError && problem.status === 404 && parent) return undefined;
       throw problem;
     }
   }));
   const loaded = (level: Level) => new Set([...level.pages.keys()].filter((at) => at % PART === 0));
   const levels = new Map([...before.levels].map(([parent, level]) => {
-    // What was shown before the server had it is there under its own id by now.
+    // Pages shown before the server had them now exist under their real id.
     const pages = level.pages.map((one) => one?.id.startsWith(UNSENT) ? undefined : one);
     return [parent, { ...level, pages, stale: loaded(level) }];
   }));
@@ -100,7 +96,7 @@ async function renew(space: string, base: Base, before: Tree): Promise<Tree> {
 const withWay = (tree: Tree, way: Way): Tree =>
   way.levels.reduce((now, level) => withPart(now, level.parent ?? TOP, level.at, level), tree);
 
-/** A tree that knows a part as it is now. Where its pages were before, they are not any more. */
+/** Return a tree with an updated part. Its pages are removed from their previous positions. */
 function withPart(tree: Tree, parent: string, at: number, part: { count: number; items: TreePage[] }): Tree {
   const ids = new Set(part.items.map((one) => one.id));
   const levels = new Map(tree.levels);
@@ -135,7 +131,7 @@ export interface Found {
 }
 const places = new WeakMap<Tree, Map<string, Found>>();
 
-/** A page of what is known of a tree, and where it is. */
+/** Return a loaded page of a tree, and its position. */
 export function findPage(tree: Tree | undefined, id: string): Found | undefined {
   if (!tree) return undefined;
   let found = places.get(tree);
@@ -151,7 +147,7 @@ export function findPage(tree: Tree | undefined, id: string): Found | undefined 
   return found.get(id);
 }
 
-/** The pages above one from the top, as far as the tree is known up to there; undefined where it is not. */
+/** Return the ancestors of a page from the top; undefined if they aren't all loaded. */
 export function above(tree: Tree | undefined, id: string): TreePage[] | undefined {
   const way: TreePage[] = [];
   for (let found = findPage(tree, id);; found = findPage(tree, found.spot.into)) {
@@ -170,7 +166,7 @@ export const changeOf = (space: string, number: number | string) =>
 type Differences = Schemas["SemanticChanges"];
 const FIRST = 200;
 
-/** All that changed, page by page of the list: the first is shown while the others come, and none is left out. */
+/** Load all changes, page by page of the list: the first is shown while the others load. */
 export function allChanges(
   key: string,
   load: (query: { limit: number; page?: string }) => Promise<Differences>,
@@ -193,13 +189,13 @@ export const changesOf = (space: string, number: number) =>
     (query) => getChangeRequestChanges({ spaceId: space, changeRequestId: String(number) }, query),
   );
 
-/** Where a page is among its siblings; without `at` behind them. */
+/** Return the position of a page among its siblings; without `at`, the last. */
 export interface Spot {
   into: string | null;
   at?: number;
 }
 
-/** A tree in which the level below a page is another one, where it is known. */
+/** Return a tree with another level below a page, if it is loaded. */
 function withLevel(
   tree: Tree,
   parent: string | null,
@@ -238,28 +234,16 @@ const newPage = (type: "document" | "group", title: string): TreePage => ({
   hidden: false,
 });
 
-/** My newest draft in a space, or none. */
-export async function findDraft(space: string): Promise<Schemas["ChangeRequest"] | undefined> {
-  const user = await session.user.refresh();
-  const found = await listChangeRequestsForSpace({ spaceId: space }, {
-    status: "draft",
-    creator: user.id,
-    limit: 1,
-  });
-  return found.items[0];
-}
-
-/** Where edits of a space go from here: where somebody is, or their draft, which is made when there is none. */
+/** Return the state that edits go to: the current one, or the person's draft, which is created if needed. */
 export async function editableBase(space: string, base: Base, subject: string): Promise<Base> {
   if (base.kind === "change") return base;
-  const draft = await findDraft(space) ?? await createChangeRequest({ spaceId: space }, { subject });
-  refresh(`space/${space}/list`);
-  return { kind: "change", number: draft.number };
+  const draft = await findDraft(space);
+  return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject);
 }
 
-/** Fields of a page by their names, as an edit sets them. */
+/** Fields of a page by name, as an edit sets them. */
 export type PageValues = Record<string, string | boolean>;
-/** The same as the API has them. */
+/** Convert them for the API. */
 export type SentValues = Record<string, string | boolean | Schemas["PageTag"][]>;
 type Work = [
   guess: (tree: Tree) => Tree,
@@ -268,7 +252,7 @@ type Work = [
   undo?: (editor: TreeEditor) => Promise<unknown>,
 ];
 
-/** Changes of a space's tree: each is shown at once, then done, and can be undone. */
+/** Changes of a space's tree: each is shown at once, then sent, and can be undone. */
 export class TreeEditor {
   readonly #resource: Resource<Tree>;
 
@@ -280,7 +264,7 @@ export class TreeEditor {
     return this.#resource.value;
   }
 
-  /** The screen shows these parts now: those of them that are not known are asked for. */
+  /** Load these parts, which are visible now, if they aren't loaded. */
   async show(parts: string[]): Promise<void> {
     const shown = this.tree?.inView;
     shown?.clear();
@@ -288,7 +272,7 @@ export class TreeEditor {
     await this.load(parts);
   }
 
-  /** Asks for those of these parts that are not known. */
+  /** Load those of these parts that aren't loaded. */
   async load(parts: string[]): Promise<void> {
     const { tree } = this;
     if (!tree) return;
@@ -308,13 +292,13 @@ export class TreeEditor {
     if (this.tree) this.#resource.value = withPart(this.tree, parent, at, found);
   }
 
-  /** Makes known where a page is. */
+  /** Load the position of a page. */
   async reach(id: string): Promise<void> {
     const way = await readWay(this.space, this.base, { to: id });
     if (this.tree) this.#resource.value = withWay(this.tree, way);
   }
 
-  /** Sends changes to where they may go; the base that has them now, and what was made. */
+  /** Send changes to the state that accepts edits. Returns its base and the result. */
   async #send(changes: Changes, subject: string): Promise<{ base: Base; made: Schemas["PageResult"][] }> {
     const space = await spaceOf(this.space).refresh();
     const direct = this.base.kind === "main" && space.editMode === "live";
@@ -324,7 +308,7 @@ export class TreeEditor {
     return { base, made };
   }
 
-  /** As `#try`; says also what went wrong. */
+  /** Like `#try`, but show errors. */
   #do(...work: Work): Promise<Schemas["PageResult"][]> {
     return this.#try(...work).catch((problem) => {
       notices.fail(problem);
@@ -332,7 +316,7 @@ export class TreeEditor {
     });
   }
 
-  /** Guesses, sends, says what was done, and offers to undo it. Goes to the draft where that was made or continued. */
+  /** Show the expected result, send, confirm, and offer to undo. Opens the draft if it was created or continued. */
   async #try(...[guess, changes, said, undo]: Work): Promise<Schemas["PageResult"][]> {
     const stays = this.base.kind === "change" || spaceOf(this.space).value?.editMode === "live";
     const takeBack = stays ? this.#resource.guess(guess) : () => {};
@@ -359,7 +343,7 @@ export class TreeEditor {
     return findPage(this.tree, id);
   }
 
-  /** How many pages are below one, or at the top; undefined where that is not known. */
+  /** Return the number of child pages, or of top-level pages; undefined if unknown. */
   count(parent: string | null): number | undefined {
     return this.tree?.levels.get(parent ?? TOP)?.count;
   }
@@ -402,7 +386,7 @@ export class TreeEditor {
     );
   }
 
-  /** Sets fields of a page, which were as `before`. Throws what the server refuses. */
+  /** Set fields of a page with the previous values `before`. Throws the server's errors. */
   async saveSettings(page: Page, before: SentValues, fields: SentValues): Promise<void> {
     const { id } = page;
     const said = t("savedSettingsOf", { title: page.title });
@@ -414,7 +398,7 @@ export class TreeEditor {
     );
   }
 
-  /** Makes a page and gives its id; `markdown` is what it says. */
+  /** Create a page with this `markdown`, and return its id. */
   async add(
     title: string,
     to: Spot,
@@ -467,7 +451,7 @@ export class TreeEditor {
     );
   }
 
-  /** Brings a page back as it was in a revision, with all that was below it. */
+  /** Restore a page from a revision, with its child pages. */
   async #restore(page: TreePage, revision: string): Promise<void> {
     const below = page.hasPages
       ? await everyPage(this.space, { kind: "revision", id: revision }, page.id)
@@ -479,7 +463,7 @@ export class TreeEditor {
   }
 }
 
-/** A page as Markdown, without the head that says its title and description. */
+/** Return a page as Markdown without its front matter. */
 export async function readMarkdown(space: string, base: Base, page: string): Promise<string> {
   const how = { format: "markdown", pages: false } as const;
   const found = await readPage(space, base, page, how) as { markdown?: string };

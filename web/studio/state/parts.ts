@@ -1,4 +1,4 @@
-/** Parts of a space's tree, as the API gives them: one level of it, and the ways to pages. */
+/** Parts of a space's tree as the API returns them: one level, and paths to pages. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import type { Base } from "../editor/base.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
@@ -6,7 +6,7 @@ import { type Resource, resource } from "./resource.svelte.ts";
 export type TreePage = Schemas["PageEntry"];
 export type Way = Schemas["PageWay"];
 
-/** How many pages of a level are asked for together. */
+/** The number of pages of a level that are loaded at once. */
 export const PART = 100;
 const MOST = 1000;
 const WAYS = 100;
@@ -42,7 +42,7 @@ function read<T>(space: string, base: Base, part: keyof typeof PARTS, query: obj
   return ask(api.GET(where as typeof PARTS.way.main, { params: { path, query } })) as Promise<T>;
 }
 
-/** Pages of a level from an index on; `parent` undefined for the top. */
+/** Load pages of a level from an index; `parent` undefined for the top level. */
 export const readLevel = (
   space: string,
   base: Base,
@@ -55,15 +55,15 @@ export const readLevel = (
     ...(parent ? { parent } : {}),
   });
 
-/** The way to a page, or without one to the first page that has a text. */
+/** Load the path to a page, or without one to the first page with text. */
 export const readWay = (space: string, base: Base, to: { to?: string; path?: string } = {}) =>
   read<Way>(space, base, "way", { ...to, limit: PART });
 
-/** The way to the first page of a space. */
+/** Load the path to the first page of a space. */
 export const firstWay = (space: string, base: Base): Resource<Way> =>
   resource(`space/${space}/${baseKey(base)}/pages/first`, () => readWay(space, base));
 
-/** Every page below one, or of the whole space, level by level. `told`: how many there are so far. */
+/** Load all pages below a page, or of the whole space, level by level. `told`: called with the number so far. */
 export async function everyPage(
   space: string,
   base: Base,
@@ -88,19 +88,19 @@ export async function everyPage(
 
 interface Ways {
   resource: Resource<ReadonlyMap<string, TreePage[]>>;
-  /** Whose ways were read since they were asked for last. */
+  /** The pages whose paths were read since the last request. */
   read: Set<string>;
   asks: boolean;
 }
 const waysOf = new WeakMap<Resource<ReadonlyMap<string, TreePage[]>>, Ways>();
 
-/** The way from the top to a page, itself last; empty where it is not there, undefined while it is not known. The ways
- * that a screen reads are asked for together. */
+/** Return the path from the top to a page, itself last; empty if it doesn't exist, undefined while unknown. The paths
+ * that a screen reads are loaded together. */
 export function wayTo(space: string, base: Base, page: string): TreePage[] | undefined {
   let ways: Ways | undefined;
   const key = `space/${space}/${baseKey(base)}/pages/ways`;
   const found: Ways["resource"] = resource(key, async () => {
-    await undefined; // Those that are read together are asked for together.
+    await undefined; // Wait, so that paths read at the same time share a request.
     const asked = [...ways?.read.size ? ways.read : found.value?.keys() ?? []];
     ways?.read.clear();
     const parts = [];

@@ -1,11 +1,11 @@
-/** Passkeys of this browser: what WebAuthn makes of the server's options, as the API takes it. */
+/** Passkeys in this browser: converts between the server's options and WebAuthn. */
 import type { Schemas } from "../../shared/client.ts";
 
-/** Whether this browser makes passkeys at this address: not where the address is not safe. */
+/** Return whether this browser supports passkeys at this URL; they need a secure one. */
 export const hasPasskeys = (): boolean =>
   typeof PublicKeyCredential !== "undefined" && "parseCreationOptionsFromJSON" in PublicKeyCredential;
 
-/** Makes a passkey. Undefined where the person let it be. */
+/** Create a passkey. Undefined if the person canceled. */
 export async function makePasskey(
   options: Record<string, unknown>,
 ): Promise<Schemas["MadeCredential"] | undefined> {

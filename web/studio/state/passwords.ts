@@ -1,4 +1,4 @@
-/** How hard a new password seems to guess: 0 for an empty one, then 1 (weak) to 4 (strong). The server decides. */
+/** Return the strength of a new password: 0 if empty, then 1 (weak) to 4 (strong). The server decides. */
 export function measurePassword(password: string): number {
   if (!password) return 0;
   const different = new Set(password.toLowerCase()).size;

@@ -1,4 +1,4 @@
-/** People whom something names by their id. */
+/** People by their ids. */
 import type { Schemas } from "../../shared/client.ts";
 import { getUserById } from "../api/account.ts";
 import { type Resource, resource } from "./resource.svelte.ts";

@@ -1,6 +1,6 @@
-/** Prints of spaces and change requests. */
+/** PDFs of spaces and change requests. */
 
-/** Opens a PDF in a window of its own: the server makes it when its address is opened, which takes a moment. */
+/** Open a PDF in a new window. The server creates it when its URL is opened, which takes a moment. */
 export async function openPdf(link: Promise<{ url: string }>): Promise<void> {
   const anchor = document.createElement("a");
   Object.assign(anchor, { href: (await link).url, target: "_blank", rel: "noopener" });

@@ -1,12 +1,12 @@
-/** Asking once more who somebody is, before what changes how they sign in: the server wants it after a quarter of an hour. */
+/** Asks people to confirm their identity before they change sign-in settings; the server requires it every 15 minutes. */
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 
 class Proof {
-  /** What waits for it. */
+  /** The action that waits for the confirmation. */
   waiting: { done: () => void; left: () => void } | undefined = $state.raw();
 
-  /** Does something, once more after a proof where the server asks for one. */
+  /** Run an action, and again after a confirmation if the server asks for one. */
   async before<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

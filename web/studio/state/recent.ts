@@ -1,11 +1,11 @@
-/** The pages that somebody opened last, kept in this browser. */
+/** Recently opened pages, stored in this browser. */
 export interface Recent {
-  /** The page's, whatever it is called and wherever it is moved. */
+  /** The id of the page, which stays when it is renamed or moved. */
   id: string;
   title: string;
   href: string;
   at: string;
-  /** Whether it was edited then, not only opened. */
+  /** Whether it was edited, not only opened. */
   edited?: boolean;
 }
 
@@ -15,14 +15,14 @@ const keyOf = (user: string) => `octavo-recent-${user}`;
 export function recentPages(user: string): Recent[] {
   try {
     const kept: Recent[] = JSON.parse(localStorage.getItem(keyOf(user)) ?? "[]");
-    // Those that were kept before pages were told by their id.
+    // Entries from before pages were identified by id.
     return kept.filter((one) => one.id);
   } catch {
     return [];
   }
 }
 
-/** Puts a page first. What else is known of it leads where the page is now: a page of a draft is elsewhere once merged. */
+/** Move a page to the front. Its latest data has its current path: a page of a draft moves once it is merged. */
 export function noteRecent(
   user: string,
   page: { id: string; title: string; href: string },
@@ -42,6 +42,6 @@ export function noteRecent(
       ),
     );
   } catch {
-    // A browser that keeps nothing shows an empty list.
+    // If the browser denies storage, the list is empty.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Answers of the API, kept by their address: shown at once when they are asked for again, and asked for anew behind
- * that. The browser's own cache sends their ETags, so what has not changed costs a 304.
+ * Responses of the API, cached by key: shown at once when requested again, and reloaded in the background.
+ * The browser's own cache sends their ETags, so unchanged data costs a 304.
  */
 import { createSubscriber } from "svelte/reactivity";
 import { ApiError } from "../../shared/client.ts";
@@ -17,7 +17,7 @@ export class Resource<T> {
     return () => this.#readers--;
   });
   problem: ApiError | undefined = $state.raw();
-  /** When it was asked for last, 0 for never or not fresh any more. */
+  /** The time of the last request; 0 for never or outdated. */
   #asked = 0;
   #running: Promise<T> | undefined;
   #again = false;
@@ -33,28 +33,28 @@ export class Resource<T> {
     this.#value = found;
   }
 
-  /** Whether something on the screen shows it. */
+  /** Whether it is shown on the screen. */
   get shown(): boolean {
     return this.#readers > 0;
   }
 
-  /** The server has just said this in another answer. */
+  /** Store data that the server returned in another response. */
   know(value: T): void {
     this.value = value;
     this.problem = undefined;
     this.#asked = Date.now();
   }
 
-  /** What is kept is not true any more: asked for again now where it is shown, else when it is next. */
+  /** Mark the data as outdated: reload it now if it is shown, otherwise when it is shown next. */
   outdate(): void {
     this.#asked = 0;
     if (this.shown) this.refresh({ force: true }).catch(() => {});
   }
 
-  /** Asks the server, unless it just did. The one that runs is shared. */
+  /** Load from the server, unless it just was. Concurrent calls share a request. */
   refresh({ force = false } = {}): Promise<T> {
     if (this.#running) {
-      // What was changed meanwhile may not be in the answer that is under way.
+      // The response in progress may not include a change made in the meantime.
       this.#again ||= force;
       return this.#running;
     }
@@ -85,7 +85,7 @@ export class Resource<T> {
     return this.#running;
   }
 
-  /** Shows a change before the server has it; gives what shows again what was before. */
+  /** Show a change before the server has it; returns a function that restores the previous data. */
   guess(change: (value: T) => T): () => void {
     const before = this.value;
     if (before === undefined) return () => {};
@@ -100,8 +100,8 @@ export class Resource<T> {
 
 const kept = new Map<string, Resource<unknown>>();
 
-/** Makes something with state of its own so that a derivation in which this happens watches it: what a derivation makes
- * itself, it does not watch. */
+/** Create an object with its own state so that the surrounding derivation depends on it; a derivation doesn't depend on
+ * state that it creates itself. */
 function apart<T>(make: () => T): T {
   let made: T;
   $effect.root(() => {
@@ -110,8 +110,8 @@ function apart<T>(make: () => T): T {
   return made!;
 }
 
-/** The resource of this key, made when it is not there, and asked for if it is not fresh. A key names things by ids or
- * numbers that nothing else ever has. `known`: what another answer has just said of it. */
+/** Return the resource of a key, created if needed, and load it if it is outdated. Keys contain ids or numbers that are
+ * never reused. `known`: data from another response. */
 export function resource<T>(key: string, load: () => Promise<T>, known?: T): Resource<T> {
   let found = kept.get(key) as Resource<T> | undefined;
   if (found) kept.delete(key);
@@ -123,20 +123,20 @@ export function resource<T>(key: string, load: () => Promise<T>, known?: T): Res
   return found;
 }
 
-/** Asks anew for all that is shown of what is kept under keys that begin so; for the rest when it is shown next. */
+/** Reload all shown resources whose keys start with this; others when they are shown next. */
 export function refresh(prefix: string): Promise<unknown> {
   const found = [...kept.values()].filter((one) => one.key.startsWith(prefix));
   return Promise.allSettled(found.map((one) => one.shown ? one.refresh({ force: true }) : one.outdate()));
 }
 
-/** Something happened to all that is kept under keys that begin so; `alone`: to what is kept under this key. */
+/** Mark resources whose keys start with this as outdated; `alone`: only the resource with this key. */
 export function outdate(prefix: string, { alone = false } = {}): void {
   for (const one of kept.values()) {
     if (alone ? one.key === prefix : one.key.startsWith(prefix)) one.outdate();
   }
 }
 
-/** Forgets everything: somebody else may sit here next. */
+/** Forget everything, because another person may sign in next. */
 export const forget = () => kept.clear();
 
 addEventListener("focus", () => {

@@ -1,13 +1,13 @@
-/** Where somebody is. Links of the app change the place without loading the document anew. */
+/** The current URL. Links of the app change it without reloading the document. */
 import { type Place, readAddress } from "../addresses.ts";
 
 type Guard = () => boolean | Promise<boolean>;
 
 class Router {
   place: Place = $state.raw(readAddress(location.pathname));
-  /** The address as it is, for what depends on nothing else: pathname, query and anchor. */
+  /** The full URL: pathname, query, and anchor. */
   href: string = $state(location.pathname + location.search + location.hash);
-  /** Another number each time somebody goes somewhere, also where they are already. */
+  /** Incremented with each navigation, even to the same URL. */
   visit = $state(0);
   #guards = new Set<Guard>();
 
@@ -17,7 +17,7 @@ class Router {
     addEventListener("click", (event) => this.#follow(event));
   }
 
-  /** Goes to an address of the app, unless something that is not finished wants to stay. */
+  /** Navigate to a URL of the app, unless a guard refuses. */
   async go(href: string, { replace = false } = {}): Promise<void> {
     const to = new URL(href, location.origin);
     if (to.origin !== location.origin || !isOwn(to.pathname)) return location.assign(to);
@@ -28,13 +28,13 @@ class Router {
     this.#arrive();
   }
 
-  /** What is shown has another address now. Nothing is left, so nothing is asked. */
+  /** Replace the URL of the current content, without asking guards. */
   rename(href: string): void {
     history.replaceState(null, "", href);
     this.#read();
   }
 
-  /** Asks before the place changes; the answer `false` stays. Gives what takes the question back. */
+  /** Add a guard that is asked before navigation; `false` cancels it. Returns a function that removes it. */
   guard(ask: Guard): () => void {
     this.#guards.add(ask);
     return () => this.#guards.delete(ask);
@@ -60,7 +60,7 @@ class Router {
     const link = event.composedPath().find((node): node is HTMLAnchorElement =>
       node instanceof HTMLAnchorElement
     );
-    // In a text that is being written, a click puts the caret into the link.
+    // In text that is being edited, a click places the caret in the link.
     if (!link?.href || link.target || link.hasAttribute("download") || link.isContentEditable) return;
     const to = new URL(link.href);
     if (to.origin !== location.origin || !isOwn(to.pathname)) return;
@@ -70,7 +70,7 @@ class Router {
   }
 }
 
-/** Whether the app answers at this path; the portal, the reference and the API are pages of their own. */
+/** Return whether the app handles this path; the portal, the reference, and the API are separate pages. */
 const isOwn = (path: string) => path === "/" || /^\/(s|o|c|~)\//.test(path);
 
 export const router = new Router();

@@ -4,7 +4,7 @@ import { type Receiver, sendParts } from "./sending.ts";
 
 const SIZE = 20 * 1024 * 1024;
 
-/** Takes a file, and fails as told: each entry is a status, and how many bytes of the part come nevertheless. */
+/** Receives a file, and fails as specified: each entry is a status, and the number of bytes received nevertheless. */
 function receiving(failures: Record<number, [status: number, bytes: number]> = {}) {
   let sent = 0;
   const there = { came: 0, size: SIZE };

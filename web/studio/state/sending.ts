@@ -1,24 +1,24 @@
-/** Files on their way to the server: in parts, so that one that is cut off goes on where it was. */
+/** Uploads files in parts, so that an interrupted upload continues. */
 import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { generateStorageUploadURL } from "../api/imports.ts";
 
 const PART = 8 * 1024 * 1024;
-/** Milliseconds before the server is asked how much came, once more after each failure in a row. */
+/** Milliseconds before asking the server for its progress, increasing with each failure in a row. */
 const PAUSES = [1_000, 2_000, 5_000, 10_000, 30_000];
 
-/** An address that takes one file. */
+/** A URL that receives one file. */
 export interface Receiver {
-  /** How many bytes came, and whether that is the file. */
+  /** Return the number of bytes received, and whether that is the whole file. */
   ask(): Promise<{ came: number; complete: boolean }>;
-  /** Sends what is behind so many bytes; whether the file is complete. Throws `ApiError`. */
+  /** Send the bytes after an offset. Returns whether the file is complete. Throws `ApiError`. */
   send(part: Blob, from: number, onprogress: (bytes: number) => void): Promise<boolean>;
 }
 
 const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds));
 const mayPass = (status: number) => [0, 408, 409, 429].includes(status) || status >= 500;
 
-/** Sends a file, however often the connection fails. `onprogress`: the part that was sent, 0 to 1. */
+/** Upload a file, retrying after connection failures. `onprogress`: the part sent, 0 to 1. */
 export async function sendParts(
   file: Blob,
   to: Receiver,
@@ -61,7 +61,7 @@ function receiver(url: string, name: string): Receiver {
         complete: answer.headers.get("upload-complete") === "?1",
       };
     },
-    // `fetch` does not tell how much was sent.
+    // `fetch` doesn't report upload progress.
     send: (part, from, onprogress) =>
       new Promise((done, fail) => {
         const request = new XMLHttpRequest();
@@ -79,7 +79,7 @@ function receiver(url: string, name: string): Receiver {
   };
 }
 
-/** Sends one file to an organization; gives the key that names it afterwards. */
+/** Upload a file to an organization. Returns the key that identifies it. */
 export async function sendFile(
   organization: string,
   file: File,

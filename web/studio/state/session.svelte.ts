@@ -1,4 +1,4 @@
-/** Who is here, and what of their organization is in reach: it is on every screen. */
+/** The signed-in person and the accessible parts of their organization, which every screen uses. */
 import { askAll, type Schemas } from "../../shared/client.ts";
 import { getAuthenticatedUser } from "../api/account.ts";
 import {
@@ -24,7 +24,7 @@ class Session {
     () => askAll((query) => listOrganizationsForAuthenticatedUser({}, query)),
   );
   #chosen: string | null = $state(localStorage.getItem(KEPT));
-  /** Of the space that is shown, when it belongs to another organization. */
+  /** The organization of the current space, if it is another one. */
   #shown: string | undefined = $state();
   #visited = new Set<string>();
 
@@ -43,7 +43,7 @@ class Session {
     localStorage.setItem(KEPT, organization);
   }
 
-  /** The screen shows something of this organization. */
+  /** The screen shows content of this organization. */
   enter(organization: string): void {
     if (this.#shown !== organization) this.#shown = organization;
   }
@@ -52,7 +52,7 @@ class Session {
     await Promise.all([this.user.refresh(), this.organizations.refresh()]);
   }
 
-  /** Tells an organization, once, that this person is here. */
+  /** Tell an organization once that the person is active. */
   visit(organization: string): void {
     if (this.#visited.has(organization)) return;
     this.#visited.add(organization);
@@ -79,7 +79,7 @@ export const collectionsOf = (organizationId: string) =>
 export const sitesOf = (organizationId: string) =>
   resource(`org/${organizationId}/sites`, () => askAll((query) => listSites({ organizationId }, query)));
 
-/** The other organizations in which whoever is here may make something: where things can be given to. */
+/** Return the other organizations in which the person can create content, as targets of moves. */
 export const organizationsBeside = (organization: string) =>
   (session.organizations.value?.items ?? []).filter((one) =>
     one.id !== organization && one.permissions.createContent

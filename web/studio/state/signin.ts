@@ -1,12 +1,12 @@
-/** What to do where nobody is signed in, or not any more. */
+/** What happens if no one is signed in, or the session expired. */
 import { ApiError } from "../../shared/client.ts";
 import { getAuthenticatedUser } from "../api/account.ts";
 import { frame } from "./frame.svelte.ts";
 
-/** After somebody put the dialog aside, as long passes before it comes by itself again. */
+/** After the person dismissed the dialog, it doesn't open by itself for this long. */
 const AGAIN = 60_000;
 
-/** What waits for a session goes on at most as often as this, should the server say both that there is one and not. */
+/** The minimum time between retries, in case the server both confirms and denies a session. */
 const ONWARD = 2_000;
 
 let leaving = false;
@@ -16,15 +16,15 @@ let later: ReturnType<typeof setTimeout> | undefined;
 let aside = -AGAIN;
 const waiting = new Set<() => void>();
 
-/** Sends somebody to sign in, and back to where they are. */
+/** Open the sign-in page, which returns here. */
 export function signIn(): void {
   if (leaving) return;
   leaving = true;
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`);
 }
 
-/** An answer said that nobody is signed in. Where that is so, they are asked in a dialog, so that nothing on the screen
- * is lost; an answer to what was asked before they signed in again may come afterwards. */
+/** A response said that no one is signed in. If that is true, ask in a dialog, so that nothing on the screen is lost.
+ * The response may be older than the last sign-in. */
 export function sessionEnded(): void {
   if (!frame.started) return signIn();
   if (asking || frame.signIn) return;
@@ -59,7 +59,7 @@ export function signedIn(): void {
   for (const run of waiting) run();
 }
 
-/** Calls when somebody signed in again, until what comes back is called. */
+/** Call a function after each sign-in, until the returned function is called. */
 export function onSignedIn(run: () => void): () => void {
   waiting.add(run);
   return () => waiting.delete(run);

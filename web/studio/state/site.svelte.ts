@@ -1,4 +1,4 @@
-/** One site: what it is, how it is built up, and what its visitors do. */
+/** A site: its settings, its structure, and its traffic. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -42,19 +42,19 @@ export const structureOf = (path: SitePath) =>
     (): Promise<Structure> => getSiteStructure(path),
   );
 
-/** How it looks, as all of its spaces take it that have no look of their own. */
+/** Load the customization, which applies to all of its spaces without their own. */
 export const lookOf = (path: SitePath) =>
   resource(`site/${path.siteId}/look`, () => getSiteCustomizationById(path));
 
-/** Conditions to begin with, and when the schema that they come from was set, if it ever was. */
+/** Suggested conditions, and when the schema that they come from was last set, if ever. */
 export const conditionsOf = (path: SitePath) =>
   resource(`site/${path.siteId}/conditions`, () => listSiteAdaptiveTemplateConditions(path));
 
-/** What visitors do not see yet. */
+/** Load its drafts. */
 export const draftsOf = (path: SitePath) =>
   resource(`site/${path.siteId}/drafts`, () => listSiteDrafts(path));
 
-/** The pages at the top of a space, with their titles. */
+/** Load the top-level pages of a space, with their titles. */
 export const topPagesOf = (space: string) =>
   resource(`space/${space}/main/top-pages`, async (): Promise<[string, string][]> => {
     const { items } = await readLevel(space, MAIN, undefined, { limit: 50 });
@@ -65,31 +65,31 @@ export const isLink = (node: { object: string }): node is ExternalLink =>
   node.object === "site-external-link";
 export const isGroup = (node: Node): node is Group => node.object === "site-section-group";
 
-/** The sections below these, whatever group they lie in. */
+/** Return all sections, including those in groups. */
 export const sectionsIn = (nodes: readonly Node[]): Section[] =>
   nodes.flatMap((node) => isGroup(node) ? sectionsIn(node.children as Node[]) : isLink(node) ? [] : [node]);
 
-/** What a site shows, in reading order. */
+/** Return the content of a site in reading order. */
 export const siteSpacesIn = (structure: Structure): SiteSpace[] =>
   structure.type === "siteSpaces"
     ? structure.structure
     : sectionsIn(structure.structure as Node[]).flatMap((section) => section.siteSpaces);
 
-/** Asks anew for all of a site, and for the lists that show it. */
+/** Reload all data of a site, and the lists that show it. */
 export function refreshSite(path: SitePath): void {
   refresh(`site/${path.siteId}/`);
   refresh(`org/${path.organizationId}/sites`);
   refresh("space/");
 }
 
-/** Changes a site and shows it as it is then. */
+/** Change a site, and show the result. */
 export async function updateSite(path: SitePath, body: Schemas["UpdateSite"]): Promise<Site> {
   const site = await updateSiteById(path, body);
   refreshSite(path);
   return site;
 }
 
-/** Opens the site in a new window as its visitors will see it, published or not. */
+/** Open the site in a new window as visitors will see it, published or not. */
 export async function openPreview(path: SitePath, claims?: string): Promise<void> {
   await notices.attempt(async () => {
     const { url } = await getSitePublishingPreviewById(path, claims ? { claims } : {});
@@ -101,7 +101,7 @@ export async function openPreview(path: SitePath, claims?: string): Promise<void
   });
 }
 
-/** Goes from the address of a preview that stays good for ever to a preview of now, else to the site in the app. */
+/** Redirect from a permanent preview URL to a current preview, otherwise to the site in the app. */
 export async function enterPreview(path: SitePath): Promise<void> {
   const url = await getSitePublishingPreviewById(path)
     .then((preview) => preview.url)
@@ -109,7 +109,7 @@ export async function enterPreview(path: SitePath): Promise<void> {
   location.replace(url);
 }
 
-/** Counts of what visitors did: a row for each of the groups, with its values by their columns. */
+/** Load counts of events: a row for each group, with values by column. */
 export async function countEvents(
   path: SitePath,
   body: Schemas["Aggregate"],
@@ -122,13 +122,13 @@ export async function countEvents(
 
 const DAY = 86_400_000;
 
-/** From the beginning of the day on which so many days end today, as the server counts them; `back`: as many before. */
+/** Return the start of a period of this many days that ends today, in the server's time zone; `back`: periods before. */
 export function lastDays(days: number, back = 0): { from: string; to: string } {
   const end = Math.floor(Date.now() / DAY) * DAY + DAY - back * days * DAY;
   return { from: new Date(end - days * DAY).toISOString(), to: new Date(end).toISOString() };
 }
 
-/** What there is most of by a column, in the last days. */
+/** Load the most frequent values of a column in the last days. */
 export async function countMost(
   path: SitePath,
   days: number,
@@ -147,7 +147,7 @@ export async function countMost(
   return rows.map((row) => ({ name: row[column], count: Number(row.eventsCount) }));
 }
 
-/** Searches of the last days after which no result was opened, the most frequent first. */
+/** Load searches of the last days without an opened result, most frequent first. */
 export const searchesInVain = (path: SitePath, days: number) =>
   resource(`site/${path.siteId}/insights/${days}/unanswered`, async () => {
     const most = (type: string, limit: number) =>
@@ -161,8 +161,8 @@ export const searchesInVain = (path: SitePath, days: number) =>
       .map((one) => ({ query: String(one.name), count: one.count }));
   });
 
-/** How often people read a page of a space on a site in the last 30 days, and how many of those who rated it found it
- * helpful, of 100; without ratings nobody knows. */
+/** Return how often a page of a space was read on a site in the last 30 days, and the percentage of ratings that are
+ * positive; unknown without ratings. */
 export const readersOf = (path: SitePath, space: string, page: string) =>
   resource(`site/${path.siteId}/insights/pages/${space}/${page}`, async () => {
     const rows = await countEvents(path, {

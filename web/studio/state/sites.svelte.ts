@@ -1,15 +1,15 @@
-/** Where readers see a space. */
+/** The sites on which readers see a space. */
 import { listSites, listSiteSpaces } from "../api/sites.ts";
 import { resource } from "./resource.svelte.ts";
 
 export interface Published {
   site: string;
   title: string;
-  /** The address of the space on the site, without a slash at its end; empty where the site is not published. */
+  /** The URL of the space on the site, without a trailing slash; empty if the site isn't published. */
   url: string;
 }
 
-/** The sites that show a space, and its address on each. */
+/** Load the sites that show a space, and its URL on each. */
 export const publishedOf = (organization: string, space: string) =>
   resource(`space/${space}/sites`, async (): Promise<Published[]> => {
     const path = { organizationId: organization };

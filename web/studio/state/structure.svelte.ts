@@ -1,4 +1,4 @@
-/** Changes of a site's structure: each is done at once, says what became of it, and can be undone where that is possible. */
+/** Changes to a site's structure: each is applied at once, confirmed, and can be undone where possible. */
 import type { Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import {
@@ -40,7 +40,7 @@ import {
 export type Item = Node | SiteSpace;
 type Kind = Item["object"];
 
-/** A place in the structure: beside something, or at the end of a group. */
+/** A position in the structure: next to an item, or at the end of a group. */
 export type Place = { before: Item } | { after: Item } | { into: Group };
 
 export const titleOf = (item: Item): string => item.title;
@@ -54,7 +54,7 @@ export const nodesOf = (structure: Structure): Node[] =>
 const linksIn = (nodes: readonly Node[]): Node[] =>
   nodes.flatMap((node) => isGroup(node) ? linksIn(node.children as Node[]) : isLink(node) ? [node] : []);
 
-/** What has this id. */
+/** Return the item with this id. */
 export function findItem(structure: Structure, id: string): Item | undefined {
   const nodes = nodesOf(structure);
   const spaces = structure.type === "siteSpaces"
@@ -67,7 +67,7 @@ export function findItem(structure: Structure, id: string): Item | undefined {
 
 export const groupsOf = (structure: Structure): Group[] => groupsIn(nodesOf(structure));
 
-/** Those among which something stands, in their order, and the group that they are in. */
+/** Return the siblings of an item in order, and their group. */
 export function siblingsOf(structure: Structure, item: Item): { all: Item[]; group: Group | undefined } {
   const nodes = nodesOf(structure);
   if (item.object === "site-space") {
@@ -81,7 +81,7 @@ export function siblingsOf(structure: Structure, item: Item): { all: Item[]; gro
   return { all: group ? group.children as Node[] : nodes, group };
 }
 
-/** Where something stands: what brings it back there. */
+/** Return the position of an item, which undo restores. */
 export function placeOf(structure: Structure, item: Item): Place | undefined {
   const { all, group } = siblingsOf(structure, item);
   const at = all.findIndex((one) => one.id === item.id);
@@ -90,7 +90,7 @@ export function placeOf(structure: Structure, item: Item): Place | undefined {
   return group ? { into: group } : undefined;
 }
 
-/** The path at which something begins, without the address of the site. */
+/** Return the path of an item, without the URL of the site. */
 export function pathOf(structure: Structure, item: Item): string {
   if (isLink(item)) return item.url;
   if (item.object === "site-section-group") return "";
@@ -129,7 +129,7 @@ export class StructureEditor {
     refreshSite(this.path);
   }
 
-  /** Does something and says it; what the server refuses it says in its words. */
+  /** Run an action and confirm it, or show the server's error. */
   async #do(work: () => Promise<unknown>, said: string, undo?: () => Promise<unknown>): Promise<boolean> {
     try {
       await work();
@@ -172,7 +172,7 @@ export class StructureEditor {
     return updateSiteSectionById({ ...this.path, siteSectionId: id }, body);
   }
 
-  /** Sends fields of a section, a group or a site space; throws what the server says about them. */
+  /** Update fields of a section, a group, or a site space. Throws the server's errors. */
   async update(item: Item, fields: ItemFields): Promise<void> {
     const before = Object.fromEntries(
       Object.keys(fields).map((name) => [
@@ -203,7 +203,7 @@ export class StructureEditor {
     await this.#done();
   }
 
-  /** Lets the site begin with a section, or a section with one of its spaces. */
+  /** Set the default section of the site, or the default space of a section. */
   begin(item: Section | SiteSpace): Promise<boolean> {
     const structure = this.structure;
     const before = structure &&
@@ -229,8 +229,8 @@ export class StructureEditor {
     );
   }
 
-  /** Shows a space as a section of its own, or as a variant of one (`null`: of the site); gives the id of what was made.
-   * Throws what the server says. */
+  /** Add a space as a new section, or as a variant of one (`null`: of the site). Returns the id of the new item.
+   * Throws the server's errors. */
   async add(
     space: string,
     as: { section: string | null; draft: boolean } | { title?: string; draft: boolean },
@@ -273,7 +273,7 @@ export class StructureEditor {
     }, t("duplicatedTitle", { title: titleOf(item) }));
   }
 
-  /** Shows drafts to visitors. Throws what the server says. */
+  /** Publish drafts. Throws the server's errors. */
   async publish(items: string[]): Promise<void> {
     await publishSiteDrafts(this.path, { items });
     notices.say(n("changePublishedCount", items.length), {
@@ -302,7 +302,7 @@ export class StructureEditor {
     await this.#done();
   }
 
-  /** Takes something out of the site, or dissolves a group. Throws what the server says. */
+  /** Remove an item from the site, or ungroup a group. Throws the server's errors. */
   async remove(item: Item): Promise<void> {
     await this.#remove(item);
     notices.say(
@@ -313,7 +313,7 @@ export class StructureEditor {
   }
 }
 
-/** Where something goes, as a sentence. */
+/** Return the position of an item as a sentence. */
 function saysWhere(item: Item, to: Place): string {
   const title = titleOf(item);
   if ("into" in to) return t("movedTitleIntoOther", { title, other: to.into.title });

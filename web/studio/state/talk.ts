@@ -1,4 +1,4 @@
-/** Comments of a space or of a change request, in one way. */
+/** Comments of a space and of a change request, with one interface. */
 import { askAll, operation, type Schemas } from "../../shared/client.ts";
 import {
   listCommentsInSpace,
@@ -13,9 +13,9 @@ import { refresh, type Resource, resource } from "./resource.svelte.ts";
 export type Comment = Schemas["Comment"];
 type Status = Comment["status"];
 
-/** The comments of a change request lie at an address of their own, and are the same otherwise. */
+/** Comments of a change request have their own URL, but are otherwise the same. */
 export class Talk {
-  /** `changed`: after something was done to a thread, for what keeps threads itself. */
+  /** `changed`: called after a thread changed, for views with their own list. */
   constructor(
     readonly space: string,
     readonly base: Base,
@@ -40,7 +40,7 @@ export class Talk {
     return `space/${this.space}/talk/${this.#ids.changeRequestId}`;
   }
 
-  /** All of them: whoever looks for a thread finds it. */
+  /** All threads, so that any thread can be found. */
   list(page: string | undefined, status: Status): Resource<Comment[]> {
     return resource(
       `${this.key}/${page ?? ""}/${status}`,
@@ -56,7 +56,7 @@ export class Talk {
     );
   }
 
-  /** One thread. */
+  /** Load one thread. */
   one(comment: string): Resource<Comment> {
     return resource(
       `${this.key}/one/${comment}`,
@@ -67,7 +67,7 @@ export class Talk {
     );
   }
 
-  /** Threads about the published pages, newest first, as the server pages them. */
+  /** Load threads about published pages, newest first, page by page. */
   async slice(
     status: Status | "all",
     page: string | undefined,
@@ -81,7 +81,7 @@ export class Talk {
     return { items, count: count ?? items.length, ...(next ? { next } : {}) };
   }
 
-  /** The page that a thread is about, with its text as it was when the thread could last be found there. */
+  /** Load the page of a thread, with its text from when the thread's target last existed. */
   about({ target }: Comment): Resource<Schemas["DocumentPage"]> | undefined {
     const { page, revision } = target;
     if (!page) return undefined;
@@ -107,7 +107,7 @@ export class Talk {
     );
   }
 
-  /** `node`: the key of a block of the page, `quote`: words of it that this is about. */
+  /** `node`: the key of a block of the page; `quote`: the text in it that this is about. */
   async post(said: string, page?: string, node?: string, quote?: string): Promise<void> {
     const markdown = quote ? `> ${quote.replace(/[\\`*_[\]<>#~|&:!{}]/g, "\\$&")}\n\n${said}` : said;
     await operation.POST(`${this.#below}/comments`)(this.#ids, {
@@ -118,7 +118,7 @@ export class Talk {
     await refresh(this.key);
   }
 
-  /** Suggests other blocks in the place of one; none: that it is deleted. */
+  /** Suggest blocks that replace a block; none: that it is deleted. */
   async suggest(said: string, page: string, node: string, blocks: BlockJson[]): Promise<void> {
     await postCommentInChangeRequest(this.#ids, {
       body: { markdown: said },
@@ -129,7 +129,7 @@ export class Talk {
     await refresh(this.key);
   }
 
-  /** Takes a suggested edit in, declines it, or opens it again. */
+  /** Accept a suggested edit, decline it, or reopen it. */
   async settle(comment: string, status: Schemas["Suggestion"]["status"]): Promise<void> {
     await settleSuggestionInChangeRequest({ ...this.#ids, commentId: comment }, { status });
     await refresh(`space/${this.space}/`);
@@ -145,12 +145,12 @@ export class Talk {
     await this.#changed(comment);
   }
 
-  /** Adds a reaction of one's own, or takes it back. */
+  /** Add a reaction, or remove it. */
   async react(comment: string, emoji: string, added: boolean): Promise<void> {
     await this.#update(comment, added ? { addedReactions: [emoji] } : { removedReactions: [emoji] });
   }
 
-  /** Says something else in the place of what was said, in a thread or in a reply to it. */
+  /** Edit a comment or a reply. */
   async edit(comment: string, markdown: string, reply?: string): Promise<void> {
     const body = { body: { markdown } };
     if (!reply) return await this.#update(comment, body);
@@ -159,7 +159,7 @@ export class Talk {
     await this.#changed(comment);
   }
 
-  /** Takes back what was said, a thread with its replies. */
+  /** Delete a comment with its replies, or a reply. */
   async remove(comment: string, reply?: string): Promise<void> {
     const ids = { ...this.#ids, commentId: comment };
     if (reply) {
@@ -186,7 +186,7 @@ export class Talk {
   }
 }
 
-/** What somebody said, and the words of the page before it that it is about: a comment that begins with a quote. */
+/** Return the text of a comment, and the quote of the page before it. */
 export function readWords(markdown: string | undefined): { quote?: string; said: string } {
   const found = /^> (.+)\n\n([^]*)$/.exec(markdown ?? "");
   if (!found) return { said: markdown ?? "" };
@@ -199,7 +199,7 @@ interface Node {
   leaves?: { text: string }[];
 }
 
-/** The text of a node of a document, which has this key; undefined where no node has it. */
+/** Return the text of the node with this key; undefined if there is none. */
 export function textOf(document: unknown, key: string): string | undefined {
   const stack = [document as Node];
   for (let node = stack.pop(); node; node = stack.pop()) {

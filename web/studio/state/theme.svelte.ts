@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** Light, dark, or the system's theme. */
 export type Theme = "system" | "light" | "dark";
 const KEPT = "octavo-theme";
 

@@ -1,4 +1,4 @@
-/** How much waits in an organization: for the numbers beside navigation. */
+/** The counts next to the navigation of an organization. */
 import type { Schemas } from "../../shared/client.ts";
 import { listChangeRequestsForOrganization } from "../api/changes.ts";
 import { resource } from "./resource.svelte.ts";

@@ -1,4 +1,4 @@
-/** Which spaces and pages whoever is here watches, or wants to hear nothing of. */
+/** The spaces and pages that the person watches or has muted. */
 import { askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { endPageWatch, endSpaceWatch, listOwnWatches, setPageWatch, setSpaceWatch } from "../api/inbox.ts";
@@ -22,7 +22,7 @@ async function set(space: string, page: string | undefined, level: Level | undef
   await watches().refresh({ force: true });
 }
 
-/** The entries of a menu that watch and mute a page, or a whole space. */
+/** The menu entries to watch and mute a page, or a whole space. */
 export function watchEntries(space: string, page?: string): MenuItem[] {
   const now = watches().value?.items.find((one) => one.space === space && (one.page ?? undefined) === page)
     ?.level;

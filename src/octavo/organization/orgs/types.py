@@ -35,8 +35,8 @@ _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewer
 
 
 class MergeRule(Struct, omit_defaults=True):
-    """Merge rule. ``users``: for rules that name reviewers and for `allow_bypass`. ``expression``: for
-    `custom`, with an optional ``message`` for people when it is false."""
+    """Merge rule. ``users``: the people, for rules that name reviewers and for `allow_bypass`.
+    ``expression``: the expression, for `custom`. ``message``: for people when it is false."""
 
     rule: RuleName
     users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -55,7 +55,7 @@ class MergeRule(Struct, omit_defaults=True):
 
 
 class MergeRules(Struct, omit_defaults=True):
-    """Merge rules of an organization. Only the type `rules` has ``rules``."""
+    """Merge rules of an organization. ``rules``: the rules, only for the type `rules`."""
 
     type: Literal["none", "rules"]
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET

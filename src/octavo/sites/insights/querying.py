@@ -1,4 +1,4 @@
-"""Queries on events in the public form: what to select, which events, and how to group them."""
+"""Queries on events in the public form: the columns to select, the filters on events, and the grouping."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ _COMPUTED = {
 _WHOLE = {"dayOfWeek": (1, 7), "hourOfDay": (0, 23)}
 """Columns of whole numbers, with their least and greatest value."""
 _ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint", "eventPageNotFoundType")
-"""Locations are not stored: they could only be derived from IP addresses. Pages that conditions hide don't exist for
-visitors, so that nothing tells them from other missing pages."""
+"""Locations are not stored, because they could only be derived from IP addresses. Pages that conditions hide don't
+exist for visitors, so they can't be distinguished from other missing pages."""
 _COUNTS = {
     "eventsCount": ("count(*)",),
     "sessionsCount": ("count(DISTINCT e.session)",),
@@ -111,7 +111,7 @@ class _Question:
         return f":{name}"
 
     def expressions(self, column: QueryColumn) -> tuple[str, ...]:
-        """Return the SQL expressions of a result column; empty for one that is always null."""
+        """Return the SQL expressions of a result column; empty for a column that is always null."""
         name = column.column
         if name in _COUNTS:
             return _COUNTS[name]
@@ -127,7 +127,7 @@ class _Question:
 
     def _text(self, name: str) -> str:
         """Return a stored column as SQL. If a space of the site is hidden from the caller, referrers within
-        the site are hidden, too, because they could be pages of that space."""
+        the site are hidden too, because they could be pages of that space."""
         if name == "referrer" and not self._sight.whole:
             return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
         if name in _COMPUTED:
@@ -140,7 +140,7 @@ class _Question:
         return store.claim_expression(self._tx, self.bind(claim)[1:])
 
     def add(self, place: str, condition: Filter) -> None:
-        """Add a condition. Raises BadRequest for values that the column cannot have."""
+        """Add a condition. Raises BadRequest for values that the column can't have."""
         name = condition.column
         if name == "page":
             self.where.append(self._pages(place, condition))
@@ -178,7 +178,7 @@ class _Question:
                 continue
             page, space = (value.get("page"), value.get("space")) if isinstance(value, dict) else (None, None)
             if not isinstance(space, str) or not (page is None or isinstance(page, str)):
-                raise BadRequest(f"{place}.values: expected objects with `page` and `space`")
+                raise BadRequest(f"{place}.values: must be objects with `page` and `space`")
             at = f"e.page_id = {self.bind(page)}" if page is not None else "e.page_id IS NULL"
             parts.append(f"({at} AND e.space_id = {self.bind(space)})")
         found = f"({' OR '.join(parts)})" if parts else "1 = 0"
@@ -202,13 +202,13 @@ def _value(place: str, name: str, value: object) -> object:
     if name == "eventAskResponseRating":
         if value in (1, -1) and not isinstance(value, bool):
             return int(value)
-        raise BadRequest(f"{place}.values: expected 1 or -1")
+        raise BadRequest(f"{place}.values: must be 1 or -1")
     if name == "eventLinkTargetValue":
         if isinstance(value, dict):
             return msgspec.json.encode(value).decode()
-        raise BadRequest(f"{place}.values: expected an array of references")
+        raise BadRequest(f"{place}.values: must be an array of references")
     if not isinstance(value, str) or "\0" in value:
-        raise BadRequest(f"{place}.values: expected an array of strings")
+        raise BadRequest(f"{place}.values: must be an array of strings")
     return value
 
 
@@ -216,18 +216,18 @@ def _moment(place: str, text: Any) -> int:
     try:
         return parse_iso(text)
     except (ValueError, TypeError):
-        raise BadRequest(f"{place}: expected a date and time (ISO 8601)") from None
+        raise BadRequest(f"{place}: must be a date and time (ISO 8601)") from None
 
 
 def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
-    """Count events of a site in the spaces that the caller can see. The result has the columns of
-    ``groupBy`` and ``select``; selected columns that are not counts are grouped by as well. Bots are
-    included only if the query names `visitorBot`. ``host``: host of the site. Raises BadRequest."""
+    """Count events of a site in the spaces that the caller can see. The result has the columns of ``groupBy``
+    and ``select``; selected columns that are not counts are also used for grouping. Bots are included only if
+    the query names `visitorBot`. ``host``: the host of the site. Raises BadRequest."""
     asked = _Question(tx, site, host)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
             raise BadRequest(
-                f"groupBy[{n}].column: {column.column!r} is a count and cannot be used for grouping"
+                f"groupBy[{n}].column: {column.column!r} is a count and can't be used for grouping"
             )
     answered = [*body.group_by, *body.select]
     answered = [column for n, column in enumerate(answered) if column not in answered[:n]]
@@ -274,7 +274,7 @@ def _order(body: Aggregate, answered: list[QueryColumn], names: list[list[str]])
                 if made
                 else ""
             )
-    raise BadRequest("order.by: expected a column from `select` or `groupBy`")
+    raise BadRequest("order.by: must be a column from `select` or `groupBy`")
 
 
 def _time_range(range: str | Range) -> tuple[int, int]:

@@ -68,8 +68,8 @@ Moment = Annotated[str, Meta(max_length=40)]
 
 @schema_name("Column")
 class QueryColumn(Struct):
-    """Column of a query. Only for some columns: ``interval`` of `datetime` (default day), ``claim`` of
-    `visitorClaim`, ``precision`` of `visitorGeoPoint`."""
+    """Column of a query. Some fields apply only to some columns: ``interval`` to `datetime` (by default a
+    day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
 
     column: Count | Ratings | Dimension
     interval: Literal["hour", "day", "week", "month"] = "day"

@@ -35,11 +35,18 @@ operation = Area("sites").operation
 _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 
 
-@operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
+@operation(
+    "trackEventsInSiteById",
+    "POST",
+    f"{_INSIGHTS}/events",
+    needs=PUBLIC,
+    body_limit=256 * 1024,
+    in_maintenance=True,
+)
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
     """Record events of visitors of a published site: at most 100 events, stored without IP addresses and
-    cookies. Bots are recorded separately from people, by kind. Events of unknown types are skipped and
-    named in the header Octavo-Unread-Keys."""
+    cookies. Bots are recorded separately from people, by kind. Events of unknown types are skipped and listed
+    in the header Octavo-Unread-Keys."""
     events, unknown = read_events(body.events)
     if unknown:
         call.response_headers["octavo-unread-keys"] = ", ".join(unknown)
@@ -118,9 +125,9 @@ def _record_feedback(
 @operation("aggregateSiteEvents", "POST", f"{_INSIGHTS}/events/aggregate", needs=Can.VIEW, agents="docs:gaps")
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
     """Aggregate the events of a site in the spaces that you can see: `select` names the values to count,
-    `where` filters events, and `groupBy` groups the result. Only people are counted unless the query
-    names `visitorBot`, which is `crawler`, `assistant`, `coding-agent`, or `unknown`, and null for
-    people."""
+    `where` filters events, and `groupBy` groups the result. Only people are counted unless the query names
+    `visitorBot`, which is null for people and otherwise `crawler`, `assistant`, `coding-agent`, or
+    `unknown`."""
     with call.db.read() as tx:
         return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
 

@@ -1,4 +1,4 @@
-/** The operations of Git sync, which are the same of a space, a collection and a site. */
+/** The operations of Git sync, which are the same for spaces, collections, and sites. */
 import type { Schemas } from "../../../shared/client.ts";
 import {
   connectCollectionGitSync,

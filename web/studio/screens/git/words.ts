@@ -1,4 +1,4 @@
-/** What Git sync is called, of a space as of a collection or a site. */
+/** The texts of Git sync for spaces, collections, and sites. */
 import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 import type { Kind } from "./calls.ts";
@@ -17,7 +17,7 @@ export const DIRECTIONS = [
   ["import", t("fromRepositoryOnly")],
   ["export", t("toRepositoryChangesThereBecome")],
 ] as const;
-/** The look of each state, and its name. */
+/** The style and label of each state. */
 export const STATES: Record<string, [string, string]> = {
   waiting: ["", t("waitingForFirstSync")],
   running: ["primary", t("syncing")],
@@ -30,12 +30,12 @@ export const credentialOf = (username: string, secret: string): Schemas["GitCred
   username ? { type: "password", username, secret } : { type: "token", secret };
 
 interface Words {
-  /** What connecting it comes to. */
+  /** The effect of connecting. */
   intro: string;
   folderHint: string;
-  /** What becomes of either side at the beginning: a line and its explanation. */
+  /** The choices for the first sync: a label and its explanation. */
   sides: Record<First, [string, string]>;
-  /** The other choice where a sync waits for one. */
+  /** The other choice if a sync is waiting for one. */
   commit: string;
   commitAsked: string;
   commits: string;
@@ -52,7 +52,7 @@ const TOGETHER = {
   leaves: t("syncingStopsSpacesAndRepository"),
   left: t("repositoryDisconnectedSpacesAndRepository"),
 };
-/** Where what a site waits for is about its structure. */
+/** Texts for a site that waits for a choice about its structure. */
 export const OF_STRUCTURE = {
   commit: t("writeSiteStructure"),
   commitAsked: t("writeSiteStructureQuestion"),
@@ -111,7 +111,7 @@ export const WORDS: Record<Kind, Words> = {
   },
 };
 
-/** Where something was left out or not understood, and what is to be known of it. */
+/** Return the place and explanation of a problem. */
 export interface Problem {
   path: string;
   line: number;

@@ -1,9 +1,9 @@
-/** Kinds of problems of imports, by their code: what they are called, and what follows from them. */
+/** The kinds of import problems by code: their names and effects. */
 import { t } from "../../../shared/words.ts";
 
 interface Kind {
   title: string;
-  /** What readers see, or what to do about it. */
+  /** What readers see, or how to fix it. */
   then: string;
 }
 

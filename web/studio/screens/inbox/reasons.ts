@@ -1,10 +1,10 @@
-/** Notifications in words. */
+/** The texts of notifications. */
 import { t } from "../../../shared/words.ts";
 import type { Notification } from "../../state/inbox.svelte.ts";
 
 type Reason = Notification["reason"];
 
-/** What somebody did, after their name. */
+/** Return what the actor did, after their name. */
 export function didOf(notification: Notification): string {
   switch (notification.reason) {
     case "mentioned":
@@ -38,7 +38,7 @@ export function didOf(notification: Notification): string {
   }
 }
 
-/** What it is about: the words said, or what was changed. */
+/** Return the subject: the text of a comment, or the changed object. */
 export function whatOf({ comment, changeRequest, page, problem, space }: Notification): string {
   if (comment?.excerpt) return `“${comment.excerpt}”`;
   if (problem) return problem;
@@ -51,7 +51,7 @@ export function whereOf({ changeRequest, page, space }: Notification): string {
   return page ? `${page.title} · ${space.title}` : space.title;
 }
 
-/** The reasons as somebody chooses how to be told of each. */
+/** The reasons, as labels of the notification settings. */
 export const REASONS: [Reason, string][] = [
   ["mentioned", t("someoneMentionsMe")],
   ["replied", t("someoneRepliesInThreadI")],

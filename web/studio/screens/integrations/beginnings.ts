@@ -1,4 +1,4 @@
-/** What a script that is written in the browser begins as. */
+/** The starter code of a script that is written in the browser. */
 import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 
@@ -50,6 +50,6 @@ export const BEGINNINGS: Record<Beginning, Begin> = {
     text: t("blockThatRendersContent"),
     scopes: [],
     script: BLOCK,
-    blocks: [{ id: "greeting", title: "Greeting", description: "Greets whoever reads the page" }],
+    blocks: [{ id: "greeting", title: "Greeting", description: "Greets the reader of the page" }],
   },
 };

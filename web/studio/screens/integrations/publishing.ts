@@ -1,16 +1,16 @@
-/** Publishing an integration: out of a packed file, or as it is written in the browser. */
+/** Publishes an integration from a packed file or from the editor in the browser. */
 import { ApiError, type Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 import { publishIntegration } from "../../api/integrations.ts";
 
 export type Publication = Schemas["PublishIntegration"];
-/** What `octavo integrations pack` writes: a publication without who publishes it, with the names of secrets alone. */
+/** The output of `octavo integrations pack`: a publication without publisher, with the names of secrets only. */
 export type Packed = Omit<Publication, "organization"> & { name: string };
 
-/** 4 MB of script, three images, an icon, and what stands around them. */
+/** 4 MB of script, three images, an icon, and the JSON around them. */
 const LARGEST = 16 * 1024 * 1024;
 
-/** What a file holds; throws an error in words for any that is no packed integration. */
+/** Parse a file; throws an error with a message if it isn't a packed integration. */
 export async function readPacked(file: File): Promise<Packed> {
   const wrong = (why: string) =>
     new Error(
@@ -35,7 +35,7 @@ export async function readPacked(file: File): Promise<Packed> {
   return packed as unknown as Packed;
 }
 
-/** Publishes it by an organization, or its next version; an error at the name is told as one of the field `name`. */
+/** Publish it or its next version for an organization. An error about the name is reported for the field `name`. */
 export async function publish(
   organization: string,
   { name, ...publication }: Packed,

@@ -1,11 +1,11 @@
-/** What an integration asks for, in sentences. */
+/** The scopes of integrations as sentences. */
 import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 
 type Integration = Schemas["Integration"];
 type Scope = Integration["scopes"][number];
 
-/** `grave`: it changes something, or acts on readers. */
+/** `grave`: it changes data or affects readers. */
 export const SCOPES: Record<Scope, { text: string; grave?: true }> = {
   "space:content:read": { text: t("readAndSearchPagesChange") },
   "space:content:write": { text: t("editPagesChangeRequests"), grave: true },
@@ -28,7 +28,7 @@ export const SCOPES: Record<Scope, { text: string; grave?: true }> = {
   "conversations:ingest": { text: t("submitConversations"), grave: true },
 };
 
-/** All that it may do, what is grave first. */
+/** Return all permissions, the grave ones first. */
 export function sayRights(
   integration: Pick<Integration, "scopes"> & Partial<Pick<Integration, "frameOrigins" | "blocks">>,
 ): { text: string; grave: boolean }[] {

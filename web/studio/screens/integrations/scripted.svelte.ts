@@ -1,10 +1,10 @@
-/** A component that the script of an integration draws: what it shows, what somebody filled in, and what they press. */
+/** A component of an integration's script: its elements, state, and actions. */
 import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 import { renderIntegrationUIWithPost } from "../../api/integrations.ts";
 import { themes } from "../../state/theme.svelte.ts";
 
-/** An element of the tree. The server checked its kinds, its size, and that its addresses are those of the web. */
+/** An element of the tree. The server validated its type, its size, and that its URLs are web URLs. */
 export interface Element {
   type: string;
   [name: string]: unknown;
@@ -15,7 +15,7 @@ export interface Action {
 }
 type Values = Record<string, unknown>;
 type Asked = Schemas["RenderRequest"];
-/** Where it is shown; in which theme is added. */
+/** Where it is shown; the theme is added. */
 export type Where = {
   [K in Asked["context"]["type"]]: Omit<Extract<Asked["context"], { type: K }>, "theme">;
 }[
@@ -25,7 +25,7 @@ export type Where = {
 const isElement = (value: unknown): value is Element =>
   typeof value === "object" && value !== null && typeof (value as Element).type === "string";
 
-/** The elements and texts of a part, which may be one or many. */
+/** Return the elements and texts of a part, which can be one or many. */
 export function partsOf(value: unknown): (Element | string)[] {
   const listed = Array.isArray(value) ? value : [value];
   return listed.filter((one) => isElement(one) || typeof one === "string");
@@ -36,7 +36,7 @@ export class Scripted {
   values = $state<Values>({});
   busy = $state(false);
   problem = $state("");
-  /** What it opened on top of itself. */
+  /** The modal that it opened. */
   modal = $state.raw<Scripted>();
   #props: Values;
   readonly #integration: string;
@@ -44,7 +44,7 @@ export class Scripted {
   readonly #where: Where;
   readonly #done: (returned: Values | undefined) => unknown;
 
-  /** `done`: what happens when it is complete, with what it returns; or, with undefined, after it did something. */
+  /** `done`: called with its return value when it completes, or with undefined after an action. */
   constructor(
     integration: string,
     component: string,
@@ -60,7 +60,7 @@ export class Scripted {
     void this.#render();
   }
 
-  /** A value, or what the state holds where it names a part of that. */
+  /** Return a value, or the part of the state that it refers to. */
   read(value: unknown): unknown {
     const named = typeof value === "object" && value !== null
       ? (value as { $state?: unknown }).$state
@@ -73,12 +73,12 @@ export class Scripted {
     return typeof found === "string" || typeof found === "number" ? String(found) : "";
   }
 
-  /** Does what a press or a choice stands for. */
+  /** Run the action of a click or a selection. */
   async act(given: unknown): Promise<void> {
     if (this.busy || typeof given !== "object" || given === null) return;
     const action = this.#filled(given) as Action;
     if (action.action === "@ui.url.open") {
-      // Addresses of actions are not checked by the server.
+      // The server doesn't validate URLs in actions.
       const url = URL.parse(String(action.url));
       if (url && /^https?:$/.test(url.protocol)) open(url, "_blank", "noopener,noreferrer");
     } else if (action.action === "@ui.modal.open") {
@@ -94,7 +94,7 @@ export class Scripted {
     } else await this.#render(action);
   }
 
-  /** Ends what it opened. What that returns is told to the script. */
+  /** Close the modal. Its return value is sent to the script. */
   async close(returned?: Values): Promise<void> {
     this.modal = undefined;
     if (returned) await this.#render({ action: "@ui.modal.close", returnValue: returned });
@@ -139,7 +139,7 @@ export class Scripted {
   }
 }
 
-/** What the controls of a tree begin with, where the state says nothing. */
+/** The initial values of the controls of a tree that the state doesn't contain. */
 function beginnings(root: Element): Values {
   const found: Values = {};
   const look = (value: unknown) => {

@@ -1,4 +1,4 @@
-/** What one person reaches in an organization. */
+/** The objects in an organization that a person can access. */
 import { askAll, type Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 import { listSitesForOrganizationMember } from "../../api/sites.ts";
@@ -14,7 +14,7 @@ export const memberOf = (organization: string, user: string) =>
     () => getMemberInOrganizationById({ organizationId: organization, userId: user }),
   );
 
-/** The sites that somebody reaches. `closed`: also those they do not, for administrators. */
+/** Load the sites that a person can access. `closed`: for administrators, also those they can't. */
 export const sitesOfMember = (organization: string, user: string, closed: boolean) =>
   resource(
     `org/${organization}/member/${user}/sites`,
@@ -27,7 +27,7 @@ export const sitesOfMember = (organization: string, user: string, closed: boolea
       ),
   );
 
-/** The names of what a reason speaks of. `spaces`: those that are known by now. */
+/** The names of objects in a reason. `spaces`: those that are loaded. */
 export function namesIn(
   organization: Schemas["Organization"],
   collections: ReturnType<typeof collectionsOf>,

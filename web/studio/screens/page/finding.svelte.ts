@@ -1,4 +1,4 @@
-/** Which page an address leads to. */
+/** The page that a URL leads to. */
 import { untrack } from "svelte";
 import { ApiError } from "../../../shared/client.ts";
 import type { Base } from "../../editor/base.ts";
@@ -16,13 +16,13 @@ interface Place {
 const keyOf = ({ space, base, path }: Place) => `${space} ${baseKey(base)} ${path}`;
 
 export class Finding {
-  /** The page that the address led to. It stays the one that is shown when it is renamed, whoever has its path then. */
+  /** The page that the URL led to. It stays the current one when it is renamed, even if another page gets its path. */
   id = $state<string>();
   missing = $state.raw<ApiError>();
   #led: string | undefined;
   #looks = 0;
 
-  /** `place`: what the address names. Belongs to the component that makes it. */
+  /** `place`: the parameters of the URL. Belongs to the component that creates it. */
   constructor(readonly place: () => Place) {
     const key = $derived(keyOf(place()));
     $effect(() => {
@@ -36,12 +36,12 @@ export class Finding {
     );
   }
 
-  /** What is not there, or not to be reached, may be by now. */
+  /** Retry a page that was missing or unreachable. */
   again = () => {
     if (this.missing) void this.#look();
   };
 
-  /** Its page has another path now. */
+  /** The page has a new path. */
   moved(path: string): void {
     this.#led = keyOf({ ...this.place(), path });
   }

@@ -1,4 +1,4 @@
-/** The open threads of a page, marked in the text that they are about, and the one that is read. */
+/** The open threads of a page, marked in its text, and the active one. */
 import { untrack } from "svelte";
 import type { About, Base, PageHandle } from "../../editor/base.ts";
 import { notices } from "../../state/notices.svelte.ts";
@@ -18,11 +18,11 @@ const remarkOf = ({ id, target, body }: Comment) => ({
 });
 
 export class PageTalk {
-  /** What a new comment is about. */
+  /** The target of a new comment. */
   about = $state.raw<About>();
   active = $state<string>();
   status = $state<Comment["status"]>("open");
-  /** The ids of threads as their words are one after the other. */
+  /** The ids of threads in text order. */
   order = $state.raw<string[]>([]);
   #toShow = $state.raw<Comment>();
   readonly #threads = $derived.by(() => {
@@ -30,8 +30,8 @@ export class PageTalk {
     return id && base.kind !== "revision" ? new Talk(space, base).list(id, "open") : undefined;
   });
 
-  /** `shown`: the page that is, `handle`: that of its text; `open` opens the threads beside it. Belongs to the component
-   * that makes it. */
+  /** `shown`: the current page; `handle`: that of its text; `open` opens the threads next to it. Belongs to the component
+   * that creates it. */
   constructor(
     readonly shown: () => Shown,
     readonly handle: () => PageHandle | undefined,
@@ -41,7 +41,7 @@ export class PageTalk {
       const found = (this.threads ?? []).filter((one) => one.target.node && !one.target.gone);
       this.order = handle()?.remark(found.map(remarkOf), this.active) ?? [];
     });
-    // The thread that the address names is open beside the page, with its text in sight.
+    // Open the thread in the URL next to the page, and scroll to its text.
     const named = $derived(new URL(router.href, location.origin).searchParams.get("comment"));
     $effect(() => {
       const [thread, { space, base, id }] = [named, shown()];
@@ -63,7 +63,7 @@ export class PageTalk {
     return this.#threads?.value;
   }
 
-  /** Brings the text that a thread is about in sight. */
+  /** Scroll to the text of a thread. */
   show(comment: Comment): void {
     const handle = this.handle();
     if (!handle) return;

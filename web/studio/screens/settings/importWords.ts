@@ -6,7 +6,7 @@ export const sayProblems = (run: ImportRun): string => {
   return count ? n("noteCount", count) : t("noNotes");
 };
 
-/** Where a run reads from: the host of a website or API, what the command imported, or how many files. */
+/** Return the source of an import: the host of a website or API, the source of `octavo import`, or the number of files. */
 export function saySource(run: ImportRun): string {
   const source = sourceOf(run);
   if (source.name) return source.name;

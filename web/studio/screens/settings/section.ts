@@ -1,6 +1,6 @@
 import type { Schemas } from "../../../shared/client.ts";
 
-/** What every section of the settings is given: `rest` is what its address names below it. */
+/** The properties of every settings section; `rest` is the URL below it. */
 export interface SectionProps {
   organization: Schemas["Organization"];
   title: string;

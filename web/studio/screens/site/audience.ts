@@ -1,13 +1,13 @@
-/** Who can read a site, in words. */
+/** Who can read a site, as text. */
 import { t } from "../../../shared/words.ts";
 import type { IconName } from "../../parts/Icon.svelte";
 import type { Visibility } from "../../state/site.svelte.ts";
 
 interface Audience {
   icon: IconName;
-  /** As a choice, in one or two words. */
+  /** The label, in one or two words. */
   name: string;
-  /** Who that is, as a sentence. */
+  /** The description, as a sentence. */
   who: string;
 }
 

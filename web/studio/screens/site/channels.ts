@@ -1,4 +1,4 @@
-/** The services that the assistant of a site can answer in. */
+/** The services in which the assistant of a site can answer. */
 import type { Schemas } from "../../../shared/client.ts";
 
 export type ChannelType = Schemas["SiteChannel"]["type"];
@@ -8,7 +8,7 @@ interface Service {
   name: string;
   /** The name of the integration that connects it. */
   integration: string;
-  /** Which of the settings says where it answers. */
+  /** The setting that limits where it answers. */
   allowed: keyof Setup;
   /** Where its apps are registered. */
   register: string;
@@ -41,6 +41,6 @@ export const SERVICES: Record<ChannelType, Service> = {
   },
 };
 
-/** Where a channel answers; nothing: everywhere. */
+/** Return where a channel answers; empty: everywhere. */
 export const allowedOf = (channel: { type: ChannelType; setupSettings: Setup }): string[] =>
   channel.setupSettings[SERVICES[channel.type].allowed] ?? [];

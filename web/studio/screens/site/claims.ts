@@ -1,18 +1,18 @@
-/** Claims of visitors: the fields of a form for them, and what was filled in. */
+/** Claims of visitors: the fields of a form for them, and its values. */
 import type { Schemas } from "../../../shared/client.ts";
 
 type Claims = Schemas["VisitorSchema"]["properties"];
 
 export interface ClaimField {
-  /** Its name; of one in another, behind that and a point. */
+  /** Its name; for a nested claim, its path with dots. */
   name: string;
   type: "boolean" | "number" | "string";
-  /** What it may be, where only some words are. */
+  /** The allowed values, if there are only some. */
   words: readonly string[] | undefined;
   description: string;
 }
 
-/** The claims that one field each can be filled in for; lists go by JSON. */
+/** Return the claims that have a form field; lists can only be set as JSON. */
 export function fieldsOf(schema: Schemas["VisitorSchema"]): ClaimField[] {
   const below = (claims: Claims, above: string): ClaimField[] =>
     Object.entries(claims).flatMap(([key, claim]) => {
@@ -25,7 +25,7 @@ export function fieldsOf(schema: Schemas["VisitorSchema"]): ClaimField[] {
   return below(schema.properties, "");
 }
 
-/** The claims of a filled form; what was left empty is not known of the visitor. */
+/** Return the claims of a form; empty fields are unknown claims. */
 export function madeOf(fields: readonly ClaimField[], values: Record<string, string>): object {
   const made: Record<string, unknown> = {};
   for (const { name, type } of fields) {

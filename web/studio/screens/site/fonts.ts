@@ -1,6 +1,6 @@
 /** Files of fonts. */
 
-/** What files of a weight are called; those that are part of another one stand before it. */
+/** Names of weights in file names; names that are part of another come after it. */
 const NAMES: [RegExp, number][] = [
   [/thin|hairline/, 100],
   [/(extra|ultra)[-_ ]?light/, 200],
@@ -12,7 +12,7 @@ const NAMES: [RegExp, number][] = [
   [/black|heavy/, 900],
 ];
 
-/** The weight that the name of a file says, 400 where it says none. */
+/** Return the weight from a file name; 400 if it has none. */
 export function weightOf(file: string): number {
   const name = file.toLowerCase();
   const number = /(?:^|[^0-9])([1-9]00)(?:[^0-9]|$)/.exec(name)?.[1];

@@ -1,10 +1,10 @@
-/** How a site looks, as its settings are edited. */
+/** The customization of a site, as its settings are edited. */
 import { OVERRIDABLE, type Parts, SETTINGS } from "../../../generated/customization.ts";
 import type { Schemas } from "../../../shared/client.ts";
 
 type Filled<T, Optional extends keyof T = never> = Required<Omit<T, Optional>> & Pick<T, Optional>;
 
-/** The whole of a customization. The API answers every setting, so those that have a default are there. */
+/** A full customization. The API returns every setting, so defaults are included. */
 export interface Look extends Filled<Schemas["Customization"], "announcement" | "title"> {
   styling: Filled<Schemas["Styling"], "tint">;
   header: Filled<Schemas["Header"], "logo" | "backgroundColor" | "linkColor">;
@@ -14,7 +14,7 @@ export interface Look extends Filled<Schemas["Customization"], "announcement" | 
 export type Pair = Schemas["ThemedColor"];
 export type LinkTo = Schemas["ContentLink"]["to"];
 
-/** `#rgb` or `#rrggbb` as linear red, green and blue, each 0 to 1; undefined for what is no colour. */
+/** Return `#rgb` or `#rrggbb` as linear red, green, and blue, each 0 to 1; undefined if it isn't a color. */
 function linear(hex: string): [number, number, number] | undefined {
   const found = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(hex.trim())?.[1];
   if (!found) return undefined;
@@ -26,7 +26,7 @@ function linear(hex: string): [number, number, number] | undefined {
   return [part(0), part(2), part(4)];
 }
 
-/** The contrast of two colours by WCAG 2, 1 to 21; undefined where one is no colour. */
+/** Return the contrast of two colors by WCAG 2, 1 to 21; undefined if one isn't a color. */
 export function contrast(one: string, other: string): number | undefined {
   const [a, b] = [linear(one), linear(other)].map((rgb) =>
     rgb && .2126 * rgb[0] + .7152 * rgb[1] + .0722 * rgb[2]
@@ -35,14 +35,14 @@ export function contrast(one: string, other: string): number | undefined {
   return (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
 }
 
-/** What text needs on its ground. */
+/** The contrast that text needs. */
 export const READABLE = 4.5;
-/** The page of a site, light and dark, where no tint changes it. */
+/** The page background of a site, light and dark, without a tint. */
 export const PAGE: Pair = { light: "#ffffff", dark: "#111419" };
 
 type Values = Record<string, unknown>;
 
-/** Return the group that a setting is in, and its name there. */
+/** Return the group of a setting, and its name there. */
 function placeOf(look: Look, path: string): [Values, string] {
   const names = path.split(".");
   const name = names.pop()!;
@@ -54,7 +54,7 @@ export function valueAt(look: Look, path: string): unknown {
   return group[name];
 }
 
-/** Set a setting. Settings that are only offered now get the values that they start with. */
+/** Set a setting. Settings that become available get their initial values. */
 export function setAt(look: Look, path: string, value: unknown): void {
   const [group, name] = placeOf(look, path);
   group[name] = value;
@@ -75,6 +75,6 @@ function differences(from: Values, to: Values, parts: Parts): Values {
   return found;
 }
 
-/** What has to be overridden of one look so that it is the other; null takes an override back. */
+/** Return the overrides that turn one customization into the other; null removes an override. */
 export const overrideOf = (from: unknown, to: unknown): Schemas["Override"] =>
   differences(from as Values, to as Values, OVERRIDABLE) as Schemas["Override"];

@@ -1,6 +1,6 @@
 import type { Snippet } from "svelte";
 
-/** What a view of a site puts into the frame around it. */
+/** Content that a site view adds to the frame around it. */
 export interface Slots {
   /** Buttons in the bar, before those of the site. */
   actions: Snippet | undefined;

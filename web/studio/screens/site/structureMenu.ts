@@ -1,15 +1,15 @@
-/** What can be done to a row of a site's structure. */
+/** The actions for a row of a site's structure. */
 import { t } from "../../../shared/words.ts";
 import type { MenuEntry } from "../../parts/Menu.svelte";
 import type { Structure } from "../../state/site.svelte.ts";
 import { groupsOf, type Item, type Place, type StructureEditor } from "../../state/structure.svelte.ts";
-import { endOf, isIn, neighbourOf } from "./structuring.ts";
+import { endOf, isIn, neighborOf } from "./structuring.ts";
 
 interface Ways {
   editor: StructureEditor;
   rename: () => unknown;
   move: (to: Place) => unknown;
-  /** Adds a variant. */
+  /** Add a variant. */
   add: () => unknown;
   remove: () => unknown;
 }
@@ -43,7 +43,7 @@ export function structureMenu(
     ["out", t("moveOutOfGroup"), "reply", ""],
   ] as const;
   const moves = ways.flatMap(([key, text, icon, keys]): MenuEntry[] => {
-    const to = neighbourOf(structure, item, key);
+    const to = neighborOf(structure, item, key);
     return to ? [{ text, icon, keys: keys || undefined, run: () => move(to) }] : [];
   });
   if (item.object !== "site-space") {

@@ -1,4 +1,4 @@
-/** The rows of a site's structure, and where each of them can go. */
+/** The rows of a site's structure, and where each can move. */
 import { type Group, isGroup, type Node, type Structure } from "../../state/site.svelte.ts";
 import { findItem, type Item, nodesOf, type Place, siblingsOf } from "../../state/structure.svelte.ts";
 
@@ -7,7 +7,7 @@ export interface Row {
   depth: number;
 }
 
-/** Where something that is dragged would go, and the row at which that is shown. */
+/** Where a dragged item would go, and the row that shows it. */
 export interface Target {
   place: Place;
   id: string;
@@ -31,8 +31,8 @@ export function rowsOf(structure: Structure): Row[] {
   return found;
 }
 
-/** Where Alt-Shift and an arrow put something. */
-export function neighbourOf(
+/** Return where Alt-Shift and an arrow key move an item. */
+export function neighborOf(
   structure: Structure,
   item: Item,
   key: "up" | "down" | "in" | "out",
@@ -47,7 +47,7 @@ export function neighbourOf(
   return above?.object === "site-section-group" ? endOf(above, item) : undefined;
 }
 
-/** The end of a group; an empty one takes sections alone. */
+/** Return the end of a group; an empty one only accepts sections. */
 export function endOf(group: Group, item: Item): Place | undefined {
   const last = (group.children as Node[]).filter((one) => one.id !== item.id).at(-1);
   if (last) return { after: last };
@@ -59,7 +59,7 @@ export function isIn(item: Item, outer: Item): boolean {
   return outer.object === "site-section-group" && (outer.children as Node[]).some((one) => isIn(item, one));
 }
 
-/** Where `dragged` goes when it is let go in one half of a row. */
+/** Return where `dragged` goes when it is dropped in one half of a row. */
 export function targetAt(
   structure: Structure,
   rows: Row[],

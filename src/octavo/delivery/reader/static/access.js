@@ -198,7 +198,7 @@
 
   // A form field with its label, and space for its error.
   let fields = 0;
-  const labelled = (name, note, control, isRequired) => {
+  const labeled = (name, note, control, isRequired) => {
     const box = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea");
     box.id ||= "try-" + ++fields;
     const trouble = make("p", { class: "try-trouble", hidden: true });
@@ -226,14 +226,14 @@
     const links = (scheme.flows || []).flatMap((flow) => [flow.authorization, flow.token].filter(Boolean).map((href) => [flow.flow, href]));
     const beyond = scheme.beyond && make("p", { class: "try-beyond" }, fill(words[scheme.beyond], { name: scheme.scheme, scheme: scheme.prefix }));
     const shown = [...(beyond ? [beyond] : []), ...boxes.map((box, number) => {
-      if (box.type !== "password") return labelled(names[number], where, box);
+      if (box.type !== "password") return labeled(names[number], where, box);
       const eye = make("button", { type: "button", class: "plain try-eye", "aria-pressed": "false" }, words.show);
       eye.addEventListener("click", () => {
         box.type = box.type === "password" ? "text" : "password";
         eye.setAttribute("aria-pressed", box.type === "text");
       });
-      return labelled(names[number], where, make("span", { class: "try-secret" }, box, eye));
-    }), ...draw(scheme, origin, signedIn, labelled, (token) => set(origin, scheme.scheme, 0, token)), ...(links.length ? [make("dl", { class: "try-flows" }, ...links.flatMap(([name, href]) => [make("dt", {}, name), make("dd", {}, make("a", { href, target: "_blank", rel: "noopener noreferrer" }, href))]))] : [])];
+      return labeled(names[number], where, make("span", { class: "try-secret" }, box, eye));
+    }), ...draw(scheme, origin, signedIn, labeled, (token) => set(origin, scheme.scheme, 0, token)), ...(links.length ? [make("dl", { class: "try-flows" }, ...links.flatMap(([name, href]) => [make("dt", {}, name), make("dd", {}, make("a", { href, target: "_blank", rel: "noopener noreferrer" }, href))]))] : [])];
     return { boxes, shown };
   };
   const nameOf = (way) => way.map((scheme) => scheme.scheme).join(" + ") || "–";
@@ -287,7 +287,7 @@
   };
 
   globalThis.octavoAccess = {
-    get, set, listing, ask, lay, labelled, nameOf, keeping,
+    get, set, listing, ask, lay, labeled, nameOf, keeping,
     follow: (act) => followers.add(act),
   };
 })();

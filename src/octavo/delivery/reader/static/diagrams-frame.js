@@ -2,12 +2,12 @@
 (() => {
   "use strict";
   let count = 0;
-  const draw = async ({ code, dark, colours, font }) => {
+  const draw = async ({ code, dark, colors, font }) => {
     mermaid.initialize({
       startOnLoad: false, securityLevel: "strict", theme: "base", htmlLabels: false, flowchart: { htmlLabels: false },
       fontFamily: font, maxTextSize: 50000, maxEdges: 1000, suppressErrorRendering: true, deterministicIds: true,
       secure: ["secure", "securityLevel", "startOnLoad", "maxTextSize", "maxEdges", "suppressErrorRendering", "htmlLabels", "fontFamily"],
-      themeVariables: { ...colours, darkMode: dark, fontFamily: font, fontSize: "15px" },
+      themeVariables: { ...colors, darkMode: dark, fontFamily: font, fontSize: "15px" },
     });
     return picture((await mermaid.render("diagram-" + ++count, code)).svg);
   };

@@ -11,7 +11,7 @@
     errorBkgColor: "danger-soft", errorTextColor: "danger",
   };
   // Colors for Mermaid, of one side of the theme.
-  const colours = (dark) => {
+  const colors = (dark) => {
     const probe = doc.body.appendChild(doc.createElement("i"));
     probe.style.colorScheme = dark ? "dark" : "light";
     const found = {};
@@ -24,7 +24,7 @@
     probe.remove();
     return found;
   };
-  const sides = [["only-light", false], ["only-dark", true]].map(([name, dark]) => ({ name, dark, colours: colours(dark) }));
+  const sides = [["only-light", false], ["only-dark", true]].map(([name, dark]) => ({ name, dark, colors: colors(dark) }));
   const font = "ui-sans-serif, system-ui, sans-serif";
   const waiting = new Map();
   const picture = ({ svg, width, height, said }, name, code) => {
@@ -53,7 +53,7 @@
   });
   const draw = async (box) => {
     const code = box.querySelector("code").textContent, drawn = [];
-    for (const { dark, colours } of sides) drawn.push(await ask({ code, dark, colours }));
+    for (const { dark, colors } of sides) drawn.push(await ask({ code, dark, colors }));
     // Invalid diagrams stay text.
     if (drawn.every(Boolean)) show(box, code, drawn);
     else box.classList.add("undrawn");

@@ -190,7 +190,7 @@
     "(?<m>(?<![\\w$.])-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?\\b)", "(?<k>(?<![\\w$.-])(?:" + WORDS + ")\\b(?!['\"-]))",
     "(?<f>\\b[\\w$]+(?=\\())", "(?<nt>(?<=\\s)--?[a-zA-Z][\\w-]*)",
   ].join("|"), "gu");
-  const coloured = (source, syntax) => {
+  const colored = (source, syntax) => {
     const nodes = [];
     let at = 0;
     for (const found of source.matchAll(TOKEN)) {
@@ -212,7 +212,7 @@
     return made;
   };
   // As nodes. Text between marks becomes a button; a string that contains one is split.
-  const draw = (source, syntax, hole) => coloured(source, syntax).flatMap(([kind, text]) => {
+  const draw = (source, syntax, hole) => colored(source, syntax).flatMap(([kind, text]) => {
     if (!/\u{F0000}/u.test(text)) return [element(kind, text.replace(MARKS, ""))];
     return text.split(/(\u{F0000}[^\u{F0002}]*\u{F0002})/u).filter(Boolean).map((part) => {
       const [, name, value] = part.match(/^\u{F0000}([^\u{F0001}]*)\u{F0001}([^]*)\u{F0002}$/u) || [];
@@ -220,5 +220,5 @@
     });
   });
 
-  globalThis.octavoSamples = { templates, write, find, draw, coloured, element };
+  globalThis.octavoSamples = { templates, write, find, draw, colored, element };
 })();

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const { words, make, sign, show, withValues, values: given, leave, callOf, copied } = globalThis.octavoReference;
-  const doc = document, { coloured, element } = globalThis.octavoSamples, access = globalThis.octavoAccess;
+  const doc = document, { colored, element } = globalThis.octavoSamples, access = globalThis.octavoAccess;
   const fill = (text, found) => text.replace(/\{(\w+)\}/g, (all, name) => found[name] ?? all);
 
   const indirect = new Set();
@@ -179,7 +179,7 @@
     ...values.map((each) => make("option", { value: each, selected: each === value }, each)),
   ];
   const choice = (values, value, attributes = {}, empty = false) => make("select", attributes, ...options(values, value, empty));
-  const { labelled } = access;
+  const { labeled } = access;
   const control = (field) => {
     const common = { required: field.required, spellcheck: "false", autocomplete: "off" };
     const type = field.type || "text";
@@ -222,7 +222,7 @@
 
   // --- the editor of a body ---------------------------------------------------------------------------------
 
-  const listing = (text, syntax = "json") => coloured(text, syntax).map(([kind, part]) => element(kind, part));
+  const listing = (text, syntax = "json") => colored(text, syntax).map(([kind, part]) => element(kind, part));
   const editor = (state, body, changed) => {
     const box = make("textarea", { spellcheck: "false", autocomplete: "off", autocapitalize: "off", required: state.form.body_required, rows: 6, wrap: "off" });
     const isJson = body.media_type.includes("json");
@@ -250,7 +250,7 @@
       }
       const wrong = new Set(found.map((each) => each.line));
       const rows = [make("span", { class: "try-line" + (wrong.has(1) ? " wrong" : "") })];
-      for (const [kind, part] of isJson && box.value.length < 60000 ? coloured(box.value, "json") : [["", box.value]]) {
+      for (const [kind, part] of isJson && box.value.length < 60000 ? colored(box.value, "json") : [["", box.value]]) {
         part.split("\n").forEach((text, number) => {
           if (number) rows.push(make("span", { class: "try-line" + (wrong.has(rows.length + 1) ? " wrong" : "") }));
           if (text) rows.at(-1).append(element(kind, text));
@@ -283,9 +283,9 @@
     });
     box.addEventListener("scroll", () => { back.scrollTop = box.scrollTop; back.scrollLeft = box.scrollLeft; });
     lay();
-    return { box, element: make("div", {}, labelledBody(frame, box, body), complaints, more), set: (text) => { box.value = text; lay(); } };
+    return { box, element: make("div", {}, labeledBody(frame, box, body), complaints, more), set: (text) => { box.value = text; lay(); } };
   };
-  const labelledBody = (frame, box, body) => {
+  const labeledBody = (frame, box, body) => {
     box.setAttribute("aria-label", words.content + ", " + body.media_type);
     return frame;
   };
@@ -332,7 +332,7 @@
           const remove = isRequired ? [] : [make("button", { type: "button", class: "plain", "aria-label": words.remove + " " + key }, sign("close"))];
           remove[0]?.addEventListener("click", () => { delete object[key]; put(object); redraw(); });
           const isPlain = nested.length === 1 && nested[0].matches("input, select, textarea");
-          const row = isPlain ? labelled(key, typesOf(merged(inner, table)).join(" / "), nested[0], isRequired) : make("fieldset", {}, make("legend", {}, make("span", {}, key)), ...nested);
+          const row = isPlain ? labeled(key, typesOf(merged(inner, table)).join(" / "), nested[0], isRequired) : make("fieldset", {}, make("legend", {}, make("span", {}, key)), ...nested);
           row.append(...remove);
           rows.push(row);
         }
@@ -390,7 +390,7 @@
         const box = each.values ? choice(each.values, each.value)
           : make("input", { type: "text", value: each.value, readonly: !each.free, required: true, autocomplete: "off", spellcheck: "false" });
         state.variables[each.name] = box;
-        return labelled(each.name, "", box);
+        return labeled(each.name, "", box);
       }));
       servers.hidden = !variables.childElementCount;
     };
@@ -438,7 +438,7 @@
       const rows = own.map((field) => {
         const box = control(field);
         if (place === "path" && given[field.name] && !box.options) box.value = given[field.name];
-        const row = labelled(field.name, noteOf(field), box, field.required);
+        const row = labeled(field.name, noteOf(field), box, field.required);
         state.fields.push([field, box, row]);
         return [field, row];
       });
@@ -467,7 +467,7 @@
         if (body.fields) {
           inside.replaceChildren(make("div", { class: "try-group" }, ...body.fields.map((field) => {
             const box = control(field);
-            const row = labelled(field.name, noteOf(field), box, field.required);
+            const row = labeled(field.name, noteOf(field), box, field.required);
             state.bodyFields.push([field, box, row]);
             return row;
           })));
@@ -475,7 +475,7 @@
         }
         if (body.file) {
           state.bodyBox = make("input", { type: "file", required: form.body_required });
-          inside.replaceChildren(labelled(words.content, body.media_type, state.bodyBox));
+          inside.replaceChildren(labeled(words.content, body.media_type, state.bodyBox));
           return;
         }
         const text = state.editor = editor(state, body, () => changed());

@@ -42,7 +42,7 @@ def _given(**values: object) -> dict[str, object]:
 
 
 def _localized(row: Row | None, body: object) -> str | None | UnsetType:
-    """Return the column of translations with those of a request; unset if it contains none."""
+    """Return the column of translations updated with those of a request; unset if it contains none."""
     title = getattr(body, "localized_title", UNSET)
     description = getattr(body, "localized_description", UNSET)
     if title is UNSET and description is UNSET:
@@ -63,8 +63,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
 
 @operation("getSiteStructure", "GET", f"{_SITE}/structure", needs=Can.VIEW, errors=(404,))
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections, as
-    far as the caller can see their spaces."""
+    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections.
+    Parts whose spaces the caller can't see are omitted."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -78,8 +78,8 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     minimal=True,
 )
 def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> wire.SiteSpace | wire.StructureNode:
-    """Move a section, group, external link, or site space before or after another one, into the group of the
-    latter."""
+    """Move a section, group, external link, or site space before or after another one, into that one's
+    group."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
@@ -99,7 +99,7 @@ def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> 
 @operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW)
 def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
     """List the sections of a site in reading order, regardless of groups. Sections whose spaces the caller
-    cannot see are left out."""
+    can't see are omitted."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         nodes = shown.seen_nodes(shown.structure.ordered())
@@ -109,8 +109,8 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space that the caller administers, or with a new one (`spaceId` null). If the site had no
-    sections, its previous content becomes the first section."""
+    """Add a section with one space in which the caller has the role `create` or higher, or with a new one
+    (`spaceId` null). If the site had no sections, its previous content becomes the first section."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -353,8 +353,8 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     minimal=True,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
-    """Add a space that the caller administers, or a new one (`spaceId` null), as a variant of a section or of the
-    site."""
+    """Add a space in which the caller has the role `create` or higher, or a new one (`spaceId` null), as a variant
+    of a section or of the site."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -380,8 +380,8 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
-    """Update a site space, or replace its space by another one that the caller administers, which removes the home
-    page."""
+    """Update a site space, or replace its space with another one in which the caller has the role `create` or
+    higher, which removes the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         path=path,
@@ -428,8 +428,9 @@ def apply_template(call: Call, site: SiteAccess) -> None:
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space that the caller administers, and add the copy to the site: as a section beside that of the
-    original if that has no other space, otherwise as a further variant."""
+    """Duplicate a space in which the caller has the role `create` or higher, and add the duplicate to the
+    site: as a section next to that of the original if that section has no other space, otherwise as a further
+    variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
         shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)
