@@ -16,6 +16,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.texts import counted
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.visibility import select_visible_spaces
 from octavo.organization.spaces.garbage import release
@@ -303,7 +304,9 @@ def end_run(
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         kept.append(
-            Problem("", 0, "more_problems", f"{len(problems) - len(kept)} more problems are not listed")
+            Problem(
+                "", 0, "more_problems", f"{counted(len(problems) - len(kept), 'more problem')} not listed"
+            )
         )
     return bool(
         tx.run(

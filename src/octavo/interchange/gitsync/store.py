@@ -17,6 +17,7 @@ from octavo.kit import ids
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.texts import counted
 from octavo.kit.work.jobs import LeaseLost
 from octavo.organization.spaces.store import set_git_state
 
@@ -554,7 +555,7 @@ def end_run(
     kept = list(problems[:MOST_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
-        kept.append(Problem("", 0, "more_problems", f"{more} more problems are not listed"))
+        kept.append(Problem("", 0, "more_problems", f"{counted(more, 'more problem')} not listed"))
     about |= {"status": status, "ended_at": now(), "problems": msgspec.json.encode(kept).decode()}
     sets = ", ".join(f"{name} = :{name}" for name in about)
     tx.run(f"UPDATE git_runs SET {sets} WHERE id = :id", id=run_id, **about)

@@ -18,6 +18,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import Sealer, sealed_column
+from octavo.kit.texts import counted
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.roles import SPACE, Can, role_height
 from octavo.organization.access.visibility import select_visible_spaces
@@ -283,7 +284,7 @@ def end_run(
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
-        kept.append(Problem("", 0, "more_problems", f"{more} more problems aren't listed"))
+        kept.append(Problem("", 0, "more_problems", f"{counted(more, 'more problem')} not listed"))
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
