@@ -32,6 +32,7 @@ NOT_DESCRIBED = {
     "listChangeRequestPageMetaLinks": "described by a later version of the public API",
     **dict.fromkeys(
         (
+            "applyTemplateToSite",
             "createSiteChannel",
             "deleteChangeRequestConversation",
             "deleteOrganizationAgentConversation",
@@ -39,6 +40,7 @@ NOT_DESCRIBED = {
             "getGitHubRepoFileForGitSyncInstallation",
             "getGitLabProjectFileForGitSyncInstallation",
             "getGitSyncInstallationById",
+            "getLatestOpenAPISpecVersionContentRaw",
             "getSiteChannelById",
             "getSiteFindingById",
             "getSiteFindingStats",
@@ -53,8 +55,12 @@ NOT_DESCRIBED = {
             "listGitLabProjectsForGitSyncInstallation",
             "listOrganizationAgentConversations",
             "listPagesForSiteFinding",
+            "listOrganizationAuditEventActions",
             "listSiteChannels",
             "listSiteFindings",
+            "prewarmSiteSearch",
+            "submitAgentFeedbackToSite",
+            "submitSiteAgentFeedback",
             "listSiteGitSyncInstallations",
             "listSiteScans",
             "listTeamPermissionsInSite",

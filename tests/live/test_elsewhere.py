@@ -113,7 +113,16 @@ def test_those_who_follow_a_page_get_steps_carets_and_saves(live):
         assert [batch["client"] for batch in heard.data["batches"]] == [client.id]
         assert stream.hear("caret", client=client.id).data["head"] == 8
         saved = live.save()
-        assert stream.hear("saved").data["revision"] == saved["revision"]
+        told = stream.hear("saved").data
+        assert (told["revision"], told["refused"]) == (saved["revision"], saved["refused"])
+        assert not told["elsewhere"]
+        # Only what was written elsewhere is news for those who edit the page.
+        live.space.write(
+            live.change, "A", "# A\n\nTyped. First paragraph of A.\n\nSecond paragraph of all.\n"
+        )
+        head = live.space.change(live.change)["revision"]
+        saving.save_due(live.world.context)
+        assert stream.hear("saved", revision=head).data["elsewhere"]
 
 
 @pytest.fixture

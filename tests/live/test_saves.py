@@ -157,7 +157,14 @@ def test_a_block_that_can_not_be_saved_stays_as_it_was(live):
     saved = live.save()
     assert saved["refused"] == ["bad"]
     assert "Saved. Second" in live.markdown()
-    assert live.save() == {**saved, "refused": []}
+    assert live.save() == saved
+    assert live.get()["refused"] == ["bad"]
+    # The next save says so again, as long as the block is there.
+    client.type("x", 25)
+    assert live.save()["refused"] == ["bad"]
+    size = 1
+    client.send(delete(0, size))
+    assert live.save()["refused"] == live.get()["refused"] == []
 
 
 def test_doubled_and_missing_keys_are_put_right(live):
@@ -303,8 +310,10 @@ def test_reads_do_not_save_continuously(live, monkeypatch):
     for saves in (True, False):
         client.type("x", 1)
         before = head(live)
-        live.markdown()
+        path = f"{live.space.path}/change-requests/{live.change}/content/page/{live.page}"
+        answer = live.world.call("reader", "GET", path)
         assert (head(live) != before) == saves
+        assert answer.headers.get("octavo-unsaved") == (None if saves else "true")
     live.save()
     assert "xxxFirst" in live.markdown()
 

@@ -707,8 +707,24 @@ def test_edits_of_others_are_announced_immediately(desk):
     page.keyboard.type(" More.")
     assert "More." in desk.until(change, lambda found: "More." in found)
     page.wait_for_timeout(2_000)
-    # Letters are sent, and the page itself isn't loaded again. The list of changes may still be.
-    assert {re.sub(r".*/", "", each.partition("?")[0]) for each in asked} - {"changes"} == {"steps"}, asked
+    # Letters are sent, and nothing is loaded again.
+    assert {re.sub(r".*/", "", each.partition("?")[0]) for each in asked} == {"steps"}, asked
+    page.close()
+    assert desk.said == []
+
+
+def test_the_tree_marks_a_page_once_its_first_words_are_saved(desk):
+    desk = Desk(desk.admin, desk.url, desk.context)
+    desk.admin.merge_page(desk.space, "# Page\n\nOne.\n")
+    change = desk.admin.call("POST", desk.changes, {"subject": "Words"})["number"]
+    text = desk.open(change)
+    page = text.page
+    row = page.get_by_role("treeitem", name="Page")
+    expect(row).not_to_have_attribute("aria-description", re.compile("."))
+    _type(text, "One.", " Two.")
+    # Without another key.
+    expect(row).to_have_attribute("aria-description", "edited", timeout=15_000)
+    assert "One. Two." in desk.markdown(change)
     page.close()
     assert desk.said == []
 
@@ -1020,7 +1036,7 @@ def test_images_without_a_url_are_uploaded_or_told(desk):
     _paste(
         text, html=f"<p>a<img src='data:image/png;base64,{pixel}'><img src='file:///c:/b.png'></p>", plain="a"
     )
-    text.page.get_by_text("Some images could not be pasted").wait_for()
+    text.page.get_by_text("Some images couldn't be pasted").wait_for()
     found = desk.until(change, lambda found: "image-1" in found)
     assert re.search(r"\na\n\n<figure><img src=\"[^\"]*image-1\.png", found)
     text.page.close()

@@ -403,6 +403,9 @@ def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
     assert caret.get_attribute("data-name") == "Admin"
     # Nobody is told of each key.
     assert caret.get_attribute("aria-hidden") == "true"
+    # Nothing cuts off the name, which stands above the line.
+    block = second.page.locator(".ProseMirror > *", has=caret)
+    assert block.evaluate("(block) => getComputedStyle(block).contentVisibility") == "visible"
 
 
 def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
@@ -464,13 +467,22 @@ def test_others_are_named_and_followed(desk: Desk) -> None:
     assert said.all_text_contents() == ["Mei is editing this page"]
     first.page.set_viewport_size({"width": 1200, "height": 400})
     first.page.locator(".caret").wait_for(state="attached")
-    here.get_by_role("button", name="Go to Mei").click()
+    assert here.get_by_role("img", name="Mei").is_visible()
+    here.get_by_role("button", name="Mei", exact=True).click()
+    row = here.get_by_role("button", name="Go to Mei")
+    row.filter(has_text="Step here").wait_for()
+    row.click()
+    row.wait_for(state="hidden")
     desk.until(lambda: in_view(first, ".caret"), "the caret is in view", 10)
     second.select(0, 5, 5)
     second.page.keyboard.type(" near")
     desk.until(lambda: in_view(first, ".caret"), "it is followed", 10)
     second.select(0, 0, 5)
     first.page.locator(".caret-range", has_text="Words").wait_for()
+    here.get_by_role("button", name="Mei", exact=True).press("Enter")
+    row.filter(has_text="Top of the page · selecting").wait_for()
+    first.page.keyboard.press("Escape")
+    row.wait_for(state="hidden")
     assert said.all_text_contents() == ["Mei is editing this page"]
 
 
@@ -492,6 +504,71 @@ def test_people_in_another_change_request_can_be_joined(desk: Desk, server: Serv
     second.page.get_by_role("link", name="Join").click()
     second.page.wait_for_url(f"**/changes/{made['number']}/page")
     second.page.get_by_role("textbox", name="Page content").wait_for()
+
+
+def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
+    members = server.call("GET", f"/orgs/{server.admin.organization}/members?search={email}")["items"]
+    users = [member["user"]["id"] for member in members]
+    server.call("POST", f"/spaces/{desk.space}/permissions", {"role": role, "users": users})
+
+
+def test_text_that_its_author_may_no_longer_save_stays_with_them(desk: Desk, server: Server) -> None:
+    first, second, _ = desk.windows
+    second.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    second.select(0, 5, 5)
+    second.page.keyboard.type(" saved")
+    desk.until(lambda: "Words saved that" in first.blocks()[0], "the first word is there", 10)
+    set_role(server, desk, "mei", "read")
+    second.page.keyboard.type(" unsent")
+    told = second.page.get_by_role("alert").filter(has_text="Your latest changes weren't saved")
+    told.wait_for()
+    assert told.get_by_role("button", name="Continue in a new change request").count() == 0
+    told.get_by_role("button", name="Copy as Markdown").click()
+    second.page.get_by_text("Copied “Page” as Markdown").wait_for()
+    assert "Words saved unsent that" in second.page.evaluate("navigator.clipboard.readText()")
+    # Nobody else is shown it, and those who may go on.
+    first.select(0, 0, 0)
+    first.page.keyboard.type("New ")
+    desk.until(lambda: "New Words saved that" in desk.markdown(), "others go on", 20)
+    set_role(server, desk, "mei", "edit")
+    second.page.close()
+    second.open()
+    desk.until(lambda: "New Words saved unsent that" in first.blocks()[0], "the text is sent", 20)
+    desk.check()
+
+
+@pytest.mark.parametrize("ends", ["merged", "archived"])
+def test_text_that_came_after_the_end_goes_on_in_a_new_change_request(
+    desk: Desk, server: Server, ends: str
+) -> None:
+    first, second, _ = desk.windows
+    if ends == "archived":
+        # The page has to be on main, too.
+        server.call("POST", f"{desk.path}/merge")
+        made = server.call("POST", f"/spaces/{desk.space}/change-requests", {"subject": "More words"})
+        desk.path = f"/spaces/{desk.space}/change-requests/{made['number']}"
+        for window in desk.windows:
+            window.page.close()
+            window.address = f"{server.served.url}/s/{desk.space}/~/changes/{made['number']}/page"
+            window.open()
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" early")
+    desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there", 10)
+    desk.cut(first)
+    first.page.keyboard.type(" late")
+    first.page.locator(".state.offline").wait_for()
+    if ends == "merged":
+        server.call("POST", f"{desk.path}/merge")
+    else:
+        server.call("PATCH", desk.path, {"status": "archived"})
+    desk.cut(first)
+    first.page.get_by_role("button", name="Continue in a new change request").click()
+    first.page.wait_for_url(lambda url: url != first.address)
+    number = first.page.url.split("/changes/")[1].split("/")[0]
+    desk.path = f"/spaces/{desk.space}/change-requests/{number}"
+    first.page.get_by_role("textbox", name="Page content").wait_for()
+    words = "Words early late that" if ends == "merged" else "late that"
+    desk.until(lambda: words in desk.markdown(), "what was not merged is in the new change request", 20)
 
 
 @pytest.mark.slow

@@ -31,6 +31,12 @@ export interface About {
   words: string;
 }
 
+/** Where a person is writing: below which heading, if any, and whether they have selected something. */
+export interface Whereabouts {
+  heading?: string;
+  selects: boolean;
+}
+
 /** A thread about a block of the page or about text in it. */
 export interface Remark {
   id: string;
@@ -49,6 +55,8 @@ export interface PageHandle {
   focus(): void;
   /** Scroll to a person's caret and follow it until the next action here; false if it is unknown. */
   follow?(user: string): boolean;
+  /** Return where a person is writing; undefined if it is unknown. */
+  find?(user: string): Whereabouts | undefined;
   /** Insert Markdown at the caret. */
   insert?(markdown: string): Promise<void>;
   /** Return the current target of a comment: the block of the caret or the selected text. */

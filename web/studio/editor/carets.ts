@@ -3,6 +3,7 @@ import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirr
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
 import { hueOf } from "../parts/hue.ts";
+import type { Whereabouts } from "./base.ts";
 import { h } from "./dom.ts";
 import { byKey } from "./rescue.ts";
 import { words } from "./words.ts";
@@ -83,7 +84,7 @@ function drawRestored(view: EditorView, key: string, name: string): HTMLElement 
     { class: "restored", role: "status", contenteditable: "false" },
     h("span", {}, t("nameDeletedThisParagraph", { name })),
     h("button", { type: "button", class: "link", onclick: remove }, t("deleteIt")),
-    h("button", { type: "button", class: "link", onclick: dismiss }, t("dismiss")),
+    h("button", { type: "button", "aria-label": t("dismiss"), title: t("dismiss"), onclick: dismiss }, "×"),
   );
 }
 
@@ -95,6 +96,9 @@ function decorations(state: EditorState): DecorationSet {
     if (to > from) {
       found.push(Decoration.inline(from, to, { class: `caret-range ${hueOf(caret.user.id)}` }));
     }
+    // A block that the browser may leave undrawn cuts off what stands above it: the name.
+    const $head = state.doc.resolve(caret.head);
+    if ($head.depth) found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
     const key = `${caret.client} ${caret.at}`;
     found.push(
       Decoration.widget(caret.head, () => drawCaret(caret), { key, side: 1, ignoreSelection: true }),
@@ -139,13 +143,29 @@ export function carets(onmove: () => void): Plugin {
 
 /** Return the name of a person whose caret is known. */
 export function nameOf(state: EditorState, user: string | undefined): string {
-  const found = [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
+  const found = user === undefined ? undefined : caretOf(state, user);
   return found?.user.displayName ?? words.someone;
+}
+
+/** Return where a person is writing; undefined if it is unknown. */
+export function whereIs({ state }: EditorView, user: string): Whereabouts | undefined {
+  const found = caretOf(state, user);
+  if (!found) return undefined;
+  let heading: string | undefined;
+  state.doc.nodesBetween(0, found.head, (node) => {
+    if (node.type.name.startsWith("heading_") && node.textContent) heading = node.textContent;
+    return !node.isTextblock;
+  });
+  return { ...(heading === undefined ? {} : { heading }), selects: found.anchor !== found.head };
+}
+
+function caretOf(state: EditorState, user: string): Caret | undefined {
+  return [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
 }
 
 /** Scroll to a person's caret; false if it is unknown. */
 export function showCaret(view: EditorView, user: string): boolean {
-  const found = [...caretsKey.getState(view.state)!.carets.values()].find((caret) => caret.user.id === user);
+  const found = caretOf(view.state, user);
   if (!found) return false;
   const { node } = view.domAtPos(found.head);
   const element = node instanceof Element ? node : node.parentElement;

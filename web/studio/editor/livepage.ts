@@ -56,8 +56,8 @@ export interface LiveOptions extends LivePlace {
   /** Called if the server has text that couldn't be placed. */
   onaside: () => void;
   oncaret: (caret: Schemas["Caret"]) => void;
-  /** The page was saved as this revision, except blocks with these keys, which can't be saved. */
-  onsaved: (revision: string, refused: readonly string[]) => void;
+  /** The page was saved, except blocks with these keys, which can't be saved. `revision`: what it was saved as, if told. */
+  onsaved: (refused: readonly string[], revision?: string) => void;
   /** The server accepts no more changes; unsent ones are left for another tab. */
   onend: () => void;
 }
@@ -187,7 +187,8 @@ export class LivePage {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
     const found = await ask(api.POST(`${LIVE}/save`, { params: pathOf(this.options) }));
-    this.#savedAs(found.version, found.revision, found.refused);
+    // As which revision is told by an event: what the answer names may have been written elsewhere.
+    this.#isSaved(found.version, found.refused);
   }
 
   /** Retry immediately: the network is back, or the person signed in. */
@@ -236,17 +237,18 @@ export class LivePage {
   #hear(news: News): void {
     if (news.kind === "ready") void this.#ask().catch(() => {});
     else if (news.kind === "live-reset") void this.#reload().catch((problem) => this.#end(problem));
-    else if (news.kind === "saved") this.#savedAs(news.version!, news.revision!, news.refused);
-    else if (news.kind === "steps") this.#take(news.batches!);
+    else if (news.kind === "saved") {
+      this.#isSaved(news.version!, news.refused!, news.elsewhere ? undefined : news.revision);
+    } else if (news.kind === "steps") this.#take(news.batches!);
     else if (news.kind === "caret" && news.client !== this.client) {
       this.options.oncaret(news as Schemas["Caret"]);
     }
   }
 
-  #savedAs(version: number, revision: string, refused: readonly string[] = []): void {
+  #isSaved(version: number, refused: readonly string[] = [], revision?: string): void {
     this.#saved = Math.max(this.#saved, version);
-    live.made(revision);
-    this.options.onsaved(revision, refused);
+    if (revision !== undefined) live.made(revision);
+    this.options.onsaved(refused, revision);
   }
 
   #apply(transaction: Transaction | undefined): void {

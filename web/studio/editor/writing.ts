@@ -15,7 +15,8 @@ import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { About, Base, PageHandle, SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./beginnings.ts";
 import { uniqueKeys } from "./blockkeys.ts";
-import { carets, nameOf, showCaret, tellCarets } from "./carets.ts";
+import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
+import { cellTools } from "./celltools.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
@@ -27,12 +28,15 @@ import type { KeptPage } from "./kept.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
-import { type FindPages, findWith, openLink } from "./linking.ts";
+import { findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
+import { showSettingsWith } from "./opening.ts";
 import { chosen } from "./remarks.ts";
 import { SavedText } from "./savedtext.ts";
 import { Sender } from "./sender.ts";
+import { closeSettings, followSettings, showSettings } from "./settings.ts";
+import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
@@ -71,6 +75,8 @@ export interface WritingOptions {
   lookup: Lookup;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
+  /** The change request has a new revision with what is written here. */
+  onsaved?: () => void;
   oncomment?: (about: About) => void;
   /** The server has text that couldn't be placed. */
   onaside?: () => void;
@@ -139,6 +145,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
   const opened = subject.changes ? undefined : await openLive(place);
   void loadEmoji();
+  showSettingsWith(showSettings);
 
   let view: EditorView | undefined;
   let showFields: (fields: Fields) => void = () => {};
@@ -205,6 +212,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
       live.made(answer.revision!);
       saved = { ...saved, ...changes };
+      options.onsaved?.();
     },
     keep: () => keep({ fields: changedFields() }),
     onstate(told) {
@@ -245,14 +253,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         if (followed === user.id) showCaret(view, user.id);
       }
     },
-    onsaved(revision, refused) {
-      savedAs.add(revision);
-      const before = view && refusedKey.getState(view.state);
-      if (before && (refused.length || before.size)) {
-        view!.dispatch(view!.state.tr.setMeta(refusedKey, new Set(refused)));
-      }
+    onsaved(refused, revision) {
+      if (revision !== undefined) savedAs.add(revision);
+      options.onsaved?.();
+      showRefused(refused);
     },
   });
+  const showRefused = (keys: readonly string[]): void => {
+    if (view && (keys.length || refusedKey.getState(view.state)?.size)) {
+      view.dispatch(view.state.tr.setMeta(refusedKey, new Set(keys)));
+    }
+  };
   const text = livePage ?? new SavedText({
     ...common,
     loaded,
@@ -296,19 +307,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     sender.changed();
   }
 
-  const findPages: FindPages = async (typed) => {
-    if (!typed.trim()) return [];
-    const found = await ask(
-      api.GET("/spaces/{spaceId}/search", {
-        params: { path: { spaceId: space }, query: { query: typed, limit: 8 } },
-      }),
-    );
-    return found.items.map((each) => ({
-      title: each.title,
-      line: each.ancestors.map((one) => one.title).join(" / "),
-      ref: { kind: "page", page: each.id },
-    }));
-  };
+  const finders = findersOf(space, base, options.lookup, () => view);
 
   let organization: string | undefined;
   const people = async (typed: string) => {
@@ -420,12 +419,14 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     plugins: [
       completing(
         triggers({
-          pages: findPages,
+          pages: finders.pages,
+          files: finders.files,
           people,
           shared: () => options.lookup.shared(),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
+      cellTools(tools),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
@@ -464,6 +465,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         followed = user;
         return view !== undefined && showCaret(view, user);
       },
+      find: (user) => view && whereIs(view, user),
       async insert(markdown) {
         const nodes = await readMarkdown(space, markdown);
         if (view) view.dispatch(view.state.tr.replaceSelection(new Slice(Fragment.from(nodes), 0, 0)));
@@ -475,23 +477,28 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     attach(attached, onfields) {
       view = attached;
       showFields = onfields;
-      findWith(view, findPages);
+      findWith(view, finders);
       sendWith(view, upload);
       tell();
       text.attach(view);
       for (const { client, user, anchor, head } of opened?.carets ?? []) {
         if (anchor !== null && head !== null) tellCarets(view, { caret: { client, user, anchor, head } });
       }
+      if (opened) showRefused(opened.refused);
       if (draft) sender.changed();
       if (left.length) takeRest().catch(onproblem);
     },
-    changed: (transaction) => text.changed(transaction),
+    changed(transaction) {
+      text.changed(transaction);
+      if (view) followSettings(view, transaction);
+    },
     changedFields(next) {
       fields = next;
       sender.changed();
     },
     stop() {
       stopped = true;
+      if (view) closeSettings(view);
       deafen();
       waitNoMore();
       clearTimeout(saying);

@@ -44,6 +44,7 @@ export interface News {
   version?: number;
   revision?: string;
   refused?: string[];
+  elsewhere?: boolean;
   client?: string;
   anchor?: number | null;
   head?: number | null;

@@ -1,9 +1,11 @@
-"""Messages about live pages for those who follow them: steps, carets, and saves."""
+"""Messages about live pages for connected clients: steps, carets, and saves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+
+import msgspec
 
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -17,8 +19,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Milliseconds before the first look at a page from which steps are sent, so that a client that starts to follow
-the page meanwhile misses none."""
+"""Steps of a page are sent from this many milliseconds before the page is first read, so that a client that
+starts to follow the page in the meantime misses none."""
 _KIND = "live"
 
 
@@ -27,7 +29,7 @@ def of_live_page(key: PageKey) -> Topic:
 
 
 class _Known(NamedTuple):
-    """What has been sent of a page."""
+    """Data of a page that has already been sent."""
 
     row: LiveRow
     carets: dict[str, CaretRow]
@@ -79,7 +81,10 @@ class LiveMessages:
             before.row.saved_version,
             before.row.revision,
         ):
-            yield HubMessage(topics, "saved", SavedEvent(row.saved_version, row.revision))
+            refused = msgspec.json.decode(row.refused)
+            elsewhere = not store.was_written_live(tx, row.revision)
+            saved = SavedEvent(row.saved_version, row.revision, elsewhere, refused)
+            yield HubMessage(topics, "saved", saved)
         yield from self._of_carets(tx, topics, before.carets if before is not None else {}, after.carets)
 
     def _of_carets(

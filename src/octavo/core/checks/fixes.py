@@ -53,7 +53,8 @@ def _replace_in(node: Text, fix: TextFix) -> bool:
 
 
 def _fits(text: str, context: str, *, last: bool) -> bool:
-    """Return whether a text next to a match is the expected one, as far as both go: other nodes may lie between."""
+    """Return whether a text next to a match is the expected one, as far as both extend: other nodes may lie
+    in between."""
     length = min(len(text), len(context))
     if length == 0:
         return True

@@ -37,7 +37,7 @@ _MOST_URLS = 500
 
 
 def check_page(document: Document) -> CheckedPage:
-    """Return the faults of a page as it was written, and what checks of the whole site need to know of it."""
+    """Return the faults of a page, and the data that checks of the whole site need about it."""
     checked = CheckedPage([], [], {}, [], [])
     checked.faults += _check_images(document)
     samples = 0
@@ -73,8 +73,8 @@ def check_page(document: Document) -> CheckedPage:
 
 
 def prose(node: Block | Inline) -> str:
-    """Return the text of a paragraph or heading that people read as prose. Code and formulas are blanks of the same
-    meaning: one word that no rule is about."""
+    """Return the text of a paragraph or heading that people read as prose. Code and formulas are replaced
+    with a word that no rule matches."""
     parts: list[str] = []
     for child in walk(node):
         if isinstance(child, Text):
