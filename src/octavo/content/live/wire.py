@@ -92,13 +92,11 @@ class CaretEvent(Caret, tag_field="kind", tag="caret"):
 
 
 class SavedEvent(Struct, tag_field="kind", tag="saved"):
-    """Save of a live page. ``version``: up to which the revision contains it. ``elsewhere``: the revision was written
-    elsewhere, such as through the API, and its changes are steps by now. ``refused``: keys of blocks that stay as they
-    were, because what they contain now can't be saved."""
+    """Save of a live page. ``version``: up to which the revision contains it. ``refused``: keys of blocks that stay as
+    they were, because what they contain now can't be saved."""
 
     version: int
     revision: str
-    elsewhere: bool
     refused: list[str]
 
 
