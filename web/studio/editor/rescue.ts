@@ -198,8 +198,9 @@ function offsetIn(was: Node, now: Node, from: number, to: number): number {
   if (head === null || from <= head) return wholeLetter(now, Math.min(from, now.content.size));
   const tail = was.content.findDiffEnd(now.content)!;
   const end = now.content.size - (was.content.size - to);
-  if (to >= tail.a && end >= head) return wholeLetter(now, end);
   const isBehind = /^\s/.test(textOf(was).slice(from, to));
+  // Where the same space ends one side and begins the other, words with a space before them come in front of it.
+  if (to >= tail.a && (end >= head || isBehind)) return wholeLetter(now, end);
   return wholeWord(now, Math.min(head, now.content.size), isBehind ? 1 : -1);
 }
 

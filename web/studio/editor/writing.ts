@@ -49,8 +49,6 @@ const LOOK_TOO = 120_000;
 const SAID = 6_000;
 /** How long to wait for a response before a save counts as unanswered. */
 const ANSWER = 30_000;
-/** How long after a revision the event may arrive that says it is a save of live editing. */
-const SAVING = 1_000;
 
 const FIELDS = ["title", "description"] as const;
 
@@ -224,8 +222,6 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   // --- the text ---
 
-  /** The revisions that are saves of live editing. */
-  const savedAs = new Set<string>();
   const common = {
     tab,
     ...(draft?.live ? { kept: draft.live } : {}),
@@ -253,8 +249,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         if (followed === user.id) showCaret(view, user.id);
       }
     },
-    onsaved(refused, revision) {
-      if (revision !== undefined) savedAs.add(revision);
+    onsaved(refused) {
       options.onsaved?.();
       showRefused(refused);
     },
@@ -360,18 +355,15 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const waitNoMore = onSignedIn(again);
   const deafen = live.hear((news) => {
     if (news.kind === "ready" || news.kind === "reset") void look().catch(() => {});
-    if (news.kind !== "revision" || news.changeRequestId !== loaded.change) return;
+    // What the page was opened with, such as its creation, and saves of live editing contain nothing new.
+    if (opened && news.kind === "revision" && news.revisionId! <= opened.revision) return;
+    if (news.kind !== "revision" || news.changeRequestId !== loaded.change || news.live) return;
     if (livePage && news.pageIds && !news.pageIds.includes(page)) return;
     const by = news.user?.id === session.user.value?.id
       ? words.yourself
       : news.user?.displayName ?? words.someone;
-    if (!livePage) return void look(by).catch(() => {});
-    // A save of live editing contains nothing new.
-    setTimeout(() => {
-      if (stopped || savedAs.has(news.revisionId!)) return;
-      say(by);
-      void look().catch(() => {});
-    }, SAVING);
+    if (livePage) say(by);
+    void look(by).catch(() => {});
   });
   addEventListener("online", again, { signal });
   addEventListener("offline", () => livePage?.offline(), { signal });

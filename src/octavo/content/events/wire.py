@@ -52,13 +52,15 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """New revision. ``page_ids``: the ids of pages that differ from the previous revision; omitted if there
-    are more than fifty. ``updated``: whether the change request was updated with changes from main."""
+    """New revision. ``page_ids``: pages that differ from the previous revision, unless there are more than
+    fifty. ``updated``: the change request was updated with changes from main. ``live``: it is a save of a page that is
+    edited live."""
 
     action: Literal["edited", "updated"]
     revision_id: str
     page_ids: list[str] | UnsetType = UNSET
     conflicts: int | UnsetType = UNSET
+    live: bool | UnsetType = UNSET
 
 
 class ReviewEvent(_Event, tag="review", kw_only=True):
