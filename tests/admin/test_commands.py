@@ -188,7 +188,7 @@ def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
     assert shown.startswith(f"Imported 1 page and 0 files (0 changed) into space {piped['space']}\n")
     assert json.loads(octavo(*importing, "--json")[1])["pages"] == 1
     shown = octavo(*importing, "--preview")[1]
-    assert "An import would bring 1 page, 0 files, and 0 redirects." in shown and "  Home\n" in shown
+    assert "An import would add 1 page, 0 files, and 0 redirects." in shown and "  Home\n" in shown
     assert "Nothing was imported" in shown
 
 
@@ -203,7 +203,7 @@ def test_sign_in_links_require_an_account_with_sign_in(octavo: Shell) -> None:
 
 def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
     code, _, err = octavo("integrations", "offer", "home-notes")
-    assert code == 1 and "Only public integrations" in err
+    assert code == 1 and "only public integrations" in err
     context = octavo.open()
     with context.db.write() as tx:
         tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")

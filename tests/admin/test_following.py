@@ -167,7 +167,7 @@ def test_damage_and_gaps_are_named(source: Context, tmp_path: Path) -> None:
             restore_followed(settings, place)
     path.unlink()
     assert "pages 2 of" in verify_followed(place)[0]
-    with pytest.raises(BadRequest, match="Everything until"):
+    with pytest.raises(BadRequest, match="Use --until to restore"):
         restore_followed(settings, place)
     restore_followed(settings, place, first.time)
     assert title_of(settings) == "Title 0"

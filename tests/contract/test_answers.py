@@ -32,6 +32,7 @@ NOT_DESCRIBED = {
     "listChangeRequestPageMetaLinks": "described by a later version of the public API",
     **dict.fromkeys(
         (
+            "applyTemplateToSite",
             "createSiteChannel",
             "createSiteStyleguideById",
             "createSiteStyleguideRun",
@@ -70,6 +71,8 @@ NOT_DESCRIBED = {
             "provisionOrganizationAgentConversation",
             "removeTeamFromSite",
             "removeUserFromSite",
+            "submitAgentFeedbackToSite",
+            "submitSiteAgentFeedback",
             "triggerChangeRequestsForSiteFinding",
             "uninstallGitSyncInstallation",
             "updateChangeRequestConversation",

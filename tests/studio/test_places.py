@@ -79,7 +79,7 @@ PROGRAMS = {
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
         "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
-        "searchSiteContent|prewarmSiteSearch|getSiteRedirectBySource"
+        "searchSiteContent|prewarmSiteSearch|submitAgentFeedbackToSite|submitSiteAgentFeedback|getSiteRedirectBySource"
         "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|"
         "getContentByUrl|getSubdomain"
     ),
@@ -111,7 +111,7 @@ PROGRAMS = {
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository|(un)?install\\w*GitSync\\w+"
         "|(get|update)GitSyncInstallationById|(list|get)\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
-        "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions"
+        "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions|applyTemplateToSite"
     ),
 }
 """Who calls operations that no screen has, by patterns of their ids."""

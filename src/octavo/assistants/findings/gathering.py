@@ -32,14 +32,14 @@ _HISTORY = re.compile(
     r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
 )
 _SHARE = 0.8
-"""Least similarity of an anchor that is proposed instead of a missing one."""
+"""Minimum similarity of an anchor that is proposed instead of a missing one."""
 _MOST_OPERATIONS = 50
 
 
 def gather_findings(
     tx: Transaction, organization_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
 ) -> list[Found]:
-    """Return the findings of a space. ``checks``: of its pages, by ID."""
+    """Return the findings of a space. ``checks``: the check of each of its pages, by ID."""
     gathering = _Gathering(tx, organization_id, view, checks)
     return list(gathering.run())
 
@@ -186,7 +186,7 @@ class _Gathering:
                     self._view.variables if scope == "space" else page.variables if page is not None else {}
                 )
                 if variable not in known:
-                    # A variable of a page is another one on each page.
+                    # A variable of a page has a different value on each page.
                     subject = name if scope == "space" else f"{name} {page_id}"
                     quote = f"{scope}.vars.{variable}"
                     missing.setdefault(subject, []).append(
@@ -209,7 +209,7 @@ class _Gathering:
         for found in find_contradictions(pages):
             values = list(dict.fromkeys(place.statement.value for place in found.places))
             evidence = [Evidence(place.page, place.statement.text) for place in found.places]
-            # One of each side comes first, because the list is cut.
+            # The list starts with one page for each value, because it is truncated.
             evidence.sort(key=lambda each: each.quote != found.places[-1].statement.text)
             yield self._found(
                 "contradiction",

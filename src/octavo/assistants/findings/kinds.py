@@ -32,7 +32,7 @@ SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
 
 
 class KindOfFinding(Struct, frozen=True):
-    """Kind of finding. ``title``: that of its findings."""
+    """Kind of finding. ``title``: the title of its findings."""
 
     type: FindingType
     severity: Severity

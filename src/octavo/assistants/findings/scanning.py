@@ -39,8 +39,8 @@ JOB = "scanSite"
 
 
 def start_scan(tx: Transaction, site_id: str, organization_id: str, cause: store.ScanCause) -> ScanRow:
-    """Start a scan of a site, or return the one that waits to start."""
-    # The lock makes two that come at once find each other.
+    """Start a scan of a site, or return the scan that is waiting to start."""
+    # The lock makes simultaneous requests find each other's scans.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     scan = store.find_pending_scan(tx, site_id)
     if scan is None:
@@ -66,7 +66,8 @@ def request_scan(tx: Transaction, site: SiteAccess) -> ScanRow:
 
 
 def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str) -> None:
-    """Run a scan. Deleted sites, spaces, and pages are skipped; what changes meanwhile causes another scan."""
+    """Run a scan. Deleted sites, spaces, and pages are skipped; changes made in the meantime cause another
+    scan."""
     with context.db.write() as tx:
         if not store.update_scan(tx, scan_id, status="running", started_at=now()):
             jobs.finish(tx)
@@ -96,7 +97,8 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
 
 
 class SiteFault(Struct, frozen=True):
-    """Open finding of a site, for reports. ``path``: of its first page below the URL of the site."""
+    """Open finding of a site, for reports. ``path``: the path of its first page below
+    the URL of the site."""
 
     kind: FindingKind
     severity: Severity
@@ -128,7 +130,7 @@ def _path_of(tx: Transaction, site_id: str, row: FindingRow) -> str:
 
 
 def fail_scan(context: Context, scan_id: str, message: str) -> None:
-    """Record why a scan failed."""
+    """Record the reason why a scan failed."""
     with context.db.write() as tx:
         store.update_scan(tx, scan_id, status="failed", finished_at=now(), failure=message[:1000])
 
@@ -140,7 +142,7 @@ def _list_spaces(context: Context, site_id: str) -> list[str]:
 
 
 def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, CheckedPage]:
-    """Check the pages of a space that changed since the last time, or all if the rules did. Return the results of all
+    """Check the pages of a space that changed since the last scan, or all if the rules did. Return the results of all
     pages, by ID."""
     with context.db.read() as tx:
         view = load_view(tx, main_state(tx, space_id))
@@ -223,7 +225,8 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
 
 
 def _next_status(row: StoredFinding) -> FindingStatus:
-    """Return the status of a finding that was found again: one that was fixed is open again, a dismissed one stays."""
+    """Return the status of a finding that was found again: a fixed finding is open again, and a dismissed one
+    stays dismissed."""
     return "open" if row.status == "done" else row.status
 
 

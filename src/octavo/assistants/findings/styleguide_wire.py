@@ -59,7 +59,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """``changeRequests``: one for each space with something to fix."""
+    """Started check. ``changeRequests``: one for each space with something to fix."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]

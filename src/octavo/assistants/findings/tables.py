@@ -9,7 +9,7 @@ from octavo.kit.db.tables import Table, declare, person, row
 from .kinds import FindingKind, FindingStatus, FindingType, Severity
 from .store import ScanCause, ScanStatus
 
-_AGAIN = "scans find it again on another server"
+_AGAIN = "are found again by scans of another server"
 
 declare(
     Table(name="page_checks", of_space="space_id IN {spaces}", many=True, derived=True),

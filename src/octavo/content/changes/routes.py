@@ -15,6 +15,7 @@ from octavo.organization.access.wire import present_people
 
 from . import (
     content_routes,
+    draft_routes,
     history_routes,
     merging,
     resolving,
@@ -62,6 +63,7 @@ operation = Area("changes").operation
 
 __all__ = [
     "content_routes",
+    "draft_routes",
     "history_routes",
     "review_routes",
     "rule_routes",
@@ -152,8 +154,8 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
     "getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, errors=(404,), visitors=True, agents="docs:read"
 )
 def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
-    """Get a change request, by its id or its number in the space. With the token of a preview, only the
-    previewed one."""
+    """Get a change request by its id or its number in the space. A preview token can only get the previewed
+    change request."""
     present = present_change_to_visitor if isinstance(change, VisitedChange) else present_change
     with call.db.read() as tx:
         return present(call, tx, store.get_change(tx, change.change_id))
@@ -192,8 +194,8 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
 )
 def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     """Merge a change request into main as one revision. If main and the change request changed the same
-    content, the result is `conflicts`: main is unchanged, and the conflicts are open in the change
-    request. Returns 412 if a merge rule does not pass."""
+    content, the result is `conflicts`: main is unchanged, and the change request has open conflicts. Returns
+    412 if a merge rule does not pass."""
     made = merging.merge(call.context, change)
     return MergeAnswer(made.revision, "conflicts" if made.conflicts else "merge")
 
@@ -226,8 +228,8 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     agents="docs:read",
 )
 def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> SemanticChanges:
-    """Get the changes in a change request compared with the state of main it is based on, or with an earlier
-    revision of its own (`since`)."""
+    """Get the changes in a change request compared with the state of main it is based on, or with one of its
+    earlier revisions (`since`)."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         states = states_of_change(tx, row, query.since)
@@ -243,7 +245,7 @@ def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> Seman
     agents="docs:read",
 )
 def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: PageChangesQuery) -> TextChanges:
-    """Get the blocks of a page that a change request changes, word by word."""
+    """Get the blocks of a page that a change request changes, with word differences."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         return present_page_changes(call, tx, states_of_change(tx, row, query.since), page_id, query)
@@ -262,8 +264,8 @@ def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: Pag
 )
 def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
     """List the conflicts between a change request and main. Until a conflict is resolved, the change request
-    contains the version `kept`. With the `status` `settled` or `all`, conflicts resolved since the last
-    update with main are included; these can be reopened."""
+    contains the version `kept`. With the `status` `settled` or `all`, the list includes conflicts resolved
+    since the last update with main, which can be reopened."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = row.open_conflicts if query.status != "settled" else []
@@ -319,7 +321,7 @@ def resolve_conflict(
     """Resolve a conflict with ours (the change request), theirs (main, or an edit of an older revision), the
     version before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
-        raise BadRequest("value: required with the choice `edited`, not allowed otherwise.")
+        raise BadRequest("value: required with the choice `edited`, and not allowed otherwise.")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:
@@ -334,7 +336,8 @@ def resolve_conflict(
     errors=(404, 409),
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
-    """Reopen a resolved conflict, with the version `kept` in place. Returns 409 if the content was edited since."""
+    """Reopen a resolved conflict: the change request contains the version `kept` again. Returns 409 if the
+    content has been edited since."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

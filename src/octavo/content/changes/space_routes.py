@@ -18,8 +18,9 @@ operation = Area("spaces").operation
 
 
 class CreateFilledSpace(CreateSpace, rename="camel"):
-    """``template``: template of the initial pages. ``computedSource``: source that the pages of the space
-    are computed from. At most one of them."""
+    """Settings of a new space with content. ``template``: the template of the initial pages.
+    ``computedSource``: the source from which the pages of the space are computed. Provide at most one of
+    them."""
 
     template: TemplateChoice | None = None
     computed_source: ComputedSource | None = None
@@ -50,7 +51,7 @@ def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
             make = filling_with_source(tx, org, given.computed_source)
     locked = make is not None and given.edit_mode == "locked"
     with call.db.write() as tx:
-        # A locked space cannot be filled, so it is locked last.
+        # A locked space can't be filled, so it is locked last.
         made = create_space(
             tx,
             org,

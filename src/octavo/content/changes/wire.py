@@ -39,8 +39,8 @@ class ChangeRequestLinkTarget(Struct, frozen=True):
 
 
 class ChangeRequestLinkInput(Struct, frozen=True):
-    """Link of a change request to an issue or another page outside of Octavo. ``id``: of a link that it already
-    has."""
+    """Link of a change request to an issue or another page outside of Octavo. ``id``: the ID of an
+    existing link."""
 
     ref: ChangeRequestLinkTarget
     id: str | UnsetType = UNSET
@@ -54,8 +54,8 @@ class ChangeRequestLink(Struct, frozen=True):
 
 
 class ChangeRequest(Struct, rename="camel", kw_only=True):
-    """Change request. ``conflicts``: number of open conflicts. ``agent``: agent that its creator used. Both
-    are Octavo extensions."""
+    """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits of its content.
+    ``agent``: the agent that its creator used. All three are Octavo extensions."""
 
     id: str
     number: int
@@ -80,6 +80,13 @@ class ChangeRequest(Struct, rename="camel", kw_only=True):
     merged_by: User | UnsetType = UNSET
     merged_at: str | UnsetType = UNSET
     links: list[ChangeRequestLink] | UnsetType = UNSET
+    edits: int | UnsetType = UNSET
+
+
+class PageChangeRequest(ChangeRequest, kw_only=True):
+    """Change request that edits a page. ``pages``: the number of pages that it edits."""
+
+    pages: int
 
 
 class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
@@ -98,7 +105,8 @@ class OrganizationChangeRequestsQuery(ChangeRequestsQuery, rename="camel", kw_on
 
 
 class TemplateParams(Struct, rename="camel", frozen=True):
-    """``contentRefs``: targets of a template's open references by name: files, pages, or URLs."""
+    """Parameters of a template. ``contentRefs``: the targets of its open references by name: files, pages, or
+    URLs."""
 
     content_refs: Annotated[dict[str, dict[str, Any]], Meta(max_length=100)] = {}
 
@@ -121,7 +129,8 @@ class UpdateChangeRequest(Struct, rename="camel"):
 
 
 class MergeAnswer(Struct):
-    """``revision``: of main, or with ``conflicts`` that of the change request that contains them."""
+    """Result of a merge. ``revision``: the new revision of main; with ``conflicts``, the revision of the
+    change request that contains them."""
 
     revision: str
     result: Literal["merge", "conflicts"]
@@ -159,7 +168,7 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Return a description as it is stored, validated and normalized. Raises BadRequest."""
+    """Return a description in its stored form, validated and normalized. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:
@@ -200,14 +209,25 @@ def _present(to: Recipient, change: ChangeRow, people: Mapping[str, User]) -> Ch
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
         agent=change.agent or UNSET,
+        edits=change.edits or UNSET,
         merged_by=people[change.merged_by] if change.merged_by else UNSET,
         merged_at=iso(change.merged_at) if change.merged_at is not None else UNSET,
         links=_links(change) or UNSET,
     )
 
 
+def present_page_changes(
+    to: Recipient, tx: Transaction, changes: list[ChangeRow], pages: Mapping[str, int]
+) -> list[PageChangeRequest]:
+    """Present change requests that edit a page. ``pages``: number of pages by branch."""
+    return [
+        PageChangeRequest(**msgspec.structs.asdict(shown), pages=pages.get(change.branch_id, 0))
+        for change, shown in zip(changes, present_changes(to, tx, changes), strict=True)
+    ]
+
+
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    """Present a change request in a preview: its content, without how people work on it."""
+    """Present a change request in a preview: its content, but no details about the people who work on it."""
     shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,
@@ -219,6 +239,7 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
         revision_merged=UNSET,
         conversations_issues_cluster=UNSET,
         agent=UNSET,
+        edits=UNSET,
         merged_by=UNSET,
         links=UNSET,
     )

@@ -63,7 +63,7 @@ def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
 
 
 def _count_equal(one: str, two: str) -> int:
-    """Return how many characters are the same from the start."""
+    """Return the number of equal characters at the start of two texts."""
     return next(
         (at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two))
     )

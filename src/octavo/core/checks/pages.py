@@ -39,8 +39,8 @@ _MOST_URLS = 500
 
 
 def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
-    """Return the faults of a page as it was written, and what checks of the whole site need to know of it. ``rules``:
-    those of its style guide."""
+    """Return the faults of a page, and the data that checks of the whole site need about it. ``rules``: the
+    rules of its style guide."""
     checked = CheckedPage([], [], {}, [], [])
     checked.faults += _check_images(document)
     samples = 0
@@ -80,8 +80,8 @@ def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPa
 
 
 def prose(node: Block | Inline) -> str:
-    """Return the text of a paragraph or heading that people read as prose. Code and formulas are blanks of the same
-    meaning: one word that no rule is about."""
+    """Return the text of a paragraph or heading that people read as prose. Code and formulas are replaced
+    with a word that no rule matches."""
     parts: list[str] = []
     for child in walk(node):
         if isinstance(child, Text):

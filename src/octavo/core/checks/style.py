@@ -179,7 +179,7 @@ class StyledText(Struct, frozen=True):
 
 
 def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
-    """Return what these rules find in the texts of a page."""
+    """Return the faults that these rules find in the texts of a page."""
     found: list[Fault] = []
     for rule in rules:
         fitting = [text for text in texts if rule.fits(heading=text.heading)]

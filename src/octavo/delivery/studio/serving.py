@@ -1,4 +1,4 @@
-"""URLs of the app, the one page that answers them, and its Content-Security-Policy."""
+"""URLs of the app, the one page that they all return, and its Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ _ICON = {
 
 
 def find_missing() -> str | None:
-    """Return why the app can't be served and how to fix it; None if it can."""
+    """Return the reason why the app can't be served and how to fix it; None if it can be served."""
     if SHELL.exists():
         return None
     return "the app hasn't been built; run `make setup`, which builds it with packages from the npm registry"
 
 
 def content_security_policy(sites_url: str) -> str:
-    """Return what the app can load: its own files, and images and frames of sites. Scripts and markup enter the
-    document only through the two named policies, of the library that draws screens and of the editor."""
+    """Return the Content-Security-Policy of the app: it can load its own files, and images and frames of
+    sites. Scripts and markup enter the document only through two named policies: that of the library that
+    renders screens and that of the editor."""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
         f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self';"
@@ -46,8 +47,9 @@ def content_security_policy(sites_url: str) -> str:
 def studio_routes(
     settings: Settings, home: Callable[[Request], Answer], draw_missing: Callable[[str], Answer]
 ) -> list[Route]:
-    """Return the routes of the app. At the root, browsers get the app; other clients get ``home``, as do browsers
-    if the app hasn't been built. ``draw_missing`` makes the page that says what is missing."""
+    """Return the routes of the app. At the root, browsers get the app; other clients get ``home``, and so do
+    browsers if the app hasn't been built. ``draw_missing``: the function that renders the page about a
+    missing build."""
     headers = {
         "cache-control": "no-cache",
         "content-security-policy": content_security_policy(settings.sites_url),

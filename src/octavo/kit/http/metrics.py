@@ -28,8 +28,8 @@ log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable with the folder where workers store their counts, so that each can report all of them.
-The client library reads it once, when it is loaded."""
+"""Environment variable with the folder in which workers store their counts, so that each can report all of
+them. The client library reads it once, when it is loaded."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _PAGE = resource.getpagesize()
@@ -40,7 +40,7 @@ _every: WeakSet[Metrics] = WeakSet()
 
 
 def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
-    """Count blocks of a document where our own code failed, which are shown as plain text."""
+    """Count blocks of a document that are shown as plain text because Octavo's code failed."""
     log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
     for metrics in _every:
         metrics.count_failed_blocks(stage, count)
@@ -50,7 +50,7 @@ on_failure(report_failed_blocks)
 
 
 class Metrics:
-    """Metrics of a process; safe to share between threads."""
+    """Metrics of a process, which are thread-safe."""
 
     def __init__(self) -> None:
         self._queues: _Queues | None = None
@@ -141,7 +141,7 @@ class Metrics:
         self._looked_up: dict[str, tuple[int, int]] = {}
         """Hits and misses of each cache that are already counted."""
         self._at_replica: dict[str, int] = {}
-        """Reads at the replica that are already counted."""
+        """Reads on the replica that are already counted."""
         self._database: Database | None = None
         self._counting = Lock()
         _every.add(self)
@@ -158,7 +158,7 @@ class Metrics:
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:
-        """Report the jobs and events in the database, read when metrics are requested."""
+        """Report the jobs and events in the database, which are read when metrics are requested."""
         if self._database is not None:
             return
         self._database = database
@@ -178,8 +178,8 @@ class Metrics:
         self._restarts.labels(str(worker)).set(restarts)
 
     def observe_process(self, requests: int, streams: int, connections: int) -> None:
-        """Record what this process uses now, and forget processes that have ended. ``connections``: the maximum of
-        requests at once."""
+        """Record the resources that this process currently uses, and remove processes that have ended.
+        ``connections``: the maximum number of simultaneous requests."""
         if folder := os.environ.get(SHARED_FOLDER):
             for pid in {int(path.stem.rpartition("_")[2]) for path in Path(folder).glob("gauge_live*_*.db")}:
                 if not _is_running(pid):
@@ -201,7 +201,7 @@ class Metrics:
             self._memory.set(used.ru_maxrss * 1024)
 
     def observe_caches(self) -> None:
-        """Record what the caches of this process use now."""
+        """Record the memory that the caches of this process currently use."""
         with self._counting:
             for name, use in MEMORY.use().items():
                 label = _label(name)
@@ -213,7 +213,7 @@ class Metrics:
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:
-        """Record the reads at the replica so far, if there is one."""
+        """Record the reads on the replica so far, if there is one."""
         if self._database is None:
             return
         with self._counting:
@@ -222,8 +222,8 @@ class Metrics:
                 self._at_replica[outcome] = count
 
     def text(self) -> bytes:
-        """Return the body of ``/metrics``: of all workers, if there are several. Those record their values
-        from time to time."""
+        """Return the body of ``/metrics``. If there are several workers, it covers all of them; they record
+        their values periodically."""
         self.observe_caches()
         self._observe_replica()
         registry = self._registry
@@ -244,7 +244,7 @@ def _is_running(pid: int) -> bool:
 
 
 class _Queues:
-    """Number of waiting, running, and parked jobs and events: the same in every process."""
+    """Number of waiting, running, and parked jobs and events, which is the same in every process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -306,9 +306,8 @@ class RequestMeter:
         self._requests = requests
         self._histogram = seconds
         self._operation = operation
-        # Looking up a child by its labels takes longer than counting with it; creating all of them would slow
-        # down the start
-        # for operations that may never be called.
+        # Looking up a child by its labels takes longer than counting with it. Creating all of them would slow
+        # down the start for operations that may never be called.
         self._by_status: dict[int, Counter] = {}
         self._seconds: Histogram | None = None
 

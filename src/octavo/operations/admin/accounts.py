@@ -1,7 +1,7 @@
-"""Accounts of people, as server administrators change them: the email address, activation, and sign-in.
+"""Changes to accounts by server administrators: the email address, activation, and sign-in.
 
-Everything is recorded in the audit logs of the person's organizations. The same functions serve the API and the
-command line.
+Everything is recorded in the audit logs of the person's organizations. The same functions serve the API and
+the command line.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ By = Actor | Stranger
 
 
 def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *, active: bool) -> None:
-    """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents; its
-    memberships and content stay.
+    """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents;
+    its memberships and content are kept.
 
-    Raises NotFound for an unknown person, Conflict for a server administrator and for the last administrator of
-    an organization.
+    Raises NotFound for an unknown person, Conflict for a server administrator and for the last administrator
+    of an organization.
     """
     user = _lock_person(tx, user_id)
     if bool(user.disabled) is not active:
@@ -46,8 +46,8 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
-    """Change the email address of an account. It counts as verified, and sign-in links sent to the old one stop
-    working.
+    """Change the email address of an account. It counts as verified, and sign-in links sent to the previous
+    address stop working.
 
     Raises NotFound for an unknown person, Conflict for a server administrator and if another account has the
     new address.
@@ -62,7 +62,7 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
 
 
 def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
-    """Turn off two-factor authentication of an account; False if it was off."""
+    """Turn off two-factor authentication of an account; return False if it was off."""
     if not factors.end(tx, user_id):
         return False
     _record(tx, by, "second-factor.reset", user_id)
@@ -70,7 +70,7 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
-    """End all sessions of an account and return how many there were."""
+    """End all sessions of an account and return their number."""
     ended = tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
     if ended:
         _record(tx, by, "sessions.ended", user_id, after={"sessions": ended})

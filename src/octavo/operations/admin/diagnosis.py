@@ -1,4 +1,4 @@
-"""Checks of ``octavo check``: which parts of a server work, which don't, and why."""
+"""Checks of ``octavo check``: the parts of a server that work, the parts that don't, and the reasons."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ from .maintaining import forgotten_since
 Finding = tuple[str, bool, str]
 """The part, whether it works, and details."""
 _POSTGRESQL = 15
-"""Oldest supported version."""
+"""Oldest supported version of PostgreSQL."""
 _APART = 5.0
 """Maximum difference of clocks in seconds."""
 _RENEWED = 14
-"""Days before its expiry by which a certificate should have been renewed automatically."""
+"""Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
-"""Seconds in which one of our own servers has to respond."""
+"""Seconds within which one of Octavo's own servers has to respond."""
 _BACKUP_DUE = 2 * 24 * 3600_000
-"""Milliseconds after which there should be another backup."""
+"""Number of milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
-"""Bytes below which a large disk is nearly full; for a small one, a tenth of its size."""
+"""Number of bytes below which a large disk is nearly full; for a small disk, it is a tenth of its size."""
 
 
 _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
-"""Prefixes of messages, and the part of the server they are about."""
+"""Prefixes of messages, with the part of the server that each is about."""
 
 
 def check_installation(settings: Settings) -> list[Finding]:
-    """Test each part of a server. Optional parts that are not configured are no problem."""
+    """Test each part of a server. Optional parts that are not configured don't count as problems."""
     findings: list[Finding] = [_addresses(settings)]
     try:
         if not is_installed(settings):
@@ -74,7 +74,7 @@ def check_installation(settings: Settings) -> list[Finding]:
 
 
 def check_running(context: Context) -> list[Finding]:
-    """Test each part of a running server, as ``check_installation`` does."""
+    """Test each part of a running server, like ``check_installation``."""
     return [_addresses(context.settings), *check_context(context), *_check_services(context.settings)]
 
 
@@ -107,7 +107,7 @@ def check_context(context: Context) -> list[Finding]:
         blob = context.files.put(BytesIO(b"octavo check"))
         works = context.files.read(blob.hash) == b"octavo check"
         findings.append(
-            ("files", works, settings.files if works else "reading returns other data than was written")
+            ("files", works, settings.files if works else "reading returns different data than was written")
         )
     except OctavoError as error:
         findings.append(("files", False, error.message))
@@ -115,7 +115,7 @@ def check_context(context: Context) -> list[Finding]:
 
 
 def _check_services(settings: Settings) -> list[Finding]:
-    """Test what does not need the data: the app, scripts, the language model, mail."""
+    """Test the parts that don't need the data: the app, scripts, the language model, and mail."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
     return [
         *_certificates(settings),
@@ -142,7 +142,7 @@ def _directory(settings: Settings) -> list[Finding]:
 
 
 def _archive(tx: Transaction) -> list[Finding]:
-    """Report whether PostgreSQL's last attempt to archive its log succeeded, if it is configured to."""
+    """Report whether PostgreSQL's last attempt to archive its log succeeded, if it is configured to do so."""
     if tx.value(Live("SELECT current_setting('archive_mode')")) == "off":
         return []
     failed, which = tx.all(
@@ -163,7 +163,7 @@ def _archive(tx: Transaction) -> list[Finding]:
 
 
 def _certificates(settings: Settings) -> list[Finding]:
-    """Report how long the certificates of the server's own domains are valid."""
+    """Report the remaining validity of the certificates of the server's own domains."""
     said = []
     for address in {each.authority: each for each in (settings.address, settings.sites_address)}.values():
         if address.scheme != "https":
@@ -174,8 +174,8 @@ def _certificates(settings: Settings) -> list[Finding]:
         except ssl.SSLCertVerificationError as error:
             return [("certificates", False, f"{address.host}: {error.verify_message}")]
         except OSError:
-            # The proxy in front may be reachable only from elsewhere.
-            said.append(f"{address.host}: can't be checked from here")
+            # The proxy in front of the server may be reachable only from other machines.
+            said.append(f"{address.host}: can't be checked from this machine")
             continue
         if days < _RENEWED:
             return [
@@ -200,10 +200,10 @@ def _traces() -> list[Finding]:
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
-    """Report how many of the database server's connections all processes may take.
+    """Report the number of the database server's connections that all processes can use.
 
-    Counts the processes that run, on every machine, or the configured number if fewer run. Behind a pooler,
-    each process takes one connection of the server, to listen.
+    This counts the running processes on all machines, or the configured number if fewer are running. Behind a
+    pooler, each process uses one connection of the server, for listening.
     """
     # The driver is loaded only if it is used.
     from octavo.kit.db.postgres_connections import count_clients
@@ -217,7 +217,7 @@ def _connections(tx: Transaction, settings: Settings) -> Finding:
     each = 1 if settings.database_direct_url else settings.database_connections
     running = sum(clients.processes)
     if running > settings.workers * each:
-        taken, said = running, f"{len(clients.processes)} processes may use {running} of {given}"
+        taken, said = running, f"{len(clients.processes)} processes can use {running} of {given}"
     else:
         taken, said = settings.workers * each, f"{settings.workers} x {each} of {given}"
     if clients.others:
@@ -254,7 +254,7 @@ def _disk(settings: Settings) -> list[Finding]:
     least = min(rooms, key=lambda room: room.free)
     said = f"{least.free / 1e9:.1f} GB free of {least.total / 1e9:.1f}"
     if least.free < min(_LITTLE_ROOM, least.total // 10):
-        return [("disk", False, f"{said}: imports and uploads are refused when the disk is full")]
+        return [("disk", False, f"{said}: imports and uploads are rejected when the disk is full")]
     return [("disk", True, said)]
 
 
@@ -277,7 +277,8 @@ def _secrets(context: Context) -> Finding:
 
 
 def _deliveries(context: Context) -> Finding:
-    """Report how many events wait for integrations and webhooks, and how many failed permanently."""
+    """Report the number of pending events for integrations and webhooks, and of events that failed
+    permanently."""
     with context.db.read() as tx:
         counts: dict[str, int] = dict(
             tx.all("SELECT status, count(*) FROM deliveries WHERE status <> 'success' GROUP BY status")

@@ -88,7 +88,7 @@ _OPERATIONS: dict[ApiScope, str] = {
         applyTemplateToSpace createChangeRequest createCollection createSpace deleteCollectionById
         deleteCommentInChangeRequest deleteCommentInSpace deleteCommentReplyInChangeRequest
         deleteCommentReplyInSpace deleteSpaceById duplicateSiteSpace duplicateSpace exportToGitRepository
-        importGitRepository
+        applyTemplateToSite importGitRepository
         moveCollection moveSpace postCommentInChangeRequest postCommentInSpace postCommentReplyInChangeRequest
         postCommentReplyInSpace removeRequestedReviewerFromChangeRequest requestReviewersForChangeRequest
         restoreSpace startImportRun submitChangeRequestReview transferCollection updateChangeRequest
@@ -118,7 +118,7 @@ _OPERATIONS: dict[ApiScope, str] = {
         deleteSiteSectionGroupById deleteSiteSpaceById deleteSiteSpaceCustomizationById getSiteMcpServerById
         listSiteMcpServers moveSiteSection moveSiteSectionGroup moveSiteSpace overrideSiteSpaceCustomizationById
         sortSiteStructure updateSiteAdaptiveSchema updateSiteAdsById updateSiteById updateSiteCustomizationById
-        duplicateSiteSpace updateSiteExternalLinkById
+        applyTemplateToSite duplicateSiteSpace submitAgentFeedbackToSite updateSiteExternalLinkById
         updateSiteMcpServerById updateSiteRedirectById updateSiteSectionById updateSiteSectionGroupById
         updateSiteSpaceById
     """,

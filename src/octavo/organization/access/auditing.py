@@ -1,4 +1,4 @@
-"""Audit log: who did what to what, when, from where, with the state before and after.
+"""Audit log: the actor, action, target, time, and client of each change, with the state before and after.
 
 An event is written in the transaction of its change and never modified; the database enforces this.
 """
@@ -27,9 +27,9 @@ ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split
 
 
 class AuditRow(Struct, frozen=True):
-    """Event of the audit log. ``actor_kind`` and ``actor_name``: of the actor's account; None if it does not exist or
-    no longer exists. ``source`` and ``correlation``, the transaction that recorded it, are None in events recorded by
-    earlier versions."""
+    """Event of the audit log. ``actor_kind`` and ``actor_name``: the kind and name of the actor's account; None if
+    there is none, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction
+    that recorded the event; None in events recorded by earlier versions."""
 
     id: str
     action: str
@@ -49,7 +49,7 @@ class AuditRow(Struct, frozen=True):
 
 
 class Stranger(Struct, frozen=True):
-    """Caller who is not signed in, identified by the network address of the request."""
+    """Caller who is not signed in, identified by the IP address of the request."""
 
     client: str
 
@@ -157,8 +157,8 @@ def audit_person(
 ) -> None:
     """Record an action on a user's own account in every organization of which they are a member.
 
-    ``only``: the only organization that the session or token reaches. ``actor``: who did it, if not the user;
-    `""` for an unknown person.
+    ``only``: the only organization that the session or token reaches. ``actor``: the actor, if it is not the
+    user; `""` for an unknown person.
     """
     rows = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND disabled = 0 ORDER BY organization_id",

@@ -57,8 +57,8 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
 
 @operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, errors=(404,), visitors=True)
 def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
-    """Get yourself, or a person in an organization that you can access. Visitors of a site see the name and
-    photo of people whom a page mentions."""
+    """Get yourself, or a person in an organization that you can access. Visitors of a site can get the name
+    and photo of people whom a page mentions."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, user_id)
         match caller:
@@ -123,7 +123,7 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
     """List the events of an organization's audit log, newest first, with the state before and after each
     change.
 
-    With `format=ndjson` or `format=csv`, the response is the entire matching log, one event per line.
+    With `format=ndjson` or `format=csv`, the response contains all matching events, one per line.
     """
     wanted = audit_filter(query)
     if query.format != "json":

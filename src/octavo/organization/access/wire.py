@@ -22,7 +22,7 @@ from .roles import Role
 from .teams import TeamRow
 
 RoleOrGuest = Role | None
-"""Role in an organization or at an object. None: a guest, who gets no access by it."""
+"""Role in an organization or at an object. None stands for a guest, who gets no access by it."""
 
 
 class UserUrls(Struct):
@@ -39,8 +39,8 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
 
 
 class OwnUser(User, rename="camel", kw_only=True):
-    """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account still
-    has the address of the first start. Both are Octavo's own."""
+    """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account
+    still has the placeholder email address of the first start. Both are Octavo extensions."""
 
     operator: bool = False
     email_needed: bool = False
@@ -107,7 +107,7 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 
 
 class AuditQuery(PageQuery, rename="camel", kw_only=True):
-    """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. With ``format`` `ndjson` or
+    """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. ``format``: with `ndjson` or
     `csv`, the response contains all matching events, one per line."""
 
     action: str | None = None
@@ -138,8 +138,8 @@ class AuditUrls(Struct):
 
 
 class AuditEvent(Struct, rename="camel", kw_only=True):
-    """Event of the audit log. ``token``: the ID of the token or session used. ``agent``: the agent or app through which
-    the actor acted."""
+    """Event of the audit log. ``token``: the ID of the token or session used. ``agent``: the agent or app that the
+    actor used."""
 
     id: str
     action: str

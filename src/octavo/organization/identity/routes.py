@@ -40,7 +40,7 @@ from .tokens import issue_token
 operation = Area("access").operation
 
 _DISCOVERIES = 600
-"""Limit per client address in a window of ``attempts``."""
+"""Limit per IP address in a window of ``attempts``."""
 
 
 def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
@@ -52,7 +52,7 @@ def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
 
 
 def browser_of(call: Call) -> sessions.Browser:
-    """Return the client address and user agent of a request."""
+    """Return the IP address and user agent of a request."""
     return sessions.Browser(call.client, call.headers.get(b"user-agent", b"").decode("latin-1"))
 
 
@@ -101,8 +101,8 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
     If two-factor authentication is on and no code was sent, the response says so and contains a challenge.
-    Returns 401 for a wrong email address and for a wrong password alike, 429 after too many attempts, and 503 if
-    the directory that checks passwords can't be reached.
+    Returns 401 for a wrong email address or a wrong password, without saying which, 429 after too many
+    attempts, and 503 if the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
@@ -139,7 +139,7 @@ def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
 )
 def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     """Create a challenge for a passkey, with the options for the browser. The challenge can be used once,
-    within five minutes. The response does not reveal who has a passkey."""
+    within five minutes. The response does not reveal whether an account has a passkey."""
     started = signing_in.start_passkey(call.context, browser_of(call), body.challenge)
     return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
 
@@ -262,7 +262,7 @@ def start_oidc(call: Call, query: oidc.OidcStartQuery) -> Reply:
     browsed=True,
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
-    """Receive the browser from the provider, start a session, and redirect to the app."""
+    """Handle the browser's return from the provider: start a session, and redirect to the app."""
     finished = oidc.finish(
         call.context, browser_of(call), cookie(call, oidc.cookie_name(call.context)) or "", query
     )
@@ -609,7 +609,7 @@ def create_service_account(
 
 @operation("deleteServiceAccount", "DELETE", _ACCOUNTS + "/{serviceAccountId}", needs=Can.ADMIN)
 def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) -> bool:
-    """Delete a service account and revoke its tokens immediately. Content it created remains."""
+    """Delete a service account and revoke its tokens immediately. Content that it created is kept."""
     with call.db.write() as tx:
         if not store.is_service_account(tx, org.organization_id, service_account_id):
             return False

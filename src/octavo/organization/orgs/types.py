@@ -33,8 +33,8 @@ _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewer
 
 
 class MergeRule(Struct, omit_defaults=True):
-    """Merge rule. ``users``: for rules that name reviewers and for `allow_bypass`. ``expression``: for
-    `custom`."""
+    """Merge rule. ``users``: the people, for rules that name reviewers and for `allow_bypass`.
+    ``expression``: the expression, for `custom`."""
 
     rule: RuleName
     users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -50,7 +50,7 @@ class MergeRule(Struct, omit_defaults=True):
 
 
 class MergeRules(Struct, omit_defaults=True):
-    """Merge rules of an organization. Only the type `rules` has ``rules``."""
+    """Merge rules of an organization. ``rules``: the rules, only for the type `rules`."""
 
     type: Literal["none", "rules"]
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET

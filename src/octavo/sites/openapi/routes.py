@@ -19,7 +19,7 @@ _SPECS = "/orgs/{organizationId}/openapi"
 _SPEC = _SPECS + "/{specSlug}"
 _VERSIONS = _SPEC + "/versions"
 _TEXT_LIMIT = 32 * 1024 * 1024
-"""Maximum bytes of a body with a text, which can be twice as long in JSON."""
+"""Maximum size in bytes of a body with a text, which can be twice as long in JSON."""
 
 
 @operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, errors=(404,))
@@ -70,7 +70,7 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
 
 @operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, errors=(400, 404))
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
-    """Update who can see an API specification: members, or everyone with its public link."""
+    """Update the visibility of an API specification: members, or everyone with its public link."""
     with call.db.write() as tx:
         row = publishing.set_visibility(tx, specs.actor, specs.organization_id, spec_slug, body.visibility)
     return wire.present_spec(call, specs, row)
@@ -85,7 +85,8 @@ def delete_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> bool:
 
 @operation("checkOpenAPISpecBySlug", "POST", f"{_SPEC}/check", needs=Can.EDIT, errors=(404,))
 def check_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
-    """Check the source of an API specification now, instead of within six hours."""
+    """Check the source of an API specification now instead of at the next regular check, which happens every
+    six hours."""
     with call.db.write() as tx:
         row = publishing.check_now(tx, specs.organization_id, spec_slug)
     return wire.present_spec(call, specs, row)

@@ -24,9 +24,9 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 
 class SpecRow(Struct, frozen=True):
-    """Specification. ``pending``: hash of a text to process. ``generation``: of the newest request to process it.
-    ``errors``: the first problems found by the newest processing, as JSON, of ``error_count``. Times are in
-    milliseconds."""
+    """Specification. ``pending``: the hash of a text to process. ``generation``: the number of the newest
+    request to process it. ``errors``: the first problems found by the latest processing, as JSON.
+    ``error_count``: the number of all problems. Times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -52,8 +52,9 @@ class SpecRow(Struct, frozen=True):
 
 
 class VersionRow(Struct, frozen=True):
-    """Version. ``digest``: of all files. ``document``: hash of the text of the whole as OpenAPI 3. ``file``: hash
-    of the same as a file, of ``size`` bytes."""
+    """Version. ``digest``: the hash of all files. ``document``: the hash of the text of the whole
+    specification as OpenAPI 3. ``file``: the hash of the same text as a file. ``size``: the size of that file
+    in bytes."""
 
     id: str
     spec_id: str
@@ -137,7 +138,7 @@ def release_pending(tx: Transaction, spec_id: str) -> None:
 
 
 def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
-    """Return the specifications to be processed again by then, longest due first."""
+    """Return the specifications that are due for processing by a time, longest due first."""
     rows = tx.all(
         f"""SELECT {_SPEC} FROM openapi_specs WHERE check_at IS NOT NULL AND check_at <= :now
             ORDER BY check_at LIMIT :limit""",
@@ -148,7 +149,7 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
 
 
 def count_outdated(tx: Transaction, since: int) -> Left:
-    """Count the specifications that a migration ordered to be read again and that were not read since."""
+    """Count the specifications that have not been read again since a migration requested it."""
     return Left(
         tx.value(
             """SELECT count(*) FROM openapi_specs

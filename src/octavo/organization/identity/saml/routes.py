@@ -81,8 +81,8 @@ def list_saml_providers(call: Call, org: OrgAccess, query: PageQuery) -> Listing
 
 @operation("createOrganizationSAMLProvider", "POST", _PROVIDERS, needs=Can.ADMIN, status=201, errors=(404,))
 def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) -> wire.Provider:
-    """Create a SAML provider. It is `pending` until entity ID, certificate, and URL are all set, then
-    `active`."""
+    """Create a SAML provider. It is `pending` until the entity ID, certificate, and URL are all set, and then
+    becomes `active`."""
     with call.db.write() as tx:
         provider_id = store.insert_provider(tx, org.organization_id, _validate_columns(tx, org, body))
         made = store.get_provider(tx, org.organization_id, provider_id)
@@ -188,7 +188,7 @@ def _redirect(call: Call, leaving: signing_in.BrowserRedirect) -> Reply:
     media_type="application/samlmetadata+xml",
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
-    """Get the SAML metadata that the identity provider needs to know about Octavo."""
+    """Get the SAML metadata that the identity provider needs about Octavo."""
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
             raise NotFound("This URL has no sign-in provider. Check the provider's ID.")
@@ -218,7 +218,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
         raise BadRequest("body: must be a form (application/x-www-form-urlencoded)") from None
     responses = form.get("SAMLResponse", [])
     if len(responses) != 1:
-        raise BadRequest("SAMLResponse: must be given exactly once")
+        raise BadRequest("SAMLResponse: must be provided exactly once")
     relay_state = form.get("RelayState", [None])[0]
     return _redirect(call, signing_in.receive(call.context, saml_provider_id, responses[0], relay_state))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
+from octavo.content.changes.wire import TemplateChoice
+from octavo.errors import Conflict
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.bodies import or_none
@@ -14,6 +16,7 @@ from octavo.organization.spaces.duplicating import duplicate_space, prepare_copy
 
 from ..publishing import require_publishable
 from . import changing, links, sorting, wire
+from .filling import space_to_add
 from .presenting import ShownStructure, present_ordered
 from .sorting import StructurePart
 from .store import Row, SectionGroupRow, SectionRow, load_structure, with_localized
@@ -29,6 +32,8 @@ _LINKS = f"{_SITE}/external-links"
 _LINK = _LINKS + "/{siteExternalLinkId}"
 _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
+_STARTING = (("product-docs", "Documentation"), ("changelog", "Changelog"))
+"""Templates and titles of the sections of a new site."""
 
 
 def _given(**values: object) -> dict[str, object]:
@@ -37,7 +42,7 @@ def _given(**values: object) -> dict[str, object]:
 
 
 def _localized(row: Row | None, body: object) -> str | None | UnsetType:
-    """Return the column of translations with those of a request; unset if it contains none."""
+    """Return the column of translations updated with those of a request; unset if it contains none."""
     title = getattr(body, "localized_title", UNSET)
     description = getattr(body, "localized_description", UNSET)
     if title is UNSET and description is UNSET:
@@ -58,8 +63,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
 
 @operation("getSiteStructure", "GET", f"{_SITE}/structure", needs=Can.VIEW, errors=(404,))
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections, as
-    far as the caller can see their spaces."""
+    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections.
+    Parts whose spaces the caller can't see are omitted."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -73,8 +78,8 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     minimal=True,
 )
 def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> wire.SiteSpace | wire.StructureNode:
-    """Move a section, group, external link, or site space before or after another one, into the group of the
-    latter."""
+    """Move a section, group, external link, or site space before or after another one, into that one's
+    group."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
@@ -94,7 +99,7 @@ def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> 
 @operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW)
 def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
     """List the sections of a site in reading order, regardless of groups. Sections whose spaces the caller
-    cannot see are left out."""
+    can't see are omitted."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         nodes = shown.seen_nodes(shown.structure.ordered())
@@ -104,14 +109,20 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space that the caller administers. If the site had no sections, its previous
-    content becomes the first section."""
-    with call.db.write() as tx:
-        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+    """Add a section with one space in which the caller has the role `create` or higher, or with a new one
+    (`spaceId` null). If the site had no sections, its previous content becomes the first section."""
+    with (
+        space_to_add(
+            call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
+        ) as space,
+        call.db.write() as tx,
+    ):
+        space_id = space.id(tx)
+        require_publishable(tx, site.organization, {"spaceId": space_id})
         made = changing.add_section(
             tx,
             site,
-            body.space_id,
+            space_id,
             title=body.title,
             icon=body.icon,
             draft=body.draft,
@@ -342,13 +353,20 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     minimal=True,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
-    """Add a space that the caller administers, as a variant of a section or of the site."""
-    with call.db.write() as tx:
-        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+    """Add a space in which the caller has the role `create` or higher, or a new one (`spaceId` null), as a variant
+    of a section or of the site."""
+    with (
+        space_to_add(
+            call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
+        ) as space,
+        call.db.write() as tx,
+    ):
+        space_id = space.id(tx)
+        require_publishable(tx, site.organization, {"spaceId": space_id})
         made = changing.add_site_space(
             tx,
             site,
-            body.space_id,
+            space_id,
             body.section_id,
             title=body.title,
             page_id=body.page_id,
@@ -362,8 +380,8 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
-    """Update a site space, or replace its space by another one that the caller administers, which removes the home
-    page."""
+    """Update a site space, or replace its space with another one in which the caller has the role `create` or
+    higher, which removes the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         path=path,
@@ -384,6 +402,21 @@ def update_site_space(
 
 
 @operation(
+    "applyTemplateToSite", "POST", f"{_SITE}/template", needs=Can.ADMIN, status=200, yields=("content:write",)
+)
+def apply_template(call: Call, site: SiteAccess) -> None:
+    """Fill an empty site with a starting structure: a section with documentation of a product, and one with a
+    changelog. Returns 409 if the site has content."""
+    for template, title in _STARTING:
+        choice = TemplateChoice(template)
+        with space_to_add(call.context, site, None, choice, title=title) as space, call.db.write() as tx:
+            structure = load_structure(tx, site.site_id, trashed=True)
+            if template == _STARTING[0][0] and structure.site_spaces:
+                raise Conflict("This site has content. Only an empty site can be filled with a template.")
+            changing.add_section(tx, site, space.id(tx), title=title, icon=None, draft=False)
+
+
+@operation(
     "duplicateSiteSpace",
     "POST",
     f"{_SPACE}/duplicate",
@@ -395,8 +428,9 @@ def update_site_space(
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space that the caller administers, and add the copy to the site: as a section beside that of the
-    original if that has no other space, otherwise as a further variant."""
+    """Duplicate a space in which the caller has the role `create` or higher, and add the duplicate to the
+    site: as a section next to that of the original if that section has no other space, otherwise as a further
+    variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
         shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)
