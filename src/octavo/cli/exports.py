@@ -107,13 +107,22 @@ def publish(options: argparse.Namespace) -> int:
         help="maximum size to download (default: %(default)s)",
     ),
     option("--seconds", type=parse_positive, default=900, help="maximum duration (default: %(default)s)"),
+    option(
+        "--format",
+        choices=("text", "markdown", "sarif"),
+        default="text",
+        help="form of the report; use sarif for annotations in code hosts (default: %(default)s)",
+    ),
     QUIET,
 )
 def check_site(options: argparse.Namespace) -> int:
     """Check links, images, and files for AI agents of a published site. Exits with 1 if there are
     problems."""
+    from importlib.metadata import version
+
     from octavo.operations.admin import site_checks
     from octavo.operations.admin.lookup import find_named
+    from octavo.operations.admin.site_reports import markdown_report, sarif_report
 
     bounds = site_checks.CheckLimits(
         addresses=options.addresses,
@@ -135,6 +144,13 @@ def check_site(options: argparse.Namespace) -> int:
         # Exit code 1 means that the site has problems, so a wrong URL must have a different one.
         warn(str(error))
         return WRONG_USAGE
+    if options.format != "text" and not options.json:
+        print(
+            markdown_report(report)
+            if options.format == "markdown"
+            else sarif_report(report, version("octavo"))
+        )
+        return FAILED if report.problems else DONE
     lines = []
     for page in report.found:
         lines.append(page.page)

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Literal
 
 import msgspec
 
@@ -160,13 +161,20 @@ class _Gathering:
     def _faults(self) -> Iterator[Found]:
         for page_id, checked in self._checks.items():
             groups: dict[tuple[FindingKind, str], list[Evidence]] = {}
+            severities: dict[tuple[FindingKind, str], Severity | Literal[""]] = {}
             for fault in checked.faults:
-                if fault.kind == "style":
-                    continue
                 key = (fault.kind, fault.subject)
                 groups.setdefault(key, []).append(Evidence(page_id, fault.quote, fault.message, fault.fix))
+                severities[key] = fault.severity
             for (kind, subject), evidence in groups.items():
-                yield self._found(kind, [page_id, subject], evidence)
+                title = subject if kind == "style" else ""
+                yield self._found(
+                    kind,
+                    [page_id, subject],
+                    evidence,
+                    title=title,
+                    severity=severities[kind, subject] or None,
+                )
 
     def _variables(self) -> Iterator[Found]:
         missing: dict[str, list[Evidence]] = {}

@@ -26,6 +26,7 @@ FindingKind = Literal[
     "contradiction",
     "removed-operation",
     "undocumented-operations",
+    "style",
 ]
 SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
 
@@ -59,4 +60,5 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     "undocumented-operations": KindOfFinding(
         "content-gap", "low", "findability", "Operations are documented nowhere"
     ),
+    "style": KindOfFinding("other", "low", "style", "Style guide"),
 }

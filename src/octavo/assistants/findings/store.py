@@ -377,6 +377,16 @@ def list_findings(
     )
 
 
+def list_open(tx: Transaction, site_id: str) -> list[FindingRow]:
+    """Return all open findings of a site for reports, the most severe first."""
+    rows = tx.all(
+        f"""SELECT {_FINDING} FROM site_findings f WHERE f.site_id = :site AND f.status = 'open'
+            ORDER BY f.severity_rank DESC, f.id""",
+        site=site_id,
+    )
+    return [_finding(row) for row in rows]
+
+
 def count_findings(
     tx: Transaction, site: SiteAccess, chosen: FindingFilter
 ) -> list[tuple[FindingStatus, Severity, FindingKind, int]]:

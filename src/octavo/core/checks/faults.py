@@ -33,7 +33,7 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     quote: str
     message: str
     rule: str = ""
-    severity: str = ""
+    severity: Literal["low", "medium", "high", ""] = ""
     fix: TextFix | None = None
 
 
