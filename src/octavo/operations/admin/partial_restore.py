@@ -37,8 +37,9 @@ from .reindexing import Progress
 
 
 class HeldPart(Struct, frozen=True):
-    """Organization, space, or site in a backup. ``organization``: its organization's id; ``pages``: of a space;
-    ``changed_at``: its last change; ``present``: whether the running server has it too."""
+    """Organization, space, or site in a backup. ``organization``: the id of its organization. ``pages``: the number of
+    pages of a space. ``changed_at``: the time of its last change. ``present``: whether the running server has
+    it, too."""
 
     kind: Kind
     id: str
