@@ -458,7 +458,7 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Return the positions that pages have in ours, and the pages, by id, whose position comes from
+        """Return the positions that are taken in ours, and the pages, sorted by ID, that get their position from
         theirs."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):

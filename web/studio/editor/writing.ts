@@ -28,12 +28,15 @@ import type { KeptPage } from "./kept.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
-import { type FindPages, findWith, openLink } from "./linking.ts";
+import { findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
+import { showSettingsWith } from "./opening.ts";
 import { chosen } from "./remarks.ts";
 import { SavedText } from "./savedtext.ts";
 import { Sender } from "./sender.ts";
+import { closeSettings, followSettings, showSettings } from "./settings.ts";
+import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
@@ -142,6 +145,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
   const opened = subject.changes ? undefined : await openLive(place);
   void loadEmoji();
+  showSettingsWith(showSettings);
 
   let view: EditorView | undefined;
   let showFields: (fields: Fields) => void = () => {};
@@ -303,19 +307,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     sender.changed();
   }
 
-  const findPages: FindPages = async (typed) => {
-    if (!typed.trim()) return [];
-    const found = await ask(
-      api.GET("/spaces/{spaceId}/search", {
-        params: { path: { spaceId: space }, query: { query: typed, limit: 8 } },
-      }),
-    );
-    return found.items.map((each) => ({
-      title: each.title,
-      line: each.ancestors.map((one) => one.title).join(" / "),
-      ref: { kind: "page", page: each.id },
-    }));
-  };
+  const finders = findersOf(space, base, options.lookup, () => view);
 
   let organization: string | undefined;
   const people = async (typed: string) => {
@@ -427,7 +419,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     plugins: [
       completing(
         triggers({
-          pages: findPages,
+          pages: finders.pages,
+          files: finders.files,
           people,
           shared: () => options.lookup.shared(),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
@@ -484,7 +477,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     attach(attached, onfields) {
       view = attached;
       showFields = onfields;
-      findWith(view, findPages);
+      findWith(view, finders);
       sendWith(view, upload);
       tell();
       text.attach(view);
@@ -495,13 +488,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       if (draft) sender.changed();
       if (left.length) takeRest().catch(onproblem);
     },
-    changed: (transaction) => text.changed(transaction),
+    changed(transaction) {
+      text.changed(transaction);
+      if (view) followSettings(view, transaction);
+    },
     changedFields(next) {
       fields = next;
       sender.changed();
     },
     stop() {
       stopped = true;
+      if (view) closeSettings(view);
       deafen();
       waitNoMore();
       clearTimeout(saying);

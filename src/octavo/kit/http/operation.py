@@ -397,7 +397,7 @@ class Area(Struct, frozen=True):
             if (needs is PUBLIC) != (proof is None):
                 raise DeclarationError(f"{id}: must be PUBLIC or take one proof object")
             if visitors and visit_type is None:
-                raise DeclarationError(f"{id}: takes no proof of visitors")
+                raise DeclarationError(f"{id}: `visitors` requires a parameter with the proof of a visitor")
             # Parameters without an argument are those of the proof object: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
